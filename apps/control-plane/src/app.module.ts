@@ -1,0 +1,53 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ApplicationRulesModule } from './application-rules/application-rules.module.js';
+import { BlockPagesModule } from './block-pages/block-pages.module.js';
+import { CatalogueModule } from './catalogue/catalogue.module.js';
+import { DomainHasher } from './domain-lists/domain-hasher.js';
+import { DomainListsModule } from './domain-lists/domain-lists.module.js';
+import { InitModule } from './init/init.module.js';
+import { Ipv4NetworksModule } from './ipv4-networks/ipv4-networks.module.js';
+import { Ipv6NetworksModule } from './ipv6-networks/ipv6-networks.module.js';
+import { NaptModule } from './napt/napt.module.js';
+import { ProfilesModule } from './profiles/profiles.module.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
+import { ConfigurationReader } from './revisions/configuration-reader.js';
+import { ConfigurationWriter } from './revisions/configuration-writer.js';
+
+/** What the resources share; made outside of Nest, where its order of start and stop is. */
+export interface Shared {
+  readonly reader: ConfigurationReader;
+  readonly writer: ConfigurationWriter;
+  readonly hasher: DomainHasher;
+}
+
+/** The management API: a module a resource. */
+@Global()
+@Module({
+  imports: [
+    DiscoveryModule,
+    CatalogueModule,
+    ProfilesModule,
+    ApplicationRulesModule,
+    BlockPagesModule,
+    DomainListsModule,
+    Ipv4NetworksModule,
+    Ipv6NetworksModule,
+    NaptModule,
+    SchedulesModule,
+    InitModule,
+  ],
+})
+export class AppModule {
+  static with(shared: Shared): DynamicModule {
+    return {
+      module: AppModule,
+      providers: [
+        { provide: ConfigurationReader, useValue: shared.reader },
+        { provide: ConfigurationWriter, useValue: shared.writer },
+        { provide: DomainHasher, useValue: shared.hasher },
+      ],
+      exports: [ConfigurationReader, ConfigurationWriter, DomainHasher],
+    };
+  }
+}

@@ -1,0 +1,49 @@
+import { type ApplicationRule, MAX_ID } from '@weir/config-model';
+import type { Json } from '../contract/json.js';
+import { type RuleStatus, toStatus } from '../contract/rule-status.js';
+import { ruleStatus } from '../contract/values.js';
+import { id, listOf } from '../validation/checks.js';
+import { Field, OptionalField, PathInteger } from '../validation/fields.js';
+
+export class AddApplicationsDto {
+  @Field(listOf(id))
+  app_ids!: number[];
+
+  @OptionalField(ruleStatus)
+  status: RuleStatus = 'deny';
+}
+
+export class ApplicationRulePath {
+  @PathInteger(0, MAX_ID)
+  profile_id!: number;
+
+  /** The application's id, whatever the name says: so the contract has it. */
+  @PathInteger(0, MAX_ID)
+  app_aware_id!: number;
+}
+
+/** Where a body names an application. */
+export const PLACES = {
+  single: (): string[] => ['body', 'app_id'],
+  batch: (i: number): string[] => ['body', 'app_ids', String(i)],
+} as const;
+
+/** A rule with the profile that has it. */
+export class StoredApplicationRuleDto {
+  @Field(id)
+  profile_id!: number;
+
+  @Field(id)
+  app_id!: number;
+
+  @Field(ruleStatus)
+  status!: RuleStatus;
+}
+
+export function toAnswer(profileId: number, rule: ApplicationRule): Json<StoredApplicationRuleDto> {
+  return {
+    profile_id: profileId,
+    app_id: rule.applicationId,
+    status: toStatus(rule.verdict),
+  };
+}

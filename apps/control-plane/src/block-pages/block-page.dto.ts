@@ -1,0 +1,34 @@
+import type { BlockPage } from '@weir/config-model';
+import { MAX_ID } from '@weir/config-model';
+import type { Json } from '../contract/json.js';
+import { id, oneOf } from '../validation/checks.js';
+import { Field, OptionalField, PathInteger } from '../validation/fields.js';
+
+/** 0: default block page, 1: custom block page. */
+const pageType = oneOf([0, 1]);
+
+export class BlockPageDto implements BlockPage {
+  @Field(id)
+  id!: number;
+
+  @Field(pageType)
+  type!: number;
+}
+
+export class PatchBlockPageDto {
+  /** Only repeats the path. */
+  @OptionalField(id)
+  id?: number;
+
+  @Field(pageType)
+  type!: number;
+}
+
+export class BlockPagePath {
+  @PathInteger(0, MAX_ID)
+  page_id!: number;
+}
+
+export function toDto(page: BlockPage): Json<BlockPageDto> {
+  return { id: page.id, type: page.type };
+}

@@ -1,0 +1,70 @@
+import type { CompiledCatalogue } from '@weir/catalogue';
+import type { ActiveCatalogue } from '@weir/config-model';
+import type { Logger } from '@weir/ops';
+import type { Database } from '../database/database.js';
+import { isDatabaseUnreachable } from '../errors/database-faults.js';
+import type {
+  ConfigurationWriter,
+  LockedHead,
+  Transaction,
+  Written,
+} from '../revisions/configuration-writer.js';
+import { findBySha256, findByVersion, setActive, storeImage } from './catalogue-store.js';
+
+const RETRY_MS = 2_000;
+
+/** Puts compiled catalogues into force: a change like any other, in the revision sequence. */
+export class CatalogueActivation {
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly writer: ConfigurationWriter,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * Activates a catalogue unless the same one is active; of several replicas that try at once, one does. While the database is out
+   * of reach it is tried again every two seconds, until `stop`.
+   */
+  async activate(compiled: CompiledCatalogue): Promise<void> {
+    try {
+      await storeImage(this.database.pool, compiled);
+      const active = await this.writer.writeUnless((tx, head) =>
+        activateUnlessActive(tx, head, compiled.sha256),
+      );
+      if (active)
+        this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+    } catch (error) {
+      if (!isDatabaseUnreachable(error)) throw error;
+      this.log.warn({ reason: String(error) }, 'the catalogue waits for the database');
+      this.retry = setTimeout(() => void this.activateLater(compiled), RETRY_MS);
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.retry);
+  }
+
+  private async activateLater(compiled: CompiledCatalogue): Promise<void> {
+    try {
+      await this.activate(compiled);
+    } catch (error) {
+      this.log.error({ err: error }, 'the catalogue cannot be activated');
+    }
+  }
+}
+
+async function activateUnlessActive(
+  tx: Transaction,
+  head: LockedHead,
+  sha256: string,
+): Promise<Written<ActiveCatalogue> | null> {
+  const before =
+    head.catalogueVersion === null ? null : await findByVersion(tx, head.catalogueVersion);
+  if (before?.sha256 === sha256) return null;
+  const after = await findBySha256(tx, sha256);
+  if (after === null) throw new Error('the catalogue image was dropped before its activation');
+  await setActive(tx, after.version);
+  return { result: after, changes: [{ kind: 'catalogue', before, after }] };
+}

@@ -1,0 +1,94 @@
+import type { ActiveCatalogue } from '@weir/config-model';
+import type { CompiledCatalogue, GroupSummary } from '@weir/catalogue';
+import type { Pool } from 'pg';
+import type { EntityTable } from '../database/entity-table.js';
+import type { Transaction } from '../revisions/configuration-writer.js';
+
+/** Ids and names of what an image holds, as its row in the database says. */
+export interface CatalogueMetadata {
+  readonly categories: readonly GroupSummary[];
+  readonly applications: readonly GroupSummary[];
+}
+
+interface CatalogueRow {
+  version: number;
+  sha256: string;
+  size_bytes: number;
+}
+
+export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
+  kind: 'catalogue',
+  sql: `
+    SELECT version::float8 AS version, sha256, size_bytes::float8 AS size_bytes
+    FROM config_head JOIN catalogue_image ON version = catalogue_version`,
+  toEntity: (row) => ({ version: row.version, sha256: row.sha256, sizeBytes: row.size_bytes }),
+};
+
+/** Images kept besides the active one: followers that are a little behind still find theirs. */
+const OLD_IMAGES_KEPT = 2;
+
+/** Stores an image unless it is there already. Not through Prisma: it would encode the bytes several times. */
+export async function storeImage(pool: Pool, compiled: CompiledCatalogue): Promise<void> {
+  const { sha256, image, categories, applications } = compiled;
+  const metadata: CatalogueMetadata = { categories, applications };
+  await pool.query(
+    `INSERT INTO catalogue_image (sha256, size_bytes, image, metadata) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (sha256) DO NOTHING`,
+    [sha256, image.byteLength, image, JSON.stringify(metadata)],
+  );
+}
+
+export async function readImage(pool: Pool, sha256: string): Promise<Uint8Array | null> {
+  const { rows } = await pool.query<{ image: Uint8Array }>(
+    'SELECT image FROM catalogue_image WHERE sha256 = $1',
+    [sha256],
+  );
+  return rows[0]?.image ?? null;
+}
+
+const SUMMARY = { version: true, sha256: true, sizeBytes: true } as const;
+
+export async function findByVersion(
+  tx: Transaction,
+  version: number,
+): Promise<ActiveCatalogue | null> {
+  const row = await tx.catalogueImage.findUnique({ where: { version }, select: SUMMARY });
+  return row && toActive(row);
+}
+
+export async function findBySha256(
+  tx: Transaction,
+  sha256: string,
+): Promise<ActiveCatalogue | null> {
+  const row = await tx.catalogueImage.findUnique({ where: { sha256 }, select: SUMMARY });
+  return row && toActive(row);
+}
+
+export async function findMetadata(
+  tx: Transaction,
+  version: number,
+): Promise<CatalogueMetadata | null> {
+  const row = await tx.catalogueImage.findUnique({
+    where: { version },
+    select: { metadata: true },
+  });
+  return row && (row.metadata as unknown as CatalogueMetadata);
+}
+
+/** Makes an image the one in force, and drops those that are long out of it. */
+export async function setActive(tx: Transaction, version: number): Promise<void> {
+  await tx.configHead.update({ where: { id: 1 }, data: { catalogueVersion: version } });
+  await tx.$executeRaw`
+    DELETE FROM catalogue_image WHERE version NOT IN (
+      SELECT version FROM catalogue_image WHERE version <> ${version}::bigint
+      ORDER BY created_at DESC, version DESC LIMIT ${OLD_IMAGES_KEPT}
+    ) AND version <> ${version}::bigint`;
+}
+
+function toActive(row: { version: bigint; sha256: string; sizeBytes: bigint }): ActiveCatalogue {
+  return {
+    version: Number(row.version),
+    sha256: row.sha256,
+    sizeBytes: Number(row.sizeBytes),
+  };
+}

@@ -1,0 +1,69 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
+import { writeCatalogue } from '../testing/write-catalogue.js';
+
+describe('the catalogue of the deployment', () => {
+  let harness: Harness;
+  const revision = async () =>
+    Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
+  const images = async () => (await harness.sql('SELECT version FROM catalogue_image')).length;
+  const restartWith = async (folder: string) => {
+    const replica = await harness.startReplica({ CATALOGUE: folder });
+    await replica.stop();
+  };
+
+  beforeEach(async () => {
+    harness = await startHarness();
+  });
+  afterEach(() => harness.stop());
+
+  it('is activated at start as a change like any other', async () => {
+    const changes = await harness.sql('SELECT revision, operations FROM change');
+    const [[version, sizeBytes]] = await harness.sql(
+      'SELECT version, size_bytes FROM catalogue_image JOIN config_head ON version = catalogue_version',
+    );
+    const row = [Number(version), ...Array<unknown>(8).fill(expect.any(Number)), Number(sizeBytes)];
+    expect(changes).toEqual([['1', [['put', 'catalogue', row]]]]);
+  });
+
+  it('is not activated again by another replica, or by one that starts again', async () => {
+    await harness.startReplica().then((replica) => replica.stop());
+    expect([await revision(), await images()]).toEqual([1, 1]);
+  });
+
+  it('is activated once when several replicas bring a new one at the same time', async () => {
+    const folder = await writeCatalogue({ 3: 'Video', 5: 'Music' });
+    await Promise.all([restartWith(folder), restartWith(folder), restartWith(folder)]);
+    expect([await revision(), await images()]).toEqual([2, 2]);
+  });
+
+  it('says which applications a profile may name, in every replica from then on', async () => {
+    const body = { profile: { id: 1 }, apps: [{ app_id: 5 }] };
+    const before = await harness.call('POST', '/profiles/', body);
+    expect([before.status, faultsOf(before)]).toEqual([422, ['body.apps.0.app_id: reference']]);
+    await restartWith(await writeCatalogue({ 5: 'Music' }));
+    expect((await harness.call('POST', '/profiles/', body)).status).toBe(201);
+    const gone = await harness.call('PATCH', '/profiles/1', { apps: [{ app_id: 3 }] });
+    expect([gone.status, faultsOf(gone)]).toEqual([422, ['body.apps.0.app_id: reference']]);
+  });
+
+  it('keeps the image in force and the two before it, and takes an old one up again', async () => {
+    for (const id of [5, 6, 7]) await restartWith(await writeCatalogue({ [id]: 'Music' }));
+    expect([await revision(), await images()]).toEqual([4, 3]);
+    const [[active]] = await harness.sql('SELECT catalogue_version FROM config_head');
+    await restartWith(await writeCatalogue({ 6: 'Music' }));
+    expect([await revision(), await images()]).toEqual([5, 3]);
+    const [[again]] = await harness.sql('SELECT catalogue_version FROM config_head');
+    expect(Number(again)).toBeLessThan(Number(active));
+  });
+
+  it('stops the start in one line when it cannot be used', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
+    const start = harness.startReplica({ CATALOGUE: empty });
+    await expect(start).rejects.toThrow(/^.*catalogue\.yaml: cannot be read: .* \(CATALOGUE\)$/);
+    expect(await revision()).toBe(1);
+  });
+});

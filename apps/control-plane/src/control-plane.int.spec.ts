@@ -1,0 +1,93 @@
+import { StartError } from '@weir/ops';
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Harness, startHarness } from './testing/harness.js';
+
+describe('the control plane', () => {
+  let harness: Harness;
+  const ops = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}${path}`);
+    return [response.status, await response.text()] as const;
+  };
+
+  beforeEach(async () => {
+    harness = await startHarness();
+  });
+  afterEach(() => harness.stop());
+
+  it('is live and ready', async () => {
+    expect(await ops('/livez')).toEqual([200, 'ok\n']);
+    expect(await ops('/readyz')).toEqual([200, 'ok\n']);
+  });
+
+  it('counts requests by route, and never by path', async () => {
+    await harness.call('GET', '/net/3221226061');
+    await harness.call('DELETE', '/profile/1/bw_list/secret.example.com');
+    await harness.call('GET', '/nowhere/secret');
+    const [, metrics] = await ops('/metrics');
+    expect(metrics).toContain(
+      'weir_management_requests_total{method="GET",route="/net/:int_ip",status="404"} 1',
+    );
+    expect(metrics).toContain('route="none",status="404"} 1');
+    expect(metrics).toContain('weir_resolvers 0');
+    expect(metrics).toMatch(/^weir_config_revision [01]$/m);
+    expect(metrics).not.toContain('secret');
+    expect(metrics).not.toContain('3221226061');
+  });
+
+  it.each(['MANAGEMENT_PORT', 'FEED_PORT', 'OPS_PORT'])(
+    'does not start when its %s is taken, and says so in one line',
+    async (variable) => {
+      const { managementPort } = harness.controlPlane;
+      const start = harness.startReplica({ [variable]: String(managementPort) });
+      const error: unknown = await start.then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(StartError);
+      expect((error as StartError).message).toBe(
+        `127.0.0.1:${managementPort} is in use by another process (${variable})`,
+      );
+    },
+  );
+
+  it('finishes what is in flight when it is stopped, and accepts nothing more', async () => {
+    const blocker = new pg.Client(harness.environment['DATABASE_URL']);
+    await blocker.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('SELECT FROM config_head FOR UPDATE');
+    const inFlight = harness.call('POST', '/blockpage/', { id: 1, type: 0 });
+    await sleep(200);
+    const stopped = harness.controlPlane.stop();
+    await sleep(200);
+    await expect(harness.call('GET', '/blockpage/')).rejects.toThrow('fetch failed');
+    await blocker.query('COMMIT');
+    await blocker.end();
+    expect((await inFlight).status).toBe(201);
+    await stopped;
+  });
+
+  it('streams lists of any length, and gives its connection back when a client leaves early', async () => {
+    await harness.call('POST', '/profiles/', { profile: { id: 1 } });
+    await harness.sql(`
+      INSERT INTO ipv4_network (address, prefix_length, profile_id)
+      SELECT inet '10.0.0.0' + i, 32, 1 FROM generate_series(1, 100000) AS i`);
+    for (let i = 0; i < 12; i++) {
+      const abort = new AbortController();
+      const response = await fetch(`${harness.baseUrl}/net/`, {
+        headers: harness.authorization,
+        signal: abort.signal,
+      });
+      expect(response.status).toBe(200);
+      abort.abort();
+    }
+    const head = await fetch(`${harness.baseUrl}/net/`, {
+      method: 'HEAD',
+      headers: harness.authorization,
+    });
+    expect(head.status).toBe(200);
+    const all = await harness.call('GET', '/net/');
+    expect((all.body as unknown[]).length).toBe(100_000);
+  });
+});

@@ -1,0 +1,124 @@
+import { ChangePublisher, createFeedServer } from '@weir/change-feed';
+import type { Head } from '@weir/config-model';
+import { parseHashKey } from '@weir/dns-name';
+import { explainListenError, type Logger, startOpsServer } from '@weir/ops';
+import type { Server } from 'node:http';
+import { CatalogueActivation } from './catalogue/catalogue-activation.js';
+import { loadCatalogue } from './catalogue/load-catalogue.js';
+import type { ControlPlaneConfiguration } from './configuration.js';
+import { Database } from './database/database.js';
+import { DomainHasher } from './domain-lists/domain-hasher.js';
+import { HashKeyCheck } from './domain-lists/hash-key-check.js';
+import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import { createManagementApi } from './management-api.js';
+import { createRegistry } from './metrics.js';
+import { BearerTokens } from './requests/bearer-tokens.js';
+import { readTlsFiles } from './requests/tls-files.js';
+import { RequestMetrics } from './requests/request-metrics.js';
+import { ConfigurationReader } from './revisions/configuration-reader.js';
+import { ConfigurationWriter } from './revisions/configuration-writer.js';
+import { closeServer, listen } from './servers.js';
+
+/** A running control plane. */
+export interface ControlPlane {
+  readonly managementPort: number;
+  readonly feedPort: number;
+  readonly opsPort: number;
+  /** Stops accepting, finishes what is in flight, and gives everything back. */
+  stop(): Promise<void>;
+}
+
+type PortVariable = 'MANAGEMENT_PORT' | 'FEED_PORT';
+
+/** Requests in flight that take longer than this at a stop are cut off: the process has ten seconds in all. */
+const DRAIN_MS = 7_000;
+
+/**
+ * Starts the control plane. What was started is stopped again when a later part fails.
+ * @throws StartError when a port is taken or the catalogue cannot be used.
+ */
+export async function startControlPlane(
+  configuration: ControlPlaneConfiguration,
+  log: Logger,
+): Promise<ControlPlane> {
+  const stops: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+  };
+  try {
+    const ports = await startParts(configuration, log, (stopPart) => stops.push(stopPart));
+    return { ...ports, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startParts(
+  configuration: ControlPlaneConfiguration,
+  log: Logger,
+  onStop: (stopPart: () => Promise<void> | void) => void,
+): Promise<Omit<ControlPlane, 'stop'>> {
+  const host = configuration.MANAGEMENT_HOST;
+  const tls = readTlsFiles(configuration.MANAGEMENT_TLS_CERT, configuration.MANAGEMENT_TLS_KEY);
+  const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const compiled = await loadCatalogue(configuration.CATALOGUE, hashKey, log);
+
+  const database = new Database(configuration.DATABASE_URL, log);
+  onStop(() => database.close());
+  const keyCheck = new HashKeyCheck(database, hashKey);
+  await keyCheck.atStart();
+  const source = new DatabaseFeedSource(database);
+  const readHead = (): Promise<Head> => source.head();
+  const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
+  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, log });
+  onStop(() => publisher.stop());
+  await publisher.start();
+
+  const registry = createRegistry(database, source, publisher);
+  const writer = new ConfigurationWriter(database, publisher, {
+    changeMs: configuration.PROPAGATION_TIMEOUT_MS,
+    replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+  });
+  const api = await createManagementApi(
+    {
+      reader: new ConfigurationReader(database),
+      writer,
+      hasher: new DomainHasher(hashKey),
+    },
+    {
+      log,
+      metrics: new RequestMetrics(registry),
+      allowedSources: configuration.MANAGEMENT_ALLOWED_SOURCES,
+      trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
+      tokens: new BearerTokens(configuration.MANAGEMENT_TOKENS),
+      bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
+      docs: configuration.MANAGEMENT_DOCS,
+      tls,
+    },
+  );
+  const serve = async (server: Server, variable: PortVariable): Promise<number> => {
+    const port = await listen(server, { host, port: configuration[variable], variable });
+    onStop(() => closeServer(server, DRAIN_MS));
+    return port;
+  };
+  const managementPort = await serve(api, 'MANAGEMENT_PORT');
+  const feed = createFeedServer({ source, token: configuration.FEED_TOKEN, log });
+  const feedPort = await serve(feed, 'FEED_PORT');
+
+  // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
+  const activation = new CatalogueActivation(database, writer, log);
+  onStop(() => activation.stop());
+  await activation.activate(compiled);
+
+  const opsPlace = { host, port: configuration.OPS_PORT, variable: 'OPS_PORT' };
+  const notReady = async (): Promise<string | null> =>
+    (await database.fault()) ??
+    (await keyCheck.fault()) ??
+    (publisher.connected ? null : 'Redis: not connected');
+  const ops = await startOpsServer({ ...opsPlace, notReady, registry }).catch((error: unknown) => {
+    throw explainListenError(error, opsPlace);
+  });
+  onStop(() => ops.close());
+  return { managementPort, feedPort, opsPort: ops.port };
+}

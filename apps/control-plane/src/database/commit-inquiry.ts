@@ -1,0 +1,51 @@
+import type { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseUnreachable } from '../errors/database-faults.js';
+import { RequestError } from '../errors/errors.js';
+
+/** Longest that the answer to a change waits to learn whether it stands. */
+const DEADLINE_MS = 15_000;
+const RETRY_MS = 100;
+/** A transaction whose client is gone for so long is not going to be committed any more. */
+const GRACE_MS = 1_000;
+
+const STATUS = 'SELECT pg_xact_status($1::xid8) AS status';
+
+/** Ends the session that the lost connection left behind, so that its transaction comes to an end. */
+const END_SESSION =
+  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid';
+
+/**
+ * Whether a transaction stands whose COMMIT was sent and never answered.
+ * @param transactionId as `pg_current_xact_id()` gave it.
+ * @throws RequestError `commitUnknown` when the database cannot be asked in time.
+ */
+export async function isCommitted(pool: Pool, transactionId: string): Promise<boolean> {
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < DEADLINE_MS) {
+    const status = await ask(pool, transactionId);
+    if (status === 'committed') return true;
+    if (status === 'aborted') return false;
+    if (status === 'in progress' && performance.now() - startedMs > GRACE_MS) {
+      await pool.query(END_SESSION, [transactionId]).catch(passUnreachable);
+    }
+    await sleep(RETRY_MS);
+  }
+  throw new RequestError('commitUnknown', undefined, { 'Retry-After': '1' });
+}
+
+/** @returns null while the database is out of reach. */
+async function ask(pool: Pool, transactionId: string): Promise<string | null> {
+  try {
+    const { rows } = await pool.query<{ status: string | null }>(STATUS, [transactionId]);
+    return rows[0]?.status ?? null;
+  } catch (error) {
+    passUnreachable(error);
+    return null;
+  }
+}
+
+/** @throws the error, unless it says that the database is out of reach: then it is asked again. */
+function passUnreachable(error: unknown): void {
+  if (!isDatabaseUnreachable(error)) throw error;
+}

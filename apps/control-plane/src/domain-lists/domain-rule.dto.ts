@@ -1,0 +1,67 @@
+import { type DomainRule, MAX_DOMAIN_HASH, MAX_ID, RuleVerdict } from '@weir/config-model';
+import { normaliseDomain } from '@weir/dns-name';
+import type { Json } from '../contract/json.js';
+import type { RuleStatus } from '../contract/rule-status.js';
+import { domain, ruleStatus } from '../contract/values.js';
+import { id, integer, listOf, oneOf } from '../validation/checks.js';
+import { Converted, Field, OptionalField, PathInteger } from '../validation/fields.js';
+
+export class AddDomainDto {
+  @Field(ruleStatus)
+  type!: RuleStatus;
+
+  /** In normal form once read. */
+  @Converted(domain, normaliseDomain)
+  @Field(domain)
+  domain!: string;
+}
+
+export class AddDomainsDto {
+  @Field(ruleStatus)
+  type!: RuleStatus;
+
+  /** As submitted. */
+  @Field(listOf(domain))
+  domains!: string[];
+}
+
+export class PatchDomainDto {
+  @Field(ruleStatus)
+  type!: RuleStatus;
+
+  /** Only repeats the path; in normal form once read. */
+  @Converted(domain, normaliseDomain)
+  @OptionalField(domain)
+  domain?: string;
+
+  /** Only repeats the path. */
+  @OptionalField(id)
+  profile_id?: number;
+}
+
+export class DomainPath {
+  @PathInteger(0, MAX_ID)
+  profile_id!: number;
+
+  /** In normal form once read. */
+  @Converted(domain, normaliseDomain)
+  @Field(domain)
+  domain!: string;
+}
+
+/** A stored rule: the domain itself is known to nobody any more. */
+export class StoredDomainRuleDto {
+  @Field(id)
+  profile_id!: number;
+
+  @Field(integer(0, MAX_DOMAIN_HASH))
+  domain_hash!: number;
+
+  /** 1: allow list, 2: deny list (decisions §4). */
+  @Field(oneOf([RuleVerdict.allow, RuleVerdict.deny]))
+  cat_id!: number;
+}
+
+export function toDto(rule: DomainRule): Json<StoredDomainRuleDto> {
+  return { profile_id: rule.profileId, domain_hash: rule.domainHash, cat_id: rule.verdict };
+}

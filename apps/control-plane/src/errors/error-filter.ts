@@ -1,0 +1,24 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { Logger } from '@weir/ops';
+import type { Request, Response } from '../requests/http.js';
+import { answerTo } from './answer.js';
+
+/** Answers every failure of a request, wherever on its way it happened. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly log: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const requestId = request.context.id;
+    const answer = answerTo(error, requestId);
+    if (answer.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
+    if (response.headersSent) {
+      // Half an answer is out: only a broken connection tells the client that it is not whole.
+      response.destroy();
+      return;
+    }
+    response.status(answer.status).set(answer.headers).json(answer.body);
+  }
+}

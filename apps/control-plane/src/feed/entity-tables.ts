@@ -1,0 +1,36 @@
+import { type EntityKind, type Row, toRow } from '@weir/config-model';
+import { BLOCK_PAGES } from '../block-pages/block-page-store.js';
+import { CATALOGUE } from '../catalogue/catalogue-store.js';
+import type { EntityTable } from '../database/entity-table.js';
+import { DOMAIN_RULES } from '../domain-lists/domain-rule-store.js';
+import { NAPT_ASSIGNMENTS } from '../napt/napt-store.js';
+import { IPV4_NETWORKS, IPV6_NETWORKS } from '../networks/network-store.js';
+import { PROFILES } from '../profiles/profile-store.js';
+import { SCHEDULES } from '../schedules/schedule-store.js';
+
+/** How the rows of a kind are read for a snapshot. */
+export interface SnapshotTable {
+  readonly sql: string;
+  toRow(databaseRow: unknown): Row;
+}
+
+/** Every kind's table; that none is missing is the compiler's business. */
+export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
+  blockPage: snapshotTable(BLOCK_PAGES),
+  profile: snapshotTable(PROFILES),
+  domainRule: snapshotTable(DOMAIN_RULES),
+  ipv4Network: snapshotTable(IPV4_NETWORKS),
+  ipv6Network: snapshotTable(IPV6_NETWORKS),
+  naptAssignment: snapshotTable(NAPT_ASSIGNMENTS),
+  schedule: snapshotTable(SCHEDULES),
+  catalogue: snapshotTable(CATALOGUE),
+};
+
+function snapshotTable<K extends EntityKind, DatabaseRow>(
+  table: EntityTable<K, DatabaseRow>,
+): SnapshotTable {
+  return {
+    sql: table.sql,
+    toRow: (row) => toRow(table.kind, table.toEntity(row as DatabaseRow)),
+  };
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
+
+describe('the feed', () => {
+  let harness: Harness;
+  const get = (path: string, token = FEED_TOKEN) =>
+    fetch(`${harness.feedUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+  const json = async (path: string) => (await get(path)).json();
+  const snapshotLines = async () => {
+    const text = await (await get('/snapshot')).text();
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    const { call, sql } = harness;
+    await call('POST', '/blockpage/', { id: 7, type: 1 });
+    await call('POST', '/profiles/', {
+      profile: { id: 1, page_id: 7, empty_dns_answer: true },
+      cat_ids: [12],
+      apps: [{ app_id: 3, status: 'allow' }],
+    });
+    await call('POST', '/profiles/', { profile: { id: 2 } });
+    await call('POST', '/net/', { ip: '192.0.2.77', prefix_len: 26, profile_id: 1 });
+    // Resources whose endpoints this test does not use.
+    await sql('INSERT INTO domain_rule VALUES (1, 9007199254740991, 2)');
+    await sql(
+      "INSERT INTO ipv6_network (address, prefix_length, profile_id) VALUES ('2001:db8::77', 56, 2)",
+    );
+    await sql("INSERT INTO napt_assignment VALUES ('198.51.100.1', 0, 65535, 2)");
+    await sql(`INSERT INTO schedule VALUES (1, 2, '[
+      {"start": {"day": "friday", "time": "18:30"}, "end": {"day": 0, "time": "06:00"}},
+      {"start": {"day": 6, "time": "00:00"}, "end": {"day": "sunday", "time": "24:00"}}]')`);
+  });
+  afterAll(() => harness.stop());
+
+  it('is not for those without its token', async () => {
+    expect((await get('/snapshot', 'token-of-somebody-else')).status).toBe(401);
+  });
+
+  it('gives a snapshot of every kind in the order of reference', async () => {
+    const lines = await snapshotLines();
+    const [version, sizeBytes] = (
+      await harness.sql('SELECT version, size_bytes FROM catalogue_image')
+    )[0];
+    const digest = (await harness.sql('SELECT digest FROM config_head'))[0][0];
+    expect(lines).toEqual([
+      { type: 'head', revision: 5, digest },
+      { type: 'rows', kind: 'blockPage', rows: [[7, 1]] },
+      {
+        type: 'rows',
+        kind: 'profile',
+        rows: [
+          [1, 7, 2, 1, 12, 1, 3, 1],
+          [2, null, 0, 0, 0],
+        ],
+      },
+      { type: 'rows', kind: 'domainRule', rows: [[1, 9007199254740991, 2]] },
+      { type: 'rows', kind: 'ipv4Network', rows: [[0xc0000240, 26, 1]] },
+      { type: 'rows', kind: 'ipv6Network', rows: [[0x20010db8, 0, 0, 0, 56, 2]] },
+      { type: 'rows', kind: 'naptAssignment', rows: [[0xc6336401, 0, 65535, 2]] },
+      { type: 'rows', kind: 'schedule', rows: [[1, 2, 2, 4 * 48 + 37, 12, 6 * 48, 0]] },
+      {
+        type: 'rows',
+        kind: 'catalogue',
+        rows: [[Number(version), ...Array<unknown>(8).fill(expect.any(Number)), Number(sizeBytes)]],
+      },
+      {
+        type: 'end',
+        digest,
+        counts: {
+          blockPage: 1,
+          profile: 2,
+          domainRule: 1,
+          ipv4Network: 1,
+          ipv6Network: 1,
+          naptAssignment: 1,
+          schedule: 1,
+          catalogue: 1,
+        },
+      },
+    ]);
+  });
+
+  it('gives the changes after a revision, in order', async () => {
+    const page = (await json('/changes?after=3')) as { changes: unknown[]; head: unknown };
+    expect(page).toEqual({
+      head: { revision: 5, digest: expect.any(String) },
+      changes: [
+        {
+          revision: 4,
+          digest: expect.any(String),
+          operations: [['put', 'profile', [2, null, 0, 0, 0]]],
+        },
+        {
+          revision: 5,
+          digest: expect.any(String),
+          operations: [['put', 'ipv4Network', [0xc0000240, 26, 1]]],
+        },
+      ],
+    });
+    expect(await json('/changes?after=5')).toMatchObject({ changes: [] });
+    expect(await json('/changes?after=0')).toMatchObject({ changes: { length: 5 } });
+  });
+
+  it('says when the log no longer reaches back', async () => {
+    await harness.sql('DELETE FROM change WHERE revision <= 2');
+    expect((await get('/changes?after=1')).status).toBe(410);
+    expect((await get('/changes?after=2')).status).toBe(200);
+    await harness.sql('DELETE FROM change');
+    expect((await get('/changes?after=4')).status).toBe(410);
+    expect((await get('/changes?after=5')).status).toBe(200);
+  });
+
+  it('gives the catalogue image by its hash', async () => {
+    const sha256 = String((await harness.sql('SELECT sha256 FROM catalogue_image'))[0][0]);
+    const response = await get(`/catalogue/${sha256}`);
+    const image = Buffer.from(await response.arrayBuffer());
+    expect([response.status, createHash('sha256').update(image).digest('hex')]).toEqual([
+      200,
+      sha256,
+    ]);
+    expect((await get(`/catalogue/${'0'.repeat(64)}`)).status).toBe(404);
+  });
+
+  it('reads a snapshot of a hundred thousand rows at one revision while changes go on', async () => {
+    await harness.sql(`
+      INSERT INTO domain_rule
+      SELECT 2, i, 1 FROM generate_series(1, 100000) AS i`);
+    const reading = snapshotLines();
+    const changes = Array.from({ length: 5 }, (_, i) =>
+      harness.call('POST', '/blockpage/', { id: 100 + i, type: 0 }),
+    );
+    const lines = await reading;
+    await Promise.all(changes);
+    const head = lines[0] as { revision: number };
+    const pages = lines.filter((line) => line['kind'] === 'blockPage') as { rows: unknown[] }[];
+    expect(pages[0].rows).toHaveLength(1 + head.revision - 5);
+    expect(lines.at(-1)).toMatchObject({ counts: { domainRule: 100_001 } });
+  });
+
+  it('ends a page of changes where it would grow too large, and goes on behind it', async () => {
+    // Random, so that the database compresses them little: 4 changes of about 600 KB as stored.
+    await harness.sql(`
+      INSERT INTO change (revision, digest, operations)
+      SELECT revision, repeat('0', 16),
+             jsonb_agg(jsonb_build_array('put', 'domainRule', jsonb_build_array(1, (random() * 9e15)::bigint, 2)))
+      FROM generate_series(1001, 1004) AS revision, generate_series(1, 60000)
+      GROUP BY revision`);
+    const pages: number[][] = [];
+    for (let after = 1000; after < 1004; after = pages.flat().length + 1000) {
+      const { changes } = (await json(`/changes?after=${after}`)) as {
+        changes: { revision: number }[];
+      };
+      pages.push(changes.map(({ revision }) => revision));
+    }
+    expect(pages.flat()).toEqual([1001, 1002, 1003, 1004]);
+    expect(pages.length).toBeGreaterThan(1);
+    await harness.sql('DELETE FROM change WHERE revision > 1000');
+  });
+});

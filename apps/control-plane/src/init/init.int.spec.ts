@@ -1,0 +1,535 @@
+import { FeedClient, Follower } from '@weir/change-feed';
+import { Digest, fromRow, toRow } from '@weir/config-model';
+import { pino } from 'pino';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Answer,
+  FEED_TOKEN,
+  faultsOf,
+  pluck,
+  type Harness,
+  startHarness,
+} from '../testing/harness.js';
+import { rawRequest } from '../testing/raw-request.js';
+import { RowReplica } from '../testing/row-replica.js';
+
+const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+const FULL = {
+  blockpages: [{ id: 7, type: 1 }],
+  profiles: [
+    { profile: { id: 2 }, cat_ids: [], apps: [] },
+    {
+      profile: { id: 1, page_id: 7, white_list_only: true },
+      cat_ids: [12, 3, 12],
+      apps: [{ app_id: 10 }, { app_id: 3, status: 'allow' }],
+    },
+  ],
+  bw_lists: [
+    {
+      profile_id: 1,
+      type: 'allow',
+      domains: ['example.com', 'B\u00fccher.example.', 'Example.com.'],
+    },
+    { profile_id: 2, type: 'deny', domains: ['example.com'] },
+    { domains: [], type: 'deny', profile_id: 2 },
+    { profile_id: 1, type: 'allow', domains: ['example.com'] },
+  ],
+  napts: [
+    { ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047, profile_id: 1 },
+    { ip: '198.51.100.1', profile_id: 2 },
+  ],
+  nets: [
+    { ip: '192.0.2.77', prefix_len: 26, profile_id: 1 },
+    { ip: '192.0.2.1', profile_id: 2 },
+  ],
+  nets6: [{ ip: '2001:DB8:0::77', prefix_len: 56, profile_id: 2 }],
+};
+
+let harness: Harness;
+const call: Harness['call'] = (...args) => harness.call(...args);
+const init = (body: unknown) => call('POST', '/init/', body);
+const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  rawRequest(harness.baseUrl, {
+    method: 'POST',
+    path: '/init/',
+    headers: { ...harness.authorization, 'Content-Type': 'application/json', ...headers },
+    body,
+  });
+const revision = (answer: Answer) => Number(answer.headers.get('x-config-revision'));
+/** Everything that the API shows of the configuration. */
+const contents = async () =>
+  Promise.all(
+    ['/blockpage/', '/profiles/', '/net/', '/net6/', '/napt/3325256705'].map(
+      async (path) => (await call('GET', path)).body as unknown,
+    ),
+  );
+const rules = () => harness.sql('SELECT profile_id, verdict FROM domain_rule ORDER BY 1, 2');
+
+describe('POST /init/', () => {
+  beforeAll(async () => {
+    harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '200kb' });
+  });
+  afterAll(() => harness.stop());
+  beforeEach(async () => {
+    expect((await init(EMPTY)).status).toBe(204);
+  });
+
+  it('puts the body in place of the whole configuration, in one revision', async () => {
+    await call('POST', '/profiles/', { profile: { id: 99 } });
+    const before = revision(await call('POST', '/net/', { ip: '203.0.113.1', profile_id: 99 }));
+    const answer = await init(FULL);
+    expect([answer.status, answer.body]).toEqual([204, undefined]);
+    expect(revision(answer)).toBe(before + 1);
+    expect(answer.headers.get('x-config-applied')).toBe('0/0');
+    const settings = { empty_dns_answer: false, appaware_priority_over_bwlists: false };
+    expect(await contents()).toEqual([
+      [{ id: 7, type: 1 }],
+      [
+        {
+          profile: { id: 1, page_id: 7, white_list_only: true, ...settings },
+          cat_ids: [3, 12],
+          apps: [
+            { app_id: 3, status: 'allow' },
+            { app_id: 10, status: 'deny' },
+          ],
+        },
+        {
+          profile: { id: 2, page_id: null, white_list_only: false, ...settings },
+          cat_ids: [],
+          apps: [],
+        },
+      ],
+      [
+        { ip: '192.0.2.1', prefix_len: 32, profile_id: 2 },
+        { ip: '192.0.2.77', prefix_len: 26, profile_id: 1 },
+      ],
+      [{ ip: '2001:db8::77', prefix_len: 56, profile_id: 2 }],
+      [
+        { ip: '198.51.100.1', lower_port_bound: 0, upper_port_bound: 65535, profile_id: 2 },
+        { ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047, profile_id: 1 },
+      ],
+    ]);
+    expect(await rules()).toEqual([
+      [1, 1],
+      [1, 1],
+      [2, 2],
+    ]);
+    const path = '/profile/1/bw_list/example.com';
+    expect((await call('PATCH', path, { type: 'deny' })).status).toBe(200);
+  });
+
+  it('empties the configuration with six empty arrays', async () => {
+    await init(FULL);
+    expect((await init(EMPTY)).status).toBe(204);
+    expect(await contents()).toEqual([[], [], [], [], []]);
+    expect(await rules()).toEqual([]);
+  });
+
+  it('can be sent again, and changes go on from there', async () => {
+    await init(FULL);
+    const first = await contents();
+    expect((await init(FULL)).status).toBe(204);
+    expect(await contents()).toEqual(first);
+    expect((await call('DELETE', '/net/3221225985')).status).toBe(204);
+    expect((await call('PATCH', '/profiles/1', { cat_ids: [] })).status).toBe(200);
+  });
+
+  it('keeps the schedules whose profile and target are both there', async () => {
+    await init({
+      ...FULL,
+      profiles: [1, 2, 3, 4].map((id) => ({ profile: { id, page_id: 7 }, apps: [] })),
+    });
+    const periods = [{ start: { day: 'friday', time: '18:30' }, end: { day: 0, time: '06:00' } }];
+    for (const [profile, target] of [
+      [1, 2],
+      [2, 3],
+      [3, 1],
+    ]) {
+      const path = `/profile/${profile}/schedule`;
+      const schedule = { target_profile_id: target, periods };
+      expect((await call('POST', path, schedule)).status).toBe(201);
+    }
+    expect((await init(FULL)).status).toBe(204);
+    expect((await call('GET', '/profile/1/schedule')).body).toEqual({
+      target_profile_id: 2,
+      periods,
+    });
+    expect((await call('GET', '/profile/2/schedule')).status).toBe(404);
+    await init({ ...FULL, profiles: [...FULL.profiles, { profile: { id: 3 } }] });
+    expect((await call('GET', '/profile/3/schedule')).status).toBe(404);
+  });
+
+  it('leaves a digest of all that stands, the kept schedules and the catalogue too', async () => {
+    await init(FULL);
+    await call('POST', '/profile/1/schedule', { target_profile_id: 2, periods: [] });
+    await call('POST', '/profile/2/schedule', { target_profile_id: 1, periods: [] });
+    await init(FULL);
+    const digest = new Digest();
+    const kinds = new Set<string>();
+    const snapshot = await fetch(`${harness.feedUrl}/snapshot`, {
+      headers: { Authorization: `Bearer ${FEED_TOKEN}` },
+    });
+    for (const line of (await snapshot.text()).trimEnd().split('\n')) {
+      const part = JSON.parse(line) as { type: string; kind: 'schedule'; rows: never[] };
+      if (part.type !== 'rows') continue;
+      kinds.add(part.kind);
+      for (const row of part.rows) digest.add(part.kind, toRow(part.kind, fromRow(part.kind, row)));
+    }
+    expect(kinds.size).toBe(8);
+    expect(await harness.sql('SELECT digest FROM config_head')).toEqual([[digest.toString()]]);
+  });
+
+  it('says nothing of PostgreSQL’s users: without the right to put its checks off they are made', async () => {
+    await init(FULL);
+    await harness.sql(`
+      CREATE ROLE plain LOGIN PASSWORD 'plain';
+      GRANT ALL ON ALL TABLES IN SCHEMA public TO plain;
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO plain;`);
+    const url = new URL(harness.environment['DATABASE_URL']);
+    [url.username, url.password] = ['plain', 'plain'];
+    const replica = await harness.startReplica({ DATABASE_URL: url.href });
+    await call('POST', '/profile/2/schedule', { target_profile_id: 1, periods: [] });
+    const other = {
+      ...EMPTY,
+      blockpages: [{ id: 8, type: 0 }],
+      profiles: [{ profile: { id: 1, page_id: 8 } }, { profile: { id: 3 } }],
+      nets: [
+        { ip: '192.0.2.77', prefix_len: 26, profile_id: 3 },
+        { ip: '192.0.2.9', profile_id: 1 },
+      ],
+    };
+    const answer = await rawRequest(`http://127.0.0.1:${replica.managementPort}`, {
+      method: 'POST',
+      path: '/init/',
+      headers: { ...harness.authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify(other),
+    });
+    expect(answer.status).toBe(204);
+    expect((await call('GET', '/blockpage/')).body).toEqual(other.blockpages);
+    expect((await call('GET', '/net/')).body).toEqual([
+      { ip: '192.0.2.9', prefix_len: 32, profile_id: 1 },
+      { ip: '192.0.2.77', prefix_len: 26, profile_id: 3 },
+    ]);
+    expect(
+      pluck(await call('GET', '/profiles/'), ({ profile }): unknown => profile.page_id),
+    ).toEqual([8, null]);
+    expect(await harness.sql('SELECT FROM schedule')).toEqual([]);
+    await replica.stop();
+    await harness.sql('DROP OWNED BY plain; DROP ROLE plain');
+  });
+
+  describe('refuses what is wrong with a place for each fault', () => {
+    const faulty = async (body: unknown, expected: readonly string[]) => {
+      await init(FULL);
+      const before = await contents();
+      const answer = await init(body);
+      expect([answer.status, faultsOf(answer)]).toEqual([422, [...expected].sort()]);
+      const head = await call('GET', '/net/');
+      expect(await contents()).toEqual(before);
+      expect(revision(head)).toBe(revision(await call('GET', '/net/')));
+    };
+
+    it.each<[string, unknown, string[]]>([
+      ['an empty object', {}, Object.keys(EMPTY).map((list) => `body.${list}: missing`)],
+      ['a list too few', { ...EMPTY, nets6: undefined }, ['body.nets6: missing']],
+      ['a list too many', { ...EMPTY, schedules: [{}] }, ['body.schedules: extra_forbidden']],
+      ['an array', [EMPTY], ['body: object_type']],
+      ['null', null, ['body: object_type']],
+      [
+        'a list that is none',
+        { ...EMPTY, nets: {}, napts: null },
+        ['body.nets: list_type', 'body.napts: list_type'],
+      ],
+      ['a value that is no object', { ...EMPTY, nets: [7] }, ['body.nets.0: object_type']],
+      [
+        'a prefix too long',
+        {
+          ...FULL,
+          nets: [
+            ...FULL.nets,
+            ...[33, 9].map((prefix_len) => ({ ip: '10.0.0.0', profile_id: 1, prefix_len })),
+          ],
+        },
+        ['body.nets.2.prefix_len: less_than_equal', 'body.nets.3.prefix_len: greater_than_equal'],
+      ],
+      [
+        'faults deep inside',
+        {
+          ...FULL,
+          profiles: [
+            ...FULL.profiles,
+            { profile: { id: '3' }, apps: [{ app_id: 3, status: 'block' }], cat_ids: [1, -1] },
+          ],
+        },
+        [
+          'body.profiles.2.profile.id: int_type',
+          'body.profiles.2.apps.0.status: enum',
+          'body.profiles.2.cat_ids.1: greater_than_equal',
+        ],
+      ],
+      [
+        'a misspelt field',
+        { ...EMPTY, blockpages: [{ id: 1, type: 0, typ: 1 }] },
+        ['body.blockpages.0.typ: extra_forbidden'],
+      ],
+      [
+        'domains that are none',
+        {
+          ...FULL,
+          bw_lists: [{ profile_id: 1, type: 'deny', domains: ['example.com', '*.example.com', 5] }],
+        },
+        ['body.bw_lists.0.domains.1: value_error', 'body.bw_lists.0.domains.2: string_type'],
+      ],
+      [
+        'a list of domains that is none',
+        { ...FULL, bw_lists: [{ profile_id: 1, type: 'deny', domains: 'example.com' }] },
+        ['body.bw_lists.0.domains: list_type'],
+      ],
+      [
+        'a list of domains without its profile',
+        { ...FULL, bw_lists: [{ type: 'deny', domains: ['example.com'] }] },
+        ['body.bw_lists.0.profile_id: missing'],
+      ],
+      [
+        'a port range upside down',
+        {
+          ...FULL,
+          napts: [{ ip: '192.0.2.1', lower_port_bound: 2, upper_port_bound: 1, profile_id: 1 }],
+        },
+        ['body.napts.0.upper_port_bound: greater_than_equal'],
+      ],
+      [
+        'an IPv4-mapped address',
+        { ...FULL, nets6: [{ ip: '::ffff:192.0.2.1', profile_id: 1 }] },
+        ['body.nets6.0.ip: value_error'],
+      ],
+      [
+        'a block page twice',
+        {
+          ...FULL,
+          blockpages: [
+            { id: 7, type: 0 },
+            { id: 7, type: 0 },
+          ],
+        },
+        ['body.blockpages.1.id: duplicate'],
+      ],
+      [
+        'a profile twice',
+        { ...FULL, profiles: [...FULL.profiles, { profile: { id: 2 } }] },
+        ['body.profiles.2.profile.id: duplicate'],
+      ],
+      [
+        'a page that is not there',
+        { ...FULL, blockpages: [] },
+        ['body.profiles.1.profile.page_id: reference'],
+      ],
+      [
+        'applications',
+        {
+          ...FULL,
+          profiles: [
+            ...FULL.profiles,
+            { profile: { id: 3 }, apps: [{ app_id: 3 }, { app_id: 3 }, { app_id: 999 }] },
+          ],
+        },
+        ['body.profiles.2.apps.1.app_id: duplicate', 'body.profiles.2.apps.2.app_id: reference'],
+      ],
+      [
+        'profiles that are not there, each where it is named',
+        { ...FULL, profiles: [FULL.profiles[1]] },
+        [
+          'body.bw_lists.1.profile_id: reference',
+          'body.bw_lists.2.profile_id: reference',
+          'body.napts.1.profile_id: reference',
+          'body.nets.1.profile_id: reference',
+          'body.nets6.0.profile_id: reference',
+        ],
+      ],
+      [
+        'a domain with both types',
+        {
+          ...FULL,
+          bw_lists: [
+            ...FULL.bw_lists,
+            { profile_id: 2, type: 'allow', domains: ['example.net', 'EXAMPLE.com'] },
+          ],
+        },
+        ['body.bw_lists.4.domains.1: duplicate'],
+      ],
+      [
+        'networks that clash',
+        {
+          ...FULL,
+          nets: [
+            ...FULL.nets,
+            { ip: '192.0.2.1', prefix_len: 24, profile_id: 1 },
+            { ip: '192.0.2.64', prefix_len: 26, profile_id: 1 },
+          ],
+        },
+        ['body.nets.2.ip: duplicate', 'body.nets.3.ip: duplicate'],
+      ],
+      [
+        'IPv6 networks that clash',
+        {
+          ...FULL,
+          nets6: [
+            ...FULL.nets6,
+            { ip: '2001:db8::77', profile_id: 1 },
+            { ip: '2001:db8::1', prefix_len: 56, profile_id: 1 },
+          ],
+        },
+        ['body.nets6.1.ip: duplicate', 'body.nets6.2.ip: duplicate'],
+      ],
+      [
+        'port ranges that clash, the later one',
+        {
+          ...FULL,
+          napts: [
+            ...FULL.napts,
+            { ip: '198.51.100.1', lower_port_bound: 2000, upper_port_bound: 3000, profile_id: 1 },
+            { ip: '198.51.100.1', profile_id: 1 },
+          ],
+        },
+        ['body.napts.2: duplicate', 'body.napts.3: duplicate'],
+      ],
+    ])('%s', (_what, body, expected) => faulty(body, expected));
+
+    it('names a hundred faults at most, and no domain', async () => {
+      const domains = Array.from({ length: 150 }, (_, i) => `secret-${i}..example`);
+      const answer = await init({ ...FULL, bw_lists: [{ profile_id: 1, type: 'deny', domains }] });
+      expect([answer.status, faultsOf(answer).length]).toEqual([422, 100]);
+      expect(JSON.stringify(answer.body)).not.toContain('secret');
+    });
+
+    it.each(['{', '{"nets":[}', `${JSON.stringify(EMPTY)}x`, '{"nets":[1,]}', '\u0000'])(
+      'what is no JSON: %j',
+      async (body) => {
+        const answer = await post(body);
+        expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: json_invalid']]);
+      },
+    );
+
+    it('lists that are there twice', async () => {
+      const twice = JSON.stringify(FULL)
+        .replace('"nets":[', '"nets":[],"nets":[')
+        .replace('"domains":[', '"domains":[],"domains":[');
+      const answer = await post(twice);
+      expect([answer.status, faultsOf(answer)]).toEqual([
+        422,
+        ['body.bw_lists.0.domains: duplicate', 'body.nets: duplicate'],
+      ]);
+    });
+
+    it('a body that is not there', async () => {
+      const answer = await post('');
+      expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: missing']]);
+    });
+  });
+
+  describe('reads a body of any wrapping', () => {
+    const text = JSON.stringify(FULL);
+
+    it.each<[string, Uint8Array]>([
+      ['gzip', gzipSync(text)],
+      ['deflate', deflateSync(text)],
+      ['br', brotliCompressSync(text)],
+    ])('%s', async (encoding, body) => {
+      expect((await post(body, { 'Content-Encoding': encoding })).status).toBe(204);
+      expect((await call('GET', '/net/')).body).toHaveLength(2);
+    });
+
+    it('chunked, and with a byte order mark', async () => {
+      const answer = await post(`\ufeff${text}`, { 'Transfer-Encoding': 'chunked' });
+      expect(answer.status).toBe(204);
+    });
+
+    it('but not one that is compressed otherwise than it says, or breaks off', async () => {
+      expect((await post(text, { 'Content-Encoding': 'gzip' })).status).toBe(415);
+      expect((await post(text, { 'Content-Encoding': 'compress' })).status).toBe(415);
+      const cut = gzipSync(text);
+      const answer = await post(cut.subarray(0, cut.length - 20), { 'Content-Encoding': 'gzip' });
+      expect(answer.status).toBe(415);
+      expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(415);
+    });
+
+    it('up to the limit, whatever it says of its length, before what is wrong with it', async () => {
+      const long = ' '.repeat(200 * 1024 - Buffer.byteLength(text));
+      expect((await post(text + long)).status).toBe(204);
+      for (const body of [`${text}${long} `, `{"nets":[7],${' '.repeat(300_000)}`]) {
+        expect((await post(body)).status).toBe(413);
+        expect((await post(body, { 'Transfer-Encoding': 'chunked' })).status).toBe(413);
+        expect((await post(gzipSync(body), { 'Content-Encoding': 'gzip' })).status).toBe(413);
+      }
+      expect(await call('GET', '/net/')).toMatchObject({ status: 200, body: { length: 2 } });
+    });
+  });
+
+  it('is loaded by followers, and waits for them longer than other changes do', async () => {
+    const log = pino({ level: 'silent' });
+    const replica = await harness.startReplica({
+      PROPAGATION_TIMEOUT_MS: '1',
+      INIT_PROPAGATION_TIMEOUT_MS: '20000',
+    });
+    const target = new RowReplica();
+    const follower = new Follower({
+      id: 'one',
+      kind: 'resolver',
+      redisUrl: harness.environment['REDIS_URL'],
+      feed: new FeedClient(harness.feedUrl, FEED_TOKEN),
+      target,
+      log,
+    });
+    await follower.start();
+    const answer = await rawRequest(`http://127.0.0.1:${replica.managementPort}`, {
+      method: 'POST',
+      path: '/init/',
+      headers: { ...harness.authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify(FULL),
+    });
+    expect([answer.status, answer.headers.get('x-config-applied')]).toEqual([204, '1/1']);
+    expect([[target.digest()]]).toEqual(await harness.sql('SELECT digest FROM config_head'));
+    await follower.stop();
+    await replica.stop();
+  });
+
+  it('of many rows leaves reads and health answered meanwhile, and writes waiting for it', async () => {
+    const replica = await harness.startReplica({ MANAGEMENT_BODY_LIMIT: '64mb' });
+    const url = `http://127.0.0.1:${replica.managementPort}`;
+    const nets = Array.from({ length: 60_000 }, (_, i) => ({
+      ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
+      profile_id: 1,
+    }));
+    const domains = Array.from({ length: 60_000 }, (_, i) => `host-${i}.example.com`);
+    const body = {
+      ...EMPTY,
+      profiles: [{ profile: { id: 1 } }],
+      nets,
+      bw_lists: [{ profile_id: 1, type: 'deny', domains }],
+    };
+    const headers = { ...harness.authorization, 'Content-Type': 'application/json' };
+    let done = false;
+    const running = rawRequest(url, {
+      method: 'POST',
+      path: '/init/',
+      headers,
+      body: JSON.stringify(body),
+    }).finally(() => (done = true));
+    const statuses: number[] = [];
+    while (!done) {
+      for (const address of [
+        `${url}/blockpage/`,
+        `http://127.0.0.1:${replica.opsPort}/livez`,
+        `http://127.0.0.1:${replica.opsPort}/readyz`,
+      ]) {
+        statuses.push((await fetch(address, { headers: harness.authorization })).status);
+      }
+    }
+    expect((await running).status).toBe(204);
+    expect(statuses.length).toBeGreaterThan(30);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await harness.sql('SELECT count(*) FROM domain_rule')).toEqual([['60000']]);
+    await replica.stop();
+  });
+});

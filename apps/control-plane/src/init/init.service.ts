@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { ActiveCatalogueReader } from '../catalogue/active-catalogue-reader.js';
+import { DomainHasher } from '../domain-lists/domain-hasher.js';
+import { ConfigurationReader } from '../revisions/configuration-reader.js';
+import { ConfigurationWriter } from '../revisions/configuration-writer.js';
+import type { Revised } from '../revisions/revised.js';
+import { findDraftFaults } from './draft-faults.js';
+import type { Draft } from './draft-tables.js';
+import { FaultList } from './fault-list.js';
+import { readInit } from './init-reader.js';
+import { replaceConfiguration } from './replace-configuration.js';
+
+/** Replaces the whole configuration by what a body says. */
+@Injectable()
+export class InitService {
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+    private readonly catalogue: ActiveCatalogueReader,
+    private readonly hasher: DomainHasher,
+  ) {}
+
+  /** One body at a time is read by a replica: two at once would take twice the memory. */
+  async replace(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+    const mine = this.last.then(() => this.read(body));
+    // The next one goes on whether this one failed or not; its caller hears of the failure.
+    this.last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  private async read(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+    const draft = await readInit(body, this.hasher);
+    // Before the lock, so that a body that is refused keeps nobody waiting.
+    const checkedWith = await this.check(draft);
+    return this.writer.replace(async (client, head) => {
+      if (head.catalogueVersion !== checkedWith) await this.check(draft);
+      return replaceConfiguration(client, draft);
+    });
+  }
+
+  /** @returns the version of the catalogue that was in force. @throws InvalidRequestError */
+  private async check(draft: Draft): Promise<number | null> {
+    const { result } = await this.reader.read(async (tx, { catalogueVersion }) => ({
+      catalogueVersion,
+      applications: await this.catalogue.applications(tx, catalogueVersion),
+    }));
+    const faults = new FaultList();
+    await findDraftFaults(draft, result.applications, faults);
+    faults.refuse();
+    return result.catalogueVersion;
+  }
+}

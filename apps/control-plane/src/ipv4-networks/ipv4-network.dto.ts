@@ -1,0 +1,59 @@
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
+import type { Json } from '../contract/json.js';
+import { ipv4, MAX_INT_IP } from '../contract/values.js';
+import { id, integer } from '../validation/checks.js';
+import { Field, OptionalField, PathInteger } from '../validation/fields.js';
+import type { NetworkRecord } from '../networks/network-store.js';
+
+const prefixLength = integer(10, 32);
+
+export class Ipv4NetworkDto {
+  @Field(ipv4)
+  ip!: string;
+
+  @Field(id)
+  profile_id!: number;
+
+  @OptionalField(prefixLength)
+  prefix_len = 32;
+}
+
+export class PatchIpv4NetworkDto {
+  @OptionalField(ipv4)
+  ip?: string;
+
+  @OptionalField(id)
+  profile_id?: number;
+
+  @OptionalField(prefixLength)
+  prefix_len?: number;
+}
+
+export class Ipv4NetworkPath {
+  @PathInteger(0, MAX_INT_IP)
+  int_ip!: number;
+}
+
+export function toRecord(dto: Ipv4NetworkDto): NetworkRecord<number> {
+  return {
+    address: parseIpv4(dto.ip) as number,
+    prefixLength: dto.prefix_len,
+    profileId: dto.profile_id,
+  };
+}
+
+export function toPatch(dto: PatchIpv4NetworkDto): Partial<NetworkRecord<number>> {
+  return {
+    ...(dto.ip !== undefined && { address: parseIpv4(dto.ip) as number }),
+    ...(dto.prefix_len !== undefined && { prefixLength: dto.prefix_len }),
+    ...(dto.profile_id !== undefined && { profileId: dto.profile_id }),
+  };
+}
+
+export function toDto(record: NetworkRecord<number>): Json<Ipv4NetworkDto> {
+  return {
+    ip: formatIpv4(record.address),
+    profile_id: record.profileId,
+    prefix_len: record.prefixLength,
+  };
+}

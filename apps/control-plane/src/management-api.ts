@@ -1,0 +1,59 @@
+import type { LoggerService } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Logger } from '@weir/ops';
+import type { Server } from 'node:http';
+import { AppModule, type Shared } from './app.module.js';
+import { ErrorFilter } from './errors/error-filter.js';
+import { createDocument } from './openapi/document.js';
+import { discoverEndpoints } from './requests/discover-endpoints.js';
+import { installPipeline, type PipelineOptions } from './requests/pipeline.js';
+import { RouteTable } from './requests/route-table.js';
+import { limitTimes, TIME_LIMITS } from './requests/time-limits.js';
+import type { TlsFiles } from './requests/tls-files.js';
+import { ShapeInterceptor } from './requests/shape.js';
+import { RevisionInterceptor } from './revisions/revision-interceptor.js';
+
+export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
+  /** Null: http. */
+  readonly tls: TlsFiles | null;
+}
+
+/** The server of the management API; it does not listen yet. */
+export async function createManagementApi(
+  shared: Shared,
+  options: ManagementApiOptions,
+): Promise<Server> {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- options that Nest types as a class are written as a literal everywhere
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(shared), {
+    bodyParser: false,
+    abortOnError: false,
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- as above
+    ...(options.tls && { httpsOptions: options.tls }),
+    logger: nestLog(options.log),
+  });
+  app.disable('x-powered-by');
+  // Answers are never cached, so no time is spent on tags for them.
+  app.disable('etag');
+  const endpoints = discoverEndpoints(app.get(DiscoveryService), app.get(MetadataScanner));
+  const document = createDocument(endpoints);
+  installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
+  app.useGlobalFilters(new ErrorFilter(options.log));
+  app.useGlobalInterceptors(new ShapeInterceptor(app.get(Reflector)), new RevisionInterceptor());
+  await app.init();
+  const server = app.getHttpServer();
+  limitTimes(server, TIME_LIMITS);
+  return server;
+}
+
+/** Nest's own log lines: what it does at start matters only when looking for a fault. */
+function nestLog(log: Logger): LoggerService {
+  const text = (message: unknown): string =>
+    message instanceof Error ? (message.stack ?? message.message) : String(message);
+  return {
+    log: (message) => log.debug({ source: 'nest' }, text(message)),
+    warn: (message) => log.warn({ source: 'nest' }, text(message)),
+    error: (message) => log.error({ source: 'nest' }, text(message)),
+    fatal: (message) => log.fatal({ source: 'nest' }, text(message)),
+  };
+}

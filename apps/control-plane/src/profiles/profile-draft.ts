@@ -1,0 +1,35 @@
+import type { ApplicationRule, Profile } from '@weir/config-model';
+
+/** A profile as submitted: categories and applications in any order, maybe twice. */
+export type ProfileDraft = Profile;
+
+/** What a change of a profile submits; undefined: stays as it is. */
+export type ProfilePatch = { readonly [K in keyof Omit<Profile, 'id'>]: Profile[K] | undefined };
+
+/** The profile that a draft means: its categories as an ascending set, its rules by application. */
+export function toProfile(draft: ProfileDraft): Profile {
+  return {
+    ...draft,
+    categoryIds: [...new Set(draft.categoryIds)].sort((a, b) => a - b),
+    applicationRules: sortRules(draft.applicationRules),
+  };
+}
+
+/** The draft that a patch makes of a profile. */
+export function patched(before: Profile, patch: ProfilePatch): ProfileDraft {
+  return {
+    id: before.id,
+    // null is a value here: no page.
+    pageId: patch.pageId === undefined ? before.pageId : patch.pageId,
+    whiteListOnly: patch.whiteListOnly ?? before.whiteListOnly,
+    emptyDnsAnswer: patch.emptyDnsAnswer ?? before.emptyDnsAnswer,
+    appawarePriorityOverBwlists:
+      patch.appawarePriorityOverBwlists ?? before.appawarePriorityOverBwlists,
+    categoryIds: patch.categoryIds ?? before.categoryIds,
+    applicationRules: patch.applicationRules ?? before.applicationRules,
+  };
+}
+
+export function sortRules(rules: readonly ApplicationRule[]): ApplicationRule[] {
+  return [...rules].sort((a, b) => a.applicationId - b.applicationId);
+}

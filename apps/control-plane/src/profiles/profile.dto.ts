@@ -1,0 +1,129 @@
+import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
+import type { Json } from '../contract/json.js';
+import { type RuleStatus, toStatus } from '../contract/rule-status.js';
+import { ruleStatus } from '../contract/values.js';
+import { flag, id, listOf, nullable } from '../validation/checks.js';
+import {
+  Field,
+  ObjectField,
+  OptionalField,
+  OptionalObjectField,
+  OptionalObjectListField,
+} from '../validation/fields.js';
+import type { ProfileDraft, ProfilePatch } from './profile-draft.js';
+
+export class ProfileSettingsDto {
+  @Field(id)
+  id!: number;
+
+  @OptionalField(nullable(id))
+  page_id: number | null = null;
+
+  @OptionalField(flag)
+  white_list_only = false;
+
+  @OptionalField(flag)
+  empty_dns_answer = false;
+
+  @OptionalField(flag)
+  appaware_priority_over_bwlists = false;
+}
+
+export class ApplicationRuleDto {
+  @Field(id)
+  app_id!: number;
+
+  @OptionalField(ruleStatus)
+  status: RuleStatus = 'deny';
+}
+
+/** A profile with its categories and applications. */
+export class ProfileDto {
+  @ObjectField(() => ProfileSettingsDto)
+  profile!: ProfileSettingsDto;
+
+  @OptionalField(listOf(id))
+  cat_ids: number[] = [];
+
+  @OptionalObjectListField(() => ApplicationRuleDto)
+  apps: ApplicationRuleDto[] = [];
+}
+
+export class PatchProfileSettingsDto {
+  /** Only repeats the path. */
+  @OptionalField(id)
+  id?: number;
+
+  @OptionalField(nullable(id))
+  page_id?: number | null;
+
+  @OptionalField(flag)
+  white_list_only?: boolean;
+
+  @OptionalField(flag)
+  empty_dns_answer?: boolean;
+
+  @OptionalField(flag)
+  appaware_priority_over_bwlists?: boolean;
+}
+
+export class PatchProfileDto {
+  @OptionalObjectField(() => PatchProfileSettingsDto)
+  profile?: PatchProfileSettingsDto;
+
+  @OptionalField(listOf(id))
+  cat_ids?: number[];
+
+  @OptionalObjectListField(() => ApplicationRuleDto)
+  apps?: ApplicationRuleDto[];
+}
+
+/** Where a body refers to something else: the places of its 422 faults. */
+export const PLACES = {
+  pageId: ['body', 'profile', 'page_id'],
+  application: (i: number): string[] => ['body', 'apps', String(i), 'app_id'],
+} as const;
+
+export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
+  return {
+    id: profile.id,
+    pageId: profile.page_id,
+    whiteListOnly: profile.white_list_only,
+    emptyDnsAnswer: profile.empty_dns_answer,
+    appawarePriorityOverBwlists: profile.appaware_priority_over_bwlists,
+    categoryIds: cat_ids,
+    applicationRules: apps.map(toRule),
+  };
+}
+
+export function toPatch({ profile, cat_ids, apps }: PatchProfileDto): ProfilePatch {
+  return {
+    pageId: profile?.page_id,
+    whiteListOnly: profile?.white_list_only,
+    emptyDnsAnswer: profile?.empty_dns_answer,
+    appawarePriorityOverBwlists: profile?.appaware_priority_over_bwlists,
+    categoryIds: cat_ids,
+    applicationRules: apps?.map(toRule),
+  };
+}
+
+export function toDto(profile: Profile): Json<ProfileDto> {
+  return {
+    profile: {
+      id: profile.id,
+      page_id: profile.pageId,
+      white_list_only: profile.whiteListOnly,
+      empty_dns_answer: profile.emptyDnsAnswer,
+      appaware_priority_over_bwlists: profile.appawarePriorityOverBwlists,
+    },
+    cat_ids: [...profile.categoryIds],
+    apps: profile.applicationRules.map((rule) => ({
+      app_id: rule.applicationId,
+      status: toStatus(rule.verdict),
+    })),
+  };
+}
+
+function toRule(dto: ApplicationRuleDto): ApplicationRule {
+  return { applicationId: dto.app_id, verdict: RuleVerdict[dto.status] };
+}

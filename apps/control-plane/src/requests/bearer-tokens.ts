@@ -1,0 +1,22 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** The bearer tokens that the management API accepts. Several, so that one can be replaced without an outage. */
+export class BearerTokens {
+  private readonly digests: readonly Buffer[];
+
+  constructor(tokens: readonly string[]) {
+    this.digests = tokens.map(sha256);
+  }
+
+  /** Whether the `Authorization` header carries one of the tokens. The time it takes tells nothing of them: every one is compared. */
+  accepts(authorization: string | undefined): boolean {
+    const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    let accepted = false;
+    for (const digest of this.digests) accepted = timingSafeEqual(digest, presented) || accepted;
+    return accepted;
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,52 @@
+import { RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { BodyKind, Route } from './route-table.js';
+import { ANSWER_SHAPE, type AnswerShape, type Shape, SHAPE } from './shape.js';
+
+/** One endpoint with all that its decorators say. */
+export interface Endpoint extends Route {
+  readonly takes: Shape;
+  readonly gives: AnswerShape;
+}
+
+/** The endpoints of all controllers. @throws Error when one does not say what it answers. */
+export function discoverEndpoints(
+  discovery: DiscoveryService,
+  scanner: MetadataScanner,
+): Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (const { metatype } of discovery.getControllers()) {
+    if (typeof metatype !== 'function') continue;
+    const prototype = metatype.prototype as Record<string, object>;
+    for (const name of scanner.getAllMethodNames(prototype)) {
+      const handler = prototype[name];
+      if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
+      endpoints.push(describe(metatype, handler));
+    }
+  }
+  return endpoints;
+}
+
+function describe(controller: object, handler: object): Endpoint {
+  const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+  const pattern = joinPaths(
+    Reflect.getMetadata(PATH_METADATA, controller) as string,
+    Reflect.getMetadata(PATH_METADATA, handler) as string,
+  );
+  const takes = (Reflect.getMetadata(SHAPE, handler) as Shape | undefined) ?? {};
+  const gives = Reflect.getMetadata(ANSWER_SHAPE, handler) as AnswerShape | undefined;
+  if (gives === undefined) throw new Error(`${method} ${pattern} does not say what it answers`);
+  return { method, pattern, body: bodyKind(takes), takes, gives };
+}
+
+function bodyKind({ body, streamed }: Shape): BodyKind {
+  if (streamed) return 'streamed';
+  return body === undefined ? 'none' : 'parsed';
+}
+
+/** As the contract writes them: collections end with a slash, those that belong to a profile do not. */
+function joinPaths(controller: string, handler: string): string {
+  const path = `/${controller}/${handler}`.replace(/\/{2,}/g, '/');
+  return controller.includes(':') ? path.replace(/\/$/, '') : path;
+}

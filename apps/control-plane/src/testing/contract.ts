@@ -1,0 +1,96 @@
+import Ajv from 'ajv';
+import type { OpenApiDocument, OpenApiOperation } from '../openapi/document.js';
+import { RouteTable } from '../requests/route-table.js';
+import type { Answer } from './harness.js';
+
+/** The OpenAPI document that a control plane serves, and whether what it takes and answers agrees with it. */
+export class Contract {
+  private readonly routes: RouteTable;
+  private readonly ajv: Ajv.Ajv;
+
+  constructor(readonly document: OpenApiDocument) {
+    this.routes = new RouteTable(
+      this.operations().map(({ method, path }) => ({
+        method,
+        pattern: path.replace(/\{(\w+)\}/g, ':$1'),
+        body: 'none',
+      })),
+    );
+    // OpenAPI 3.0 has nullable and formats of its own; without strict mode unknown keywords are ignored.
+    this.ajv = new Ajv({
+      nullable: true,
+      unknownFormats: 'ignore',
+      schemaId: 'auto',
+      logger: false,
+    });
+    this.ajv.addSchema(document, 'openapi');
+  }
+
+  operations(): { method: string; path: string; operation: OpenApiOperation }[] {
+    return Object.entries(this.document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        operation,
+      })),
+    );
+  }
+
+  /** @throws Error when the answer, or the body that was accepted, is not as the document says. */
+  check(method: string, path: string, body: unknown, answer: Answer): void {
+    const bare = path.replace(/\?.*$/, '');
+    if (method === 'HEAD' || method === 'OPTIONS' || /^\/(docs|openapi\.json)/.test(bare)) return;
+    const found = this.routes.match(bare)?.route(method);
+    const what = `${method} ${found?.route.pattern ?? 'elsewhere'} ${answer.status}`;
+    if (!found) {
+      if (![400, 401, 403, 404, 405].includes(answer.status)) throw new Error(`${what}?`);
+      return;
+    }
+    const template = found.route.pattern.replace(/:(\w+)/g, '{$1}');
+    const operation = this.document.paths[template]?.[method.toLowerCase()];
+    const response = operation?.responses[answer.status];
+    if (operation === undefined || response === undefined) {
+      throw new Error(`${what} is not in the OpenAPI document`);
+    }
+    this.checkValue(`the answer of ${what}`, response.content, answer.body);
+    if (answer.status < 300 && body !== undefined) {
+      this.checkValue(`the body of ${what}`, operation.requestBody?.content, body);
+    }
+  }
+
+  private checkValue(
+    what: string,
+    content: Record<string, { schema: object }> | undefined,
+    value: unknown,
+  ): void {
+    const schema = content?.['application/json']?.schema;
+    if (schema === undefined) {
+      if (value !== undefined) throw new Error(`${what} should be empty`);
+      return;
+    }
+    if (!this.ajv.validate(absolute(schema), value)) {
+      throw new Error(`${what} is not as documented: ${this.ajv.errorsText()}`);
+    }
+  }
+}
+
+/** References of the document, seen from outside of it. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
+}
+
+let contract: Contract | undefined;
+
+/** Of the control plane under test; every one serves the same document. Undefined until the first is up. */
+export function theContract(): Contract | undefined {
+  return contract;
+}
+
+export async function loadContract(
+  baseUrl: string,
+  headers: Record<string, string>,
+): Promise<void> {
+  if (contract !== undefined) return;
+  const response = await fetch(`${baseUrl}/openapi.json`, { headers });
+  if (response.ok) contract = new Contract((await response.json()) as OpenApiDocument);
+}

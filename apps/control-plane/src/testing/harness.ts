@@ -1,0 +1,148 @@
+import 'reflect-metadata';
+import { parseVariables } from '@weir/ops';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { SCHEMA } from '../configuration.js';
+import { type ControlPlane, startControlPlane } from '../control-plane.js';
+import { loadContract, theContract } from './contract.js';
+import { createFreshDatabase, dropDatabase } from './fresh-database.js';
+import { startPrivateRedis } from './private-redis.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+export const TOKEN = 'token-of-the-management-tests';
+export const FEED_TOKEN = 'token-of-the-feed-tests';
+export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
+
+const CATALOGUE = fileURLToPath(new URL('./catalogue', import.meta.url));
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into whatever came
+  readonly body: any;
+}
+
+/** A control plane as it runs in production, on ports of its own, with a database and a Redis of its own. */
+export interface Harness {
+  readonly controlPlane: ControlPlane;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly baseUrl: string;
+  readonly feedUrl: string;
+  readonly authorization: { readonly Authorization: string };
+  /** What it has logged so far, one JSON line each. */
+  readonly logLines: readonly string[];
+  /** Calls the management API with the token. A body is sent as JSON. */
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answer>;
+  /** Rows of a query, values in order; integers of 64 bits as text. */
+  readonly sql: (text: string) => Promise<unknown[][]>;
+  /** One more replica on the same database and Redis. */
+  readonly startReplica: (variables?: Record<string, string>) => Promise<ControlPlane>;
+  readonly stop: () => Promise<void>;
+}
+
+/** @param options `databasePort`: where the control plane reaches PostgreSQL, when not at its own port. */
+export async function startHarness(
+  variables: Record<string, string> = {},
+  options: { databasePort?: number } = {},
+): Promise<Harness> {
+  const adminUrl = inject('databaseUrl');
+  const [databaseUrl, redis] = await Promise.all([
+    createFreshDatabase(adminUrl),
+    startPrivateRedis(),
+  ]);
+  const environment = {
+    DATABASE_URL: withPort(databaseUrl, options.databasePort),
+    REDIS_URL: redis.url,
+    MANAGEMENT_PORT: '0',
+    MANAGEMENT_TOKENS: `${TOKEN},second-token-of-the-tests`,
+    DOMAIN_HASH_KEY: HASH_KEY,
+    FEED_PORT: '0',
+    FEED_TOKEN,
+    OPS_PORT: '0',
+    CATALOGUE,
+    ...variables,
+  };
+  const logLines: string[] = [];
+  const log = pino({}, { write: (line: string) => void logLines.push(line) });
+  const start = (more: Record<string, string> = {}) =>
+    startControlPlane(parseVariables(SCHEMA, { ...environment, ...more }), log);
+  const controlPlane = await start();
+  const baseUrl = `http://127.0.0.1:${controlPlane.managementPort}`;
+  await loadContract(baseUrl, { Authorization: `Bearer ${TOKEN}` });
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  // The last thing a spec does to it may be to drop its database.
+  client.on('error', () => undefined);
+  return {
+    controlPlane,
+    environment,
+    baseUrl,
+    authorization: { Authorization: `Bearer ${TOKEN}` },
+    feedUrl: `http://127.0.0.1:${controlPlane.feedPort}`,
+    logLines,
+    call: (method, path, body, headers) => call(baseUrl, method, path, body, headers),
+    sql: async (text) => (await client.query<unknown[]>({ text, rowMode: 'array' })).rows,
+    startReplica: start,
+    stop: async () => {
+      await controlPlane.stop();
+      await client.end();
+      await redis.stop();
+      await dropDatabase(adminUrl, databaseUrl);
+    },
+  };
+}
+
+function withPort(text: string, port: number | undefined): string {
+  const url = new URL(text);
+  if (port !== undefined) url.port = String(port);
+  return url.href;
+}
+
+async function call(
+  baseUrl: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      Authorization: `Bearer ${TOKEN}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer: Answer = {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+  theContract()?.check(method, path, body, answer);
+  return answer;
+}
+
+/** The faults of a 422 answer as `place: type`, in alphabetical order. */
+export function faultsOf(answer: Answer): string[] {
+  const { detail } = answer.body as { detail: { loc: string[]; msg: string; type: string }[] };
+  return detail.map(({ loc, type }) => `${loc.join('.')}: ${type}`).sort();
+}
+
+/** One value of each item of an answer that is a list. */
+export function pluck<T>(answer: Answer, value: (item: Answer['body']) => T): T[] {
+  return (answer.body as Answer['body'][]).map(value);
+}

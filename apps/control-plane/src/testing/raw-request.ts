@@ -1,0 +1,38 @@
+import { type IncomingMessage, request } from 'node:http';
+import { theContract } from './contract.js';
+import type { Answer } from './harness.js';
+
+/** A request as written: the path goes out untouched, which `fetch` would not do, and nothing is added but `Host`. */
+export async function rawRequest(
+  baseUrl: string,
+  options: {
+    method: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: string | Uint8Array;
+  },
+): Promise<Answer> {
+  const { hostname, port } = new URL(baseUrl);
+  const { method, path, headers = {} } = options;
+  const answer = await new Promise<Answer>((resolve, reject) => {
+    const outgoing = request({ hostname, port, method, path, headers, agent: false });
+    outgoing.once('error', reject);
+    outgoing.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.once('error', reject);
+      response.once('end', () => resolve(readAnswer(response, text)));
+    });
+    outgoing.end(options.body);
+  });
+  theContract()?.check(method, path, undefined, answer);
+  return answer;
+}
+
+function readAnswer(response: IncomingMessage, text: string): Answer {
+  return {
+    status: response.statusCode ?? 0,
+    headers: new Headers(response.headers as Record<string, string>),
+    body: text === '' ? undefined : JSON.parse(text),
+  };
+}

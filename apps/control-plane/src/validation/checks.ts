@@ -1,0 +1,104 @@
+import { MAX_ID } from '@weir/config-model';
+import { below, type Fault, type FaultType } from './fault.js';
+
+/** JSON Schema of a value, as OpenAPI writes it. */
+export type ValueSchema = Readonly<Record<string, unknown>>;
+
+/** What a field may hold: said to clients, and checked. Strict: nothing is converted. */
+export interface Check {
+  readonly schema: ValueSchema;
+  /** What is wrong with the value; none when it is right. `owner` is the object that it is a field of, its other fields unchecked. */
+  faults(value: unknown, owner?: object): readonly Fault[];
+}
+
+const RIGHT: readonly Fault[] = [];
+
+function fault(type: FaultType, msg: string): readonly Fault[] {
+  return [{ loc: [], msg, type }];
+}
+
+/** An integer from `lowest` to `highest`. `24.0` is one: JSON has a single number type. */
+export function integer(lowest: number, highest: number): Check {
+  const msg = `Must be an integer from ${lowest} to ${highest}`;
+  return {
+    schema: { type: 'integer', minimum: lowest, maximum: highest },
+    faults: (value) => {
+      if (!Number.isInteger(value)) return fault('int_type', msg);
+      if ((value as number) < lowest) return fault('greater_than_equal', msg);
+      return (value as number) > highest ? fault('less_than_equal', msg) : RIGHT;
+    },
+  };
+}
+
+/** Id of a profile, block page, application or category. */
+export const id: Check = integer(0, MAX_ID);
+
+export const flag: Check = {
+  schema: { type: 'boolean' },
+  faults: (value) =>
+    typeof value === 'boolean' ? RIGHT : fault('bool_type', 'Must be true or false'),
+};
+
+/** One of some texts, or one of some integers. */
+export function oneOf(choices: readonly string[] | readonly number[]): Check {
+  const textual = typeof choices[0] === 'string';
+  const msg = `Must be one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`;
+  return {
+    schema: { type: textual ? 'string' : 'integer', enum: choices },
+    faults: (value) => {
+      if (textual && typeof value !== 'string') return fault('string_type', msg);
+      if (!textual && !Number.isInteger(value)) return fault('int_type', msg);
+      return (choices as readonly unknown[]).includes(value) ? RIGHT : fault('enum', msg);
+    },
+  };
+}
+
+/** A text that `accepts`; `what` completes "Must be". */
+export function textForm(
+  what: string,
+  accepts: (text: string) => boolean,
+  schema: ValueSchema = {},
+): Check {
+  const msg = `Must be ${what}`;
+  return {
+    schema: { type: 'string', ...schema },
+    faults: (value) => {
+      if (typeof value !== 'string') return fault('string_type', msg);
+      return accepts(value) ? RIGHT : fault('value_error', msg);
+    },
+  };
+}
+
+/** What `check` allows, or null. */
+export function nullable(check: Check): Check {
+  return {
+    schema: { ...check.schema, nullable: true },
+    faults: (value) => (value === null ? RIGHT : check.faults(value)),
+  };
+}
+
+/** A list each item of which `check` allows. */
+export function listOf(check: Check): Check {
+  return {
+    schema: { type: 'array', items: check.schema },
+    faults: (value) => {
+      if (!Array.isArray(value)) return fault('list_type', 'Must be an array');
+      // Nothing is made for an item that is right: some lists are long.
+      const found: Fault[] = [];
+      for (let i = 0; i < value.length; i++) {
+        const faults = check.faults(value[i]);
+        if (faults.length > 0) found.push(...below([String(i)], faults));
+      }
+      return found;
+    },
+  };
+}
+
+/** A JSON object; what is in it is the business of its own class. */
+export const object: Check = {
+  schema: { type: 'object' },
+  faults: (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? RIGHT
+      : fault('object_type', 'Must be an object'),
+};

@@ -1,0 +1,53 @@
+/** Machine names of what can be wrong with a request; stable, clients may branch on them (decisions §1). */
+export const FAULT_TYPES = [
+  'missing',
+  'json_invalid',
+  'extra_forbidden',
+  'object_type',
+  'list_type',
+  'int_type',
+  'bool_type',
+  'string_type',
+  'greater_than_equal',
+  'less_than_equal',
+  'enum',
+  'value_error',
+  'reference',
+  'duplicate',
+] as const;
+
+export type FaultType = (typeof FAULT_TYPES)[number];
+
+/** One thing that is wrong with a request: an item of `detail` in a 422 answer. */
+export interface Fault {
+  /** `body` or `path`, then field names; array positions as strings. Inside a check: relative to the value checked. */
+  readonly loc: readonly string[];
+  /** For people. Never holds a domain. */
+  readonly msg: string;
+  readonly type: FaultType;
+}
+
+/** Most faults that one answer names (decisions §1). */
+export const MAX_FAULTS = 100;
+
+/** The request is refused with 422 and these faults. */
+export class InvalidRequestError extends Error {
+  override readonly name = 'InvalidRequestError';
+  readonly faults: readonly Fault[];
+
+  /** @param faults at least one; those beyond `MAX_FAULTS` are left out. */
+  constructor(faults: readonly Fault[]) {
+    super('invalid request');
+    this.faults = faults.slice(0, MAX_FAULTS);
+  }
+}
+
+/** @throws InvalidRequestError when there is any fault. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new InvalidRequestError(faults);
+}
+
+/** The faults, their places moved below `loc`. */
+export function below(loc: readonly string[], faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) => ({ ...fault, loc: [...loc, ...fault.loc] }));
+}

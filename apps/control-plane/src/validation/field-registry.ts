@@ -1,0 +1,31 @@
+import type { Check } from './checks.js';
+import type { DtoClass } from './fields.js';
+
+/** What the decorators said of one field: the source of its validation, of compiled readers and of the OpenAPI document. */
+export interface FieldDescription {
+  readonly name: string;
+  readonly required: boolean;
+  readonly check: Check;
+  /** Class of the object in the field, or of the items of its list; undefined: the field holds plain values. */
+  readonly type?: (() => DtoClass) | undefined;
+  readonly list: boolean;
+}
+
+const FIELDS = new WeakMap<object, FieldDescription[]>();
+
+export function registerField(prototype: object, field: FieldDescription): void {
+  const fields = FIELDS.get(prototype);
+  if (fields) fields.push(field);
+  else FIELDS.set(prototype, [field]);
+}
+
+/** The fields of a class in the order in which they are written, those of its base class first. */
+export function fieldsOf(type: DtoClass): readonly FieldDescription[] {
+  const found: FieldDescription[] = [];
+  let prototype: unknown = type.prototype;
+  while (typeof prototype === 'object' && prototype !== null && prototype !== Object.prototype) {
+    found.unshift(...(FIELDS.get(prototype) ?? []));
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return found;
+}

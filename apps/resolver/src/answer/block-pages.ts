@@ -1,0 +1,43 @@
+import { ClientAddress } from '../listeners/client-address.js';
+
+/** Addresses that a blocked name is answered with, as rdata one after the other: 4 bytes each and 16 bytes each. Either may be empty. */
+export interface PageAddresses {
+  readonly ipv4: Uint8Array;
+  readonly ipv6: Uint8Array;
+}
+
+/** The addresses of the block pages: the deployment's default page and pages with addresses of their own. */
+export class BlockPages {
+  private readonly pages = new Map<number, PageAddresses>();
+  private readonly defaultPage: PageAddresses;
+
+  /**
+   * @param defaultAddresses IPv4 and IPv6 addresses of the default page
+   * @param ownAddresses page id → addresses; a family that a page has no address of is empty, not the default's (decisions §8)
+   */
+  constructor(
+    defaultAddresses: readonly string[],
+    ownAddresses: ReadonlyMap<number, readonly string[]>,
+  ) {
+    this.defaultPage = toRdata(defaultAddresses);
+    for (const [id, addresses] of ownAddresses) this.pages.set(id, toRdata(addresses));
+  }
+
+  /** @param pageId of the profile; −1: none. The default page stands in for a page without addresses of its own. */
+  addressesOf(pageId: number): PageAddresses {
+    return this.pages.get(pageId) ?? this.defaultPage;
+  }
+}
+
+function toRdata(addresses: readonly string[]): PageAddresses {
+  const client = new ClientAddress();
+  const ipv4: number[] = [];
+  const ipv6: number[] = [];
+  for (const address of addresses) {
+    if (!client.set(address, 0)) throw new RangeError(`"${address}" is not an address`);
+    const words = client.family === 4 ? client.words.subarray(0, 1) : client.words;
+    const bytes = [...words].flatMap((word) => [word >>> 24, word >>> 16, word >>> 8, word]);
+    (client.family === 4 ? ipv4 : ipv6).push(...bytes);
+  }
+  return { ipv4: Uint8Array.from(ipv4), ipv6: Uint8Array.from(ipv6) };
+}

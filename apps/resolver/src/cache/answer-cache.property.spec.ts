@@ -1,0 +1,171 @@
+import { Rcode, writeForwardedAnswer } from '@weir/dns-wire';
+import { decodeMessage } from '@weir/dns-wire/testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { a } from '../testing/answers.js';
+import { questionOf, responseTo, soa } from '../testing/questions.js';
+import type { Question } from '../query/question.js';
+import { AnswerCache, Found } from './answer-cache.js';
+
+const DAY = 86_400;
+const out = new Uint8Array(65_535);
+
+interface Known {
+  storedAt: number;
+  ttl: number;
+  mark: number;
+  count: number;
+  rcode: number;
+}
+
+/** What the cache should know, in the obvious way and without a bound; it tells states apart, not when to renew. */
+class Oracle {
+  private readonly known = new Map<Question, Known>();
+  private readonly failedAt = new Map<Question, number>();
+
+  find(question: Question, now: number): { state: 'nothing' | 'fresh' | 'stale'; known?: Known } {
+    const known = this.known.get(question);
+    if (known === undefined) return { state: 'nothing' };
+    const isFailure = known.rcode === Rcode.servFail;
+    const age = now - known.storedAt;
+    if (age < known.ttl) return { state: 'fresh', known };
+    return !isFailure && age < known.ttl + DAY ? { state: 'stale', known } : { state: 'nothing' };
+  }
+
+  hasFailed(question: Question, now: number): boolean {
+    return now < (this.failedAt.get(question) ?? -Infinity) + 5;
+  }
+
+  keep(question: Question, known: Known): void {
+    const isFailure = known.rcode === Rcode.servFail;
+    const old = this.find(question, known.storedAt);
+    if (isFailure) this.failedAt.set(question, known.storedAt);
+    if (isFailure && old.known !== undefined && old.known.rcode !== Rcode.servFail) return;
+    if (known.ttl > 0) this.known.set(question, known);
+    else this.known.delete(question);
+  }
+}
+
+const questions = Array.from({ length: 24 }, (_, i) => `n${i}`).flatMap((label) =>
+  [1, 28].flatMap((qtype) => [
+    questionOf(`${label}.example.com`, qtype),
+    questionOf(`${label}.example.com`, qtype, { udpBytes: 1232, ednsTtl: 0x8000 }),
+  ]),
+);
+
+interface Step {
+  readonly question: number;
+  readonly pause: number;
+  readonly action: string;
+  readonly ttl: number;
+  readonly count: number;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  question: fc.oneof(fc.nat(7), fc.nat(questions.length - 1)),
+  pause: fc.oneof(
+    { weight: 30, arbitrary: fc.integer({ min: 0, max: 8 }) },
+    { weight: 1, arbitrary: fc.constantFrom(DAY - 10, DAY) },
+  ),
+  action: fc.constantFrom('find', 'find', 'answer', 'nxdomain', 'servfail'),
+  ttl: fc.constantFrom(0, 1, 5, 10, 100),
+  count: fc.constantFrom(1, 2, 9),
+});
+
+function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
+  const cache = new AnswerCache(sizeBytes);
+  const oracle = new Oracle();
+  let now = 0;
+  let hits = 0;
+  steps.forEach(({ question: at, pause, action, ttl, count }, mark) => {
+    const question = questions[at];
+    now += pause;
+    if (action === 'find') {
+      hits += check(cache, oracle, question, now, isBounded) ? 1 : 0;
+      return;
+    }
+    if (action === 'servfail') {
+      cache.keep(question, responseTo(question, { flags: 0x8182 }), now);
+      oracle.keep(question, { storedAt: now, ttl: 5, mark, count: 0, rcode: Rcode.servFail });
+      return;
+    }
+    const address = a(`192.0.${mark >> 8}.${mark & 255}`, ttl);
+    const answers = Array.from({ length: count }, () => ({
+      ...address,
+      type: question.query.qtype,
+    }));
+    const message =
+      action === 'answer' ? { answers } : { flags: 0x8183, authorities: [soa(ttl, 50)] };
+    cache.keep(question, responseTo(question, message), now);
+    const known =
+      action === 'answer'
+        ? { ttl, count, rcode: 0 }
+        : { ttl: Math.min(ttl, 50), count: 0, rcode: Rcode.nxDomain };
+    oracle.keep(question, { storedAt: now, mark, ...known });
+    expect(cache.usedBytes).toBeLessThanOrEqual(sizeBytes);
+  });
+  return { cache, hits };
+}
+
+function check(
+  cache: AnswerCache,
+  oracle: Oracle,
+  question: Question,
+  now: number,
+  isBounded: boolean,
+): boolean {
+  const found = cache.find(question, now);
+  const { state, known } = oracle.find(question, now);
+  const isFresh = found === Found.fresh || found === Found.ageing;
+  const isStale = found === Found.stale || found === Found.failing;
+  // A bounded cache may have lost what it knew, never more than that.
+  if (isBounded && found === Found.nothing) return false;
+  if (isBounded && isFresh && cache.read(question.query).rcode === Rcode.servFail) {
+    expect(oracle.hasFailed(question, now)).toBe(true);
+    return false;
+  }
+  expect(isFresh ? 'fresh' : isStale ? 'stale' : 'nothing').toBe(state);
+  if (known === undefined || state === 'nothing') return false;
+  const { bytes, query } = question;
+  const response = isFresh ? cache.read(query) : cache.readStale(query);
+  const length = writeForwardedAnswer(out, response, bytes, query, 65_535, 0x7fff_ffff);
+  const answer = decodeMessage(out.slice(0, length));
+  expect(answer).toMatchObject({ rcode: known.rcode, trailing: 0 });
+  expect(answer.answers).toHaveLength(known.count);
+  const ttl = isFresh ? known.ttl - (now - known.storedAt) : 30;
+  for (const record of [...answer.answers, ...answer.authorities]) expect(record.ttl).toBe(ttl);
+  for (const record of answer.answers) {
+    expect([...record.rdata]).toEqual([192, 0, known.mark >> 8, known.mark & 255]);
+  }
+  return isFresh;
+}
+
+describe('AnswerCache', () => {
+  it('agrees with a Map that is never full', () => {
+    let hits = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), (steps) => {
+        const played = play(steps, 1 << 20, false);
+        hits += played.hits;
+        expect(played.cache.evictions).toBe(0);
+      }),
+      { numRuns: 200 },
+    );
+    expect(hits).toBeGreaterThan(200);
+  });
+
+  it('in little memory forgets, but never says what is not so', () => {
+    const many = fc.array(step, { minLength: 500, maxLength: 1500 });
+    let [hits, evictions] = [0, 0];
+    fc.assert(
+      fc.property(many, (steps) => {
+        const played = play(steps, 12 * 1024, true);
+        hits += played.hits;
+        evictions += played.cache.evictions;
+      }),
+      { numRuns: 40 },
+    );
+    expect(hits).toBeGreaterThan(300);
+    expect(evictions).toBeGreaterThan(300);
+  });
+});

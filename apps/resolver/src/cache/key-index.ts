@@ -1,0 +1,87 @@
+/**
+ * Finds offsets by a 32-bit tag: open addressing, linear probing, at most three quarters full. Several offsets may have one tag; who
+ * asks compares the keys. The tags must be keyed hashes: then nobody can choose names that crowd one place.
+ *
+ * ```ts
+ * for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) if (isKey(index.offsetAt(slot))) …
+ * ```
+ */
+export class KeyIndex {
+  /** Two words a slot: tag, and offset + 1 or 0 for an empty slot. */
+  private readonly slots: Int32Array;
+  private readonly mask: number;
+  private entries = 0;
+
+  /** @param slotCount a power of two */
+  constructor(slotCount: number) {
+    this.slots = new Int32Array(slotCount * 2);
+    this.mask = slotCount - 1;
+  }
+
+  get count(): number {
+    return this.entries;
+  }
+
+  /** Whether no more may be put in. */
+  get isFull(): boolean {
+    return this.entries >= (this.mask + 1) * 0.75;
+  }
+
+  /** @returns the first slot with the tag (signed), or −1. */
+  first(tag: number): number {
+    return this.seek(tag & this.mask, tag);
+  }
+
+  /** @returns the next slot after `slot` with the tag, or −1. */
+  next(slot: number, tag: number): number {
+    return this.seek((slot + 1) & this.mask, tag);
+  }
+
+  offsetAt(slot: number): number {
+    return this.slots[slot * 2 + 1] - 1;
+  }
+
+  put(tag: number, offset: number): void {
+    const { slots, mask } = this;
+    let slot = tag & mask;
+    while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & mask;
+    slots[slot * 2] = tag;
+    slots[slot * 2 + 1] = offset + 1;
+    this.entries++;
+  }
+
+  /** The entry with this tag and offset moves to another offset. */
+  move(tag: number, from: number, to: number): void {
+    this.slots[this.slotOf(tag, from) * 2 + 1] = to + 1;
+  }
+
+  /** Takes the entry with this tag and offset out, and moves what follows into the gap as far as it may. */
+  remove(tag: number, offset: number): void {
+    const { slots, mask } = this;
+    let gap = this.slotOf(tag, offset);
+    for (let at = (gap + 1) & mask; slots[at * 2 + 1] !== 0; at = (at + 1) & mask) {
+      const home = slots[at * 2] & mask;
+      if (((at - home) & mask) < ((at - gap) & mask)) continue;
+      slots[gap * 2] = slots[at * 2];
+      slots[gap * 2 + 1] = slots[at * 2 + 1];
+      gap = at;
+    }
+    slots[gap * 2 + 1] = 0;
+    this.entries--;
+  }
+
+  private seek(from: number, tag: number): number {
+    const { slots, mask } = this;
+    for (let slot = from; slots[slot * 2 + 1] !== 0; slot = (slot + 1) & mask) {
+      if (slots[slot * 2] === tag) return slot;
+    }
+    return -1;
+  }
+
+  private slotOf(tag: number, offset: number): number {
+    let slot = this.first(tag);
+    while (slot >= 0 && this.offsetAt(slot) !== offset) slot = this.next(slot, tag);
+    if (slot < 0) throw new Error('no such entry in the index');
+    return slot;
+  }
+}

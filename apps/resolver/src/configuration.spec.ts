@@ -1,0 +1,112 @@
+import { parseVariables, VariableError } from '@weir/ops';
+import { describe, expect, it } from 'vitest';
+import { SCHEMA } from './configuration.js';
+
+const REQUIRED = {
+  DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  FEED_URL: 'http://127.0.0.1:8090',
+  FEED_TOKEN: 'a-token-of-the-feed',
+};
+const parse = (environment: Record<string, string> = {}) =>
+  parseVariables(SCHEMA, { ...REQUIRED, ...environment });
+
+function faultOf(environment: Record<string, string>): string {
+  try {
+    parse(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(VariableError);
+    return (error as Error).message;
+  }
+  throw new Error('no fault');
+}
+
+describe('SCHEMA', () => {
+  it('has the documented defaults', () => {
+    const configuration = parse();
+    expect(configuration).toMatchObject({
+      DNS_HOST: '127.0.0.1',
+      DNS_PORT: 5300,
+      UPSTREAMS: undefined,
+      BLOCK_PAGE_IPV4: ['127.0.0.1'],
+      BLOCK_PAGE_IPV6: ['::1'],
+      BLOCK_PAGE_ADDRESSES: new Map(),
+      BLOCK_TTL: 10,
+      CACHE_SIZE_MB: 64,
+      CLIENT_QUERY_RATE: 0,
+      CLIENT_ERROR_RATE: 50,
+      CLIENT_TCP_CONNECTIONS: 128,
+      INSPECT_CNAME: true,
+      LOCAL_ZONES: true,
+      BLOCK_RESOLVER_DISCOVERY: true,
+      SCHEDULE_TIMEZONE: 'UTC',
+      OPS_PORT: 9090,
+      LOG_LEVEL: 'info',
+    });
+  });
+
+  it.each(['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.127.0.1', '::1', 'fd00::1'])(
+    'serves %s without a profile by default (decisions §7)',
+    (address) => {
+      expect(parse().DNS_ALLOWED_CLIENTS.has(address)).toBe(true);
+    },
+  );
+
+  it.each(['192.0.2.1', '100.128.0.1', '172.32.0.1', '2001:db8::1'])(
+    'does not serve %s without a profile by default',
+    (address) => {
+      expect(parse().DNS_ALLOWED_CLIENTS.has(address)).toBe(false);
+    },
+  );
+
+  it('reads upstreams and pages', () => {
+    const configuration = parse({
+      UPSTREAMS: '192.0.2.53,[2001:db8::53]:5353',
+      BLOCK_PAGE_ADDRESSES: '{"7":["192.0.2.7","2001:db8::7"],"0":["192.0.2.8"]}',
+    });
+    expect(configuration.UPSTREAMS).toEqual([
+      { address: '192.0.2.53', port: 53 },
+      { address: '2001:db8::53', port: 5353 },
+    ]);
+    expect(configuration.BLOCK_PAGE_ADDRESSES).toEqual(
+      new Map([
+        [7, ['192.0.2.7', '2001:db8::7']],
+        [0, ['192.0.2.8']],
+      ]),
+    );
+  });
+
+  it.each([
+    ['DNS_PORT', '65536'],
+    ['DNS_HOST', 'localhost'],
+    ['UPSTREAMS', 'resolver.example'],
+    ['UPSTREAMS', Array.from({ length: 17 }, () => '192.0.2.1').join(',')],
+    ['BLOCK_PAGE_IPV4', '2001:db8::1'],
+    ['BLOCK_PAGE_IPV6', Array.from({ length: 9 }, () => '2001:db8::1').join(',')],
+    ['BLOCK_PAGE_ADDRESSES', '["192.0.2.7"]'],
+    ['BLOCK_PAGE_ADDRESSES', '{"7":'],
+    ['BLOCK_PAGE_ADDRESSES', '{"07":["192.0.2.7"]}'],
+    ['BLOCK_PAGE_ADDRESSES', '{"2147483648":["192.0.2.7"]}'],
+    ['BLOCK_PAGE_ADDRESSES', '{"7":[]}'],
+    ['BLOCK_PAGE_ADDRESSES', '{"7":["page.example"]}'],
+    ['BLOCK_PAGE_ADDRESSES', JSON.stringify({ 7: Array.from({ length: 9 }, () => '192.0.2.7') })],
+    ['BLOCK_TTL', '-1'],
+    ['CACHE_SIZE_MB', '0'],
+    ['CACHE_SIZE_MB', '4097'],
+    ['CLIENT_QUERY_RATE', '-1'],
+    ['CLIENT_ERROR_RATE', 'many'],
+    ['CLIENT_TCP_CONNECTIONS', '0'],
+    ['INSPECT_CNAME', 'yes'],
+    ['LOCAL_ZONES', '1'],
+    ['BLOCK_RESOLVER_DISCOVERY', 'on'],
+    ['SCHEDULE_TIMEZONE', 'Mars/Olympus'],
+    ['DOMAIN_HASH_KEY', 'abc'],
+    ['FEED_TOKEN', 'short'],
+    ['REDIS_URL', 'http://127.0.0.1'],
+    ['LOG_LEVEL', 'loud'],
+  ])('names %s when it is bad, in one line', (name, value) => {
+    const message = faultOf({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} must be `));
+    expect(message).not.toContain('\n');
+  });
+});

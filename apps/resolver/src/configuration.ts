@@ -1,0 +1,181 @@
+import { MAX_ID } from '@weir/config-model';
+import { MAX_ADDRESSES } from '@weir/dns-wire';
+import {
+  address,
+  addressList,
+  boolean,
+  choice,
+  cidrList,
+  type Configuration,
+  endpointList,
+  hexKey,
+  integer,
+  json,
+  LOG_LEVELS,
+  optional,
+  port,
+  secret,
+  text,
+  timeZone,
+  url,
+  type Variable,
+  VariableFault,
+} from '@weir/ops';
+import { isIP, isIPv4 } from 'node:net';
+
+/** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
+const PRIVATE_NETWORKS = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1/128',
+  'fc00::/7',
+];
+
+const MAX_UPSTREAMS = 16;
+const SHORTEST_TOKEN = 16;
+const LONGEST_BLOCK_TTL = 86_400;
+const LARGEST_CACHE_MB = 4096;
+const HIGHEST_RATE = 1_000_000;
+const MOST_CONNECTIONS = 1024;
+
+/** What a resolver reads from its environment. */
+export const SCHEMA = {
+  DNS_HOST: address({
+    description: 'Address on which DNS, health and metrics are answered.',
+    default: '127.0.0.1',
+  }),
+  DNS_PORT: port({ description: 'UDP and TCP port of DNS.', default: '5300' }),
+  UPSTREAMS: optional(
+    atMost(
+      MAX_UPSTREAMS,
+      endpointList(53, {
+        description:
+          'Resolvers that are asked for what is permitted: the fastest, and of those that are about as fast the one that stands first. Unset: the nameservers of /etc/resolv.conf.',
+      }),
+    ),
+  ),
+  DNS_ALLOWED_CLIENTS: cidrList({
+    description:
+      'Networks that are served unfiltered where no profile is assigned; all others are refused.',
+    default: PRIVATE_NETWORKS.join(','),
+  }),
+  BLOCK_PAGE_IPV4: atMost(
+    MAX_ADDRESSES,
+    addressList(4, {
+      description: 'IPv4 addresses of the default block page.',
+      default: '127.0.0.1',
+    }),
+  ),
+  BLOCK_PAGE_IPV6: atMost(
+    MAX_ADDRESSES,
+    addressList(6, { description: 'IPv6 addresses of the default block page.', default: '::1' }),
+  ),
+  BLOCK_PAGE_ADDRESSES: json(
+    `a JSON object of block page ids and their addresses, at most ${MAX_ADDRESSES} a family, such as {"7":["192.0.2.7","2001:db8::7"]}`,
+    readPageAddresses,
+    { description: 'Block pages with addresses of their own.', default: '{}' },
+  ),
+  BLOCK_TTL: integer(0, LONGEST_BLOCK_TTL, {
+    description: 'TTL of the answer for a blocked name, in seconds.',
+    default: '10',
+  }),
+  CACHE_SIZE_MB: integer(1, LARGEST_CACHE_MB, {
+    description: 'Memory for the cache of upstream answers, in MiB.',
+    default: '64',
+  }),
+  INSPECT_CNAME: boolean({
+    description:
+      'Whether the targets of CNAME, HTTPS and SVCB records are judged like the queried name.',
+    default: 'true',
+  }),
+  CLIENT_QUERY_RATE: integer(0, HIGHEST_RATE, {
+    description:
+      'Queries that one IPv4 address or IPv6 /64 gets answered in a second; more are dropped. 0: any number.',
+    default: '0',
+  }),
+  CLIENT_ERROR_RATE: integer(0, HIGHEST_RATE, {
+    description:
+      'FORMERR, NOTIMP, BADVERS and REFUSED that one IPv4 address or IPv6 /64 gets over UDP in a second, so that nobody is flooded with them in the name of others. 0: any number.',
+    default: '50',
+  }),
+  CLIENT_TCP_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
+    description: 'TCP connections that one address may have; behind NAT subscribers share them.',
+    default: '128',
+  }),
+  LOCAL_ZONES: boolean({
+    description:
+      'Whether names that are nobody’s or everybody’s own are answered here and never asked of an upstream: localhost, test, invalid, local, onion, alt, home.arpa and the reverse zones of private addresses.',
+    default: 'true',
+  }),
+  BLOCK_RESOLVER_DISCOVERY: boolean({
+    description:
+      'Whether clients are told that there is no other resolver for them: use-application-dns.net does not exist and _dns.resolver.arpa is empty, so that browsers do not go round the filter by themselves.',
+    default: 'true',
+  }),
+  SCHEDULE_TIMEZONE: timeZone({
+    description: 'Time zone in which schedules are written.',
+    default: 'UTC',
+  }),
+  DOMAIN_HASH_KEY: hexKey(16, {
+    description: 'Key under which domains are hashed; the same in all processes of a deployment.',
+  }),
+  REDIS_URL: url(['redis', 'rediss'], { description: 'Redis that carries the changes.' }),
+  FEED_URL: url(['http', 'https'], { description: 'Feed API of the control plane.' }),
+  FEED_TOKEN: secret(SHORTEST_TOKEN, { description: 'Bearer token of the feed API.' }),
+  DATA_DIR: optional(
+    text('a folder', {
+      description:
+        'Folder of this process alone, where it keeps the configuration to start from when nothing else can be reached. Unset: nothing is kept.',
+    }),
+  ),
+  OPS_PORT: port({
+    description: 'Port of health and metrics, on the address of DNS_HOST.',
+    default: '9090',
+  }),
+  LOG_LEVEL: choice(LOG_LEVELS, {
+    description: 'Least severe level that is logged.',
+    default: 'info',
+  }),
+} as const;
+
+export type ResolverConfiguration = Configuration<typeof SCHEMA>;
+
+function atMost<T>(most: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
+  const parse = (text: string): readonly T[] => {
+    const items = list.parse(text);
+    if (items.length > most) throw new VariableFault(`at most ${most}`);
+    return items;
+  };
+  return { ...list, parse };
+}
+
+function readPageAddresses(value: unknown): ReadonlyMap<number, readonly string[]> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new VariableFault();
+  }
+  return new Map(
+    Object.entries(value).map(([id, addresses]) => [readPageId(id), readAddresses(id, addresses)]),
+  );
+}
+
+function readPageId(text: string): number {
+  const id = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+  if (!(id <= MAX_ID)) throw new VariableFault(`"${text.slice(0, 20)}" is not a block page id`);
+  return id;
+}
+
+function readAddresses(id: string, value: unknown): readonly string[] {
+  const isAddress = (one: unknown): one is string =>
+    typeof one === 'string' && isIP(one) !== 0 && !one.includes('%');
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isAddress)) {
+    throw new VariableFault(`page ${id} needs a list of addresses`);
+  }
+  const ipv4Count = value.filter((one) => isIPv4(one)).length;
+  if (Math.max(ipv4Count, value.length - ipv4Count) > MAX_ADDRESSES) {
+    throw new VariableFault(`page ${id} has more than ${MAX_ADDRESSES} addresses of one family`);
+  }
+  return value;
+}

@@ -1,0 +1,125 @@
+import {
+  CLASS_IN,
+  HEADER_BYTES,
+  MAX_NAME_BYTES,
+  TargetCursor,
+  Type,
+  type Response,
+} from '@weir/dns-wire';
+import { type HashKey, SuffixHashes } from '@weir/dns-name';
+import type { CidrSet } from '@weir/ops';
+import { Decision, type Policy, Verdict } from '@weir/policy';
+import type { Exchange } from '../query/exchange.js';
+import { offsetOfSuffix } from '../special/special-answer.js';
+import type { SpecialNames } from '../special/special-names.js';
+import { Special } from '../special/zones.js';
+
+/** What to do with a query. */
+export const Action = {
+  /** REFUSED: not for this client, or not a question that is answered here. */
+  refuse: 0,
+  /** SERVFAIL: there is no configuration yet, and nobody is served unfiltered for that reason. */
+  notReady: 1,
+  block: 2,
+  /** The minimal answer to ANY. */
+  answerAny: 3,
+  /** A name that is answered here: `special` says how. */
+  answerSpecial: 4,
+  /** Permitted: to be answered from the cache or by an upstream. */
+  resolve: 5,
+} as const;
+export type Action = (typeof Action)[keyof typeof Action];
+
+/** What becomes of an upstream response. */
+export const Passage = { pass: 0, block: 1, malformed: 2 } as const;
+export type Passage = (typeof Passage)[keyof typeof Passage];
+
+/** Where the policy in force is found; null before the first snapshot. */
+export interface PolicySource {
+  readonly policy: Policy | null;
+}
+
+export interface QueryJudgeOptions {
+  readonly source: PolicySource;
+  readonly hashKey: HashKey;
+  /** Clients that are served without a profile. */
+  readonly allowedClients: CidrSet;
+  /** Whether the targets of CNAME, HTTPS and SVCB records are judged too. */
+  readonly inspectTargets: boolean;
+  /** Names that are answered here. */
+  readonly specialNames: SpecialNames;
+  /** Wall clock in milliseconds: schedules follow it. */
+  readonly nowMs: () => number;
+}
+
+/** Decides queries and responses by the policy in force (decisions §7). `decision` tells about the last call. Allocates nothing. */
+export class QueryJudge {
+  readonly decision = new Decision();
+  /** After `Action.answerSpecial`: what the name is, and the offset in the query of the special name that it is or is below. */
+  special: Special = Special.none;
+  specialOffset = 0;
+  private readonly names: SuffixHashes;
+  private readonly targets = new TargetCursor();
+  private readonly target = new Uint8Array(MAX_NAME_BYTES);
+
+  constructor(private readonly options: QueryJudgeOptions) {
+    this.names = new SuffixHashes(options.hashKey);
+  }
+
+  /** The order of the checks is that of decisions §7 and §8: what refuses comes first, then the filter, then what is no question for an upstream. Sets the exchange's hash. */
+  judgeQuery(exchange: Exchange): Action {
+    const { bytes, query, client, address } = exchange;
+    if (query.qclass !== CLASS_IN) return this.undecided(Action.refuse);
+    const { policy } = this.options.source;
+    if (policy === null) return this.undecided(Action.notReady);
+    const { decision } = this;
+    const labels = this.names.compute(bytes, HEADER_BYTES);
+    exchange.nameLow = labels > 0 ? this.names.low[labels - 1] | 0 : 0;
+    exchange.nameHigh = labels > 0 ? this.names.high[labels - 1] | 0 : 0;
+    policy.decide(client, this.names, this.options.nowMs(), decision);
+    if (decision.verdict === Verdict.unfiltered && !this.options.allowedClients.has(address)) {
+      return Action.refuse;
+    }
+    if (decision.verdict === Verdict.block) return Action.block;
+    if (query.qtype === Type.any) return Action.answerAny;
+    return this.isSpecial(bytes) ? Action.answerSpecial : Action.resolve;
+  }
+
+  /**
+   * Judges the names that a response leads to, by the profile that the `judgeQuery` just before has found. Every target counts; an
+   * explicit allow of the queried name frees all of them, one of a target frees none.
+   */
+  judgeTargets(response: Response): Passage {
+    const { decision, names, targets, target } = this;
+    const { policy } = this.options.source;
+    const judges = decision.verdict === Verdict.permit && !decision.explicitAllow;
+    if (!judges || policy === null || !this.options.inspectTargets) return Passage.pass;
+    const { reason, matchedId, matchedLabels } = decision;
+    targets.start(response);
+    for (let size = targets.next(target); size !== TargetCursor.end; size = targets.next(target)) {
+      if (size === TargetCursor.malformed || names.compute(target, 0) < 0) return Passage.malformed;
+      policy.judge(names, decision);
+      if (decision.verdict === Verdict.block) return Passage.block;
+    }
+    // The response passes for the queried name's reason.
+    decision.reason = reason;
+    decision.matchedId = matchedId;
+    decision.matchedLabels = matchedLabels;
+    decision.explicitAllow = false;
+    return Passage.pass;
+  }
+
+  private isSpecial(bytes: Uint8Array): boolean {
+    const { specialNames } = this.options;
+    this.special = specialNames.find(this.names);
+    if (this.special === Special.none) return false;
+    this.specialOffset = offsetOfSuffix(bytes, this.names.count, specialNames.labels);
+    return true;
+  }
+
+  private undecided(action: Action): Action {
+    this.decision.profileId = -1;
+    this.decision.verdict = Verdict.unfiltered;
+    return action;
+  }
+}

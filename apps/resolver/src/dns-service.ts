@@ -1,0 +1,204 @@
+import { parseHashKey } from '@weir/dns-name';
+import { type Endpoint, explainListenError, type Logger } from '@weir/ops';
+import { randomInt } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BlockPages } from './answer/block-pages.js';
+import { AnswerCache } from './cache/answer-cache.js';
+import type { ResolverConfiguration } from './configuration.js';
+import { type PolicySource, QueryJudge } from './decision/query-judge.js';
+import { ClientLimits } from './limits/client-limits.js';
+import { TcpListener } from './listeners/tcp-listener.js';
+import { UdpListener } from './listeners/udp-listener.js';
+import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { QueryCounters } from './metrics/query-counters.js';
+import { QueryPath } from './query/query-path.js';
+import { SpecialNames } from './special/special-names.js';
+import { BYPASS_ZONES, LOCAL_ZONES, type SpecialZone } from './special/zones.js';
+import { Forwarder } from './upstream/forwarder.js';
+
+/** The part of the configuration that answering queries needs. */
+export type DnsConfiguration = Pick<
+  ResolverConfiguration,
+  | 'BLOCK_PAGE_ADDRESSES'
+  | 'BLOCK_PAGE_IPV4'
+  | 'BLOCK_PAGE_IPV6'
+  | 'BLOCK_RESOLVER_DISCOVERY'
+  | 'BLOCK_TTL'
+  | 'CACHE_SIZE_MB'
+  | 'CLIENT_ERROR_RATE'
+  | 'CLIENT_QUERY_RATE'
+  | 'CLIENT_TCP_CONNECTIONS'
+  | 'DNS_ALLOWED_CLIENTS'
+  | 'DNS_HOST'
+  | 'DNS_PORT'
+  | 'DOMAIN_HASH_KEY'
+  | 'INSPECT_CNAME'
+  | 'LOCAL_ZONES'
+>;
+
+export interface DnsServiceOptions {
+  readonly configuration: DnsConfiguration;
+  readonly upstreams: readonly Endpoint[];
+  readonly source: PolicySource;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Wall clock in milliseconds, for schedules. */
+  readonly nowMs?: () => number;
+  /** Clock of the cache and of waiting, in milliseconds; it never goes back. */
+  readonly monotonicMs?: () => number;
+  /** See `ForwarderOptions`. */
+  readonly forwarding?: {
+    readonly tryMs?: number;
+    readonly patienceMs?: number;
+    readonly capacity?: number;
+    readonly waitingCapacity?: number;
+  };
+}
+
+/** Longer than the forwarder's patience. */
+const DRAIN_MS = 4_000;
+const DRAIN_CHECK_MS = 10;
+
+const MEBIBYTE = 2 ** 20;
+
+/** Least time between two lines about the same trouble. */
+const QUIET_MS = 10_000;
+
+const elapsedMs = (): number => performance.now();
+
+/** `report` at most once in a while: whoever causes trouble by the thousand must not fill the disk. */
+function seldom<T>(report: (trouble: T) => void): (trouble: T) => void {
+  let quietUntilMs = 0;
+  return (trouble) => {
+    if (elapsedMs() < quietUntilMs) return;
+    quietUntilMs = elapsedMs() + QUIET_MS;
+    report(trouble);
+  };
+}
+
+/** The names that are answered here under this configuration. */
+function specialZones(configuration: DnsConfiguration): readonly SpecialZone[] {
+  return [
+    ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
+    ...(configuration.BLOCK_RESOLVER_DISCOVERY ? BYPASS_ZONES : []),
+  ];
+}
+
+/** Everything that answers queries, wired. */
+export class DnsService {
+  readonly counters = new QueryCounters();
+  readonly latencies = new LatencyHistogram();
+  readonly cache: AnswerCache;
+  readonly forwarder: Forwarder;
+  private readonly udp: UdpListener;
+  private readonly tcp: TcpListener;
+  private readonly host: string;
+  private readonly port: number;
+
+  constructor(options: DnsServiceOptions) {
+    const { configuration, upstreams, source, log, nowMs, forwarding } = options;
+    const monotonicMs = options.monotonicMs ?? elapsedMs;
+    const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
+    const { counters } = this;
+    const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+    this.cache = new AnswerCache(configuration.CACHE_SIZE_MB * MEBIBYTE);
+    const onDefect = seldom((error: unknown) => {
+      log.error({ err: error }, 'a query could not be handled');
+    });
+    this.host = configuration.DNS_HOST;
+    this.port = configuration.DNS_PORT;
+    const path = new QueryPath({
+      // First what the policy says of the client and the name …
+      judge: new QueryJudge({
+        source,
+        hashKey,
+        allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+        inspectTargets: configuration.INSPECT_CNAME,
+        specialNames: new SpecialNames(hashKey, specialZones(configuration)),
+        nowMs: nowMs ?? Date.now,
+      }),
+      // … then, for a blocked name, where the client is led …
+      pages: new BlockPages(
+        [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
+        configuration.BLOCK_PAGE_ADDRESSES,
+      ),
+      blockTtlSeconds: configuration.BLOCK_TTL,
+      // … and for a permitted one, what is known and who is asked. Either way the path judges the targets of the answer.
+      cache: this.cache,
+      upstream: () => this.forwarder,
+      nowSeconds,
+      limits: new ClientLimits({
+        queriesPerSecond: configuration.CLIENT_QUERY_RATE,
+        errorsPerSecond: configuration.CLIENT_ERROR_RATE,
+        salt: randomInt(2 ** 32),
+        nowSeconds,
+      }),
+      counters,
+      latencies: this.latencies,
+      nowMs: monotonicMs,
+      onDefect,
+    });
+    this.forwarder = new Forwarder({
+      ...forwarding,
+      upstreams,
+      outcome: path,
+      nowMs: monotonicMs,
+      onState: ({ name }, answers) => {
+        if (answers) log.info({ upstream: name }, 'upstream answers again');
+        else log.warn({ upstream: name }, 'upstream does not answer');
+      },
+    });
+    // Both listeners give the same path the same bytes; they differ in framing, size and the way back.
+    const onFault = seldom((error: Error) => {
+      log.error({ reason: error.message }, 'error of a listening socket');
+    });
+    const listening = { host: this.host, handler: path, counters, onFault };
+    this.udp = new UdpListener(listening);
+    this.tcp = new TcpListener({
+      ...listening,
+      nowMs: monotonicMs,
+      maxPerClient: configuration.CLIENT_TCP_CONNECTIONS,
+    });
+  }
+
+  /**
+   * Opens upstream sockets, then listens. With port 0 TCP takes a free one and UDP the same.
+   * @throws StartError when the port is taken.
+   */
+  async start(): Promise<AddressInfo> {
+    await this.forwarder.open();
+    try {
+      return await this.listen();
+    } catch (error) {
+      this.forwarder.close();
+      this.tcp.stop();
+      const { host, port } = this;
+      throw explainListenError(error, { host, port, variable: 'DNS_PORT' });
+    }
+  }
+
+  private async listen(): Promise<AddressInfo> {
+    for (;;) {
+      const bound = await this.tcp.start(this.port);
+      try {
+        await this.udp.start(bound.port);
+        return bound;
+      } catch (error) {
+        // A port that TCP was given may be taken for UDP: then the next one.
+        if (this.port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+        await new Promise((resolve) => this.tcp.close(resolve));
+      }
+    }
+  }
+
+  /** Takes no more queries, answers those that are in flight, then closes. */
+  async stop(): Promise<void> {
+    this.udp.drain();
+    this.tcp.drain();
+    const deadlineMs = elapsedMs() + DRAIN_MS;
+    while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
+    this.forwarder.close();
+    await this.udp.stop();
+    this.tcp.stop();
+  }
+}

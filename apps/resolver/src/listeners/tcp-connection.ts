@@ -1,0 +1,143 @@
+import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
+import type { Socket } from 'node:net';
+import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { Exchange, ReplyPath } from '../query/exchange.js';
+import type { QueryHandler } from '../query/query-path.js';
+
+/** Longest query taken; any real one is far shorter. */
+const MAX_QUERY_BYTES = 4096;
+/** Queries of one connection that wait for their answers; reading goes on when it is below. */
+const MAX_PIPELINED = 64;
+/** Answers that a client leaves unread before it is cut off. */
+const MAX_UNREAD_BYTES = 512 * 1024;
+const LENGTH_BYTES = 2;
+const EMPTY = Buffer.alloc(0);
+
+export interface TcpConnectionOptions {
+  readonly socket: Socket;
+  readonly handler: QueryHandler;
+  readonly counters: QueryCounters;
+  /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
+  readonly exchange: Exchange;
+  readonly nowMs: () => number;
+}
+
+/** One connection: messages with their length before them (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1). */
+export class TcpConnection implements ReplyPath {
+  readonly transport = Transport.tcp;
+  /** When the last whole query came or answer went. */
+  lastActiveMs: number;
+  private readonly address: string;
+  private readonly port: number;
+  private unread: Buffer = EMPTY;
+  private pending = 0;
+  /** The client sends no more, or we read no more. */
+  private ending = false;
+  private reading = false;
+
+  constructor(private readonly options: TcpConnectionOptions) {
+    const { socket } = options;
+    this.lastActiveMs = options.nowMs();
+    this.address = socket.remoteAddress ?? '';
+    this.port = socket.remotePort ?? 0;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => {
+      this.onData(chunk);
+    });
+    socket.on('end', () => {
+      this.onEnd();
+    });
+    // A reset by the client; 'close' follows.
+    socket.on('error', () => socket.destroy());
+  }
+
+  limit(): number {
+    return MAX_MESSAGE_BYTES;
+  }
+
+  reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
+    const { socket, nowMs } = this.options;
+    this.pending--;
+    this.lastActiveMs = nowMs();
+    if (socket.destroyed) return;
+    const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
+    frame.writeUInt16BE(length, 0);
+    frame.set(answer.subarray(0, length), LENGTH_BYTES);
+    socket.write(frame);
+    if (socket.writableLength > MAX_UNREAD_BYTES) return this.destroy();
+    this.goOn();
+  }
+
+  /** A client sends queries; who sends something else is no client. */
+  drop(): void {
+    this.pending--;
+    this.destroy();
+  }
+
+  /** Reads no more; closes when what was read is answered. */
+  drain(): void {
+    this.ending = true;
+    this.unread = EMPTY;
+    this.goOn();
+  }
+
+  destroy(): void {
+    this.options.socket.destroy();
+  }
+
+  private onData(chunk: Buffer): void {
+    if (this.ending) return;
+    this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk]);
+    this.goOn();
+  }
+
+  private onEnd(): void {
+    this.ending = true;
+    this.goOn();
+  }
+
+  /** Handles whole messages until there is none or too many wait; then waits, reads on, or ends. Answers come back in here. */
+  private goOn(): void {
+    if (this.reading) return;
+    this.reading = true;
+    while (this.pending < MAX_PIPELINED && this.readMessage());
+    this.reading = false;
+    const { socket } = this.options;
+    if (this.pending >= MAX_PIPELINED) socket.pause();
+    else if (socket.isPaused()) socket.resume();
+    if (this.ending && this.pending === 0 && !socket.destroyed) socket.end();
+  }
+
+  /** @returns false when there is no whole message. */
+  private readMessage(): boolean {
+    const { unread, options } = this;
+    if (unread.length < LENGTH_BYTES || options.socket.destroyed) return false;
+    const length = unread.readUInt16BE(0);
+    if (length === 0 || length > MAX_QUERY_BYTES) {
+      options.counters.drop(Dropped.malformed);
+      this.unread = EMPTY;
+      this.destroy();
+      return false;
+    }
+    const end = LENGTH_BYTES + length;
+    if (unread.length < end) return false;
+    this.unread = unread.length === end ? EMPTY : unread.subarray(end);
+    this.lastActiveMs = options.nowMs();
+    this.handle(unread.subarray(LENGTH_BYTES, end));
+    return true;
+  }
+
+  private handle(message: Buffer): void {
+    const { exchange, handler, counters } = this.options;
+    if (!exchange.client.set(this.address, this.port)) {
+      counters.drop(Dropped.unanswerable);
+      return this.destroy();
+    }
+    this.pending++;
+    exchange.bytes = message;
+    exchange.length = message.length;
+    exchange.address = this.address;
+    exchange.replyPath = this;
+    handler.handle(exchange);
+  }
+}

@@ -1,0 +1,114 @@
+import type { Query } from '@weir/dns-wire';
+import { UDPServer } from 'dns2';
+import type { RemoteInfo, SocketOptions } from 'node:dgram';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import { Exchange, type ReplyPath } from '../query/exchange.js';
+import type { QueryHandler } from '../query/query-path.js';
+import { SendSlots } from './send-slots.js';
+
+const SLOTS = 1024;
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Addresses are never names here. Answering in the same turn keeps the send in it too: the default puts it off, with a closure.
+ */
+const lookup = ((address: string, family: number, done: LookupDone) => {
+  done(null, address, family);
+}) as unknown as NonNullable<SocketOptions['lookup']>;
+type LookupDone = (error: null, address: string, family: number) => void;
+
+export interface UdpListenerOptions {
+  /** Address to listen on, which tells the family. */
+  readonly host: string;
+  readonly handler: QueryHandler;
+  readonly counters: QueryCounters;
+  /** Told of errors of the socket; it goes on. */
+  readonly onFault: (error: Error) => void;
+}
+
+/**
+ * The UDP server of dns2 with its packet path replaced: `handle` gives the bytes to our own wire path, because dns2's parser makes
+ * objects of every query, can be held up by chains of pointers and does not tell a dot in a label from a separator.
+ */
+export class UdpListener extends UDPServer implements ReplyPath {
+  // Not `transport`, `limit` …: the names must not clash with those of dgram.Socket.
+  readonly transport = Transport.udp;
+  private readonly exchange = new Exchange();
+  private readonly slots: SendSlots;
+  private draining = false;
+  private drained: (() => void) | null = null;
+
+  constructor(private readonly options: UdpListenerOptions) {
+    const socket: SocketOptions = {
+      type: isIPv6(options.host) ? 'udp6' : 'udp4',
+      recvBufferSize: RECEIVE_BUFFER_BYTES,
+      lookup,
+    };
+    // dns2 hands `type` to dgram.Socket as it is, which takes all options there.
+    super({ type: socket as unknown as 'udp4' });
+    this.exchange.replyPath = this;
+    this.slots = new SendSlots(SLOTS, (error) => {
+      if (error !== null) options.counters.drop(Dropped.unsent);
+      if (this.slots.busy === 0) this.drained?.();
+    });
+  }
+
+  /** @throws the bind error (`EADDRINUSE` …). */
+  start(port: number): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.once('error', reject);
+      this.bind(port, this.options.host, () => {
+        this.off('error', reject).on('error', this.options.onFault);
+        resolve(this.address());
+      });
+    });
+  }
+
+  /** Takes no more queries; answers still go out. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** Closes when the last answer is out. */
+  async stop(): Promise<void> {
+    this.drain();
+    if (this.slots.busy > 0) {
+      await new Promise<void>((resolve) => {
+        this.drained = resolve;
+      });
+    }
+    await new Promise<void>((resolve) => {
+      this.close(resolve);
+    });
+  }
+
+  override handle(data: Buffer, from: RemoteInfo): void {
+    const { exchange } = this;
+    const { handler, counters } = this.options;
+    if (this.draining) return counters.drop(Dropped.draining);
+    if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
+      return counters.drop(Dropped.unanswerable);
+    }
+    exchange.bytes = data;
+    exchange.length = data.length;
+    exchange.address = from.address;
+    handler.handle(exchange);
+  }
+
+  limit(query: Query): number {
+    return query.udpBytes;
+  }
+
+  reply(exchange: Exchange, answer: Uint8Array, length: number): void {
+    const slot = this.slots.fill(answer, length);
+    if (slot < 0) return this.options.counters.drop(Dropped.backlog);
+    const buffer = this.slots.bufferOf(slot);
+    const { port } = exchange.client;
+    this.send(buffer, 0, length, port, exchange.address, this.slots.callbackOf(slot));
+  }
+
+  drop(): void {
+    // Nothing was kept for it.
+  }
+}

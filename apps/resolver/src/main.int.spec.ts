@@ -1,0 +1,162 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { a, respond } from './testing/answers.js';
+import { askUdp } from './testing/client.js';
+import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
+import { startPrivateRedis, type PrivateRedis } from './testing/private-redis.js';
+import { domainRule, HASH_KEY_HEX, loopback, profile } from './testing/policies.js';
+import { UpstreamServer } from './testing/upstream-server.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+beforeAll(async () => {
+  // The process runs what is built; up to date this takes no time.
+  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
+  await promisify(execFile)(process.execPath, [
+    tsc,
+    '-b',
+    `${ROOT}apps/resolver/tsconfig.build.json`,
+  ]);
+});
+
+let redis: PrivateRedis;
+beforeAll(async () => {
+  redis = await startPrivateRedis();
+});
+afterAll(() => redis.stop());
+
+let plane: ControlPlane;
+let upstream: UpstreamServer;
+beforeEach(async () => {
+  upstream = await UpstreamServer.start((query) => respond(query, { answers: [a('192.0.2.1')] }));
+  cleanups.push(() => upstream.stop());
+  plane = await ControlPlane.start(redis.url);
+  cleanups.push(() => plane.stop());
+  await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+});
+
+/** A resolver process and what it prints. `exited` gives its code. */
+function run(environment: Record<string, string> = {}, ...args: string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: {
+      DNS_PORT: '0',
+      OPS_PORT: '0',
+      UPSTREAMS: `127.0.0.1:${upstream.endpoint.port}`,
+      DOMAIN_HASH_KEY: HASH_KEY_HEX,
+      REDIS_URL: redis.url,
+      FEED_URL: plane.feedUrl,
+      FEED_TOKEN,
+      ...environment,
+    },
+  });
+  cleanups.push(() => child.kill('SIGKILL'));
+  const output = { text: '', errors: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.errors += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const logged = () =>
+    output.text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { msg: string; dns?: { address: string; port: number } });
+  const ready = async () => {
+    await expect.poll(() => logged().map(({ msg }) => msg), { timeout: 10_000 }).toContain('ready');
+    return logged().find(({ msg }) => msg === 'ready')!.dns!;
+  };
+  return { child, output, exited, ready };
+}
+
+const ask = (server: { address: string; port: number }, name: string) =>
+  askUdp(server, encodeQuery(name, 1, { udpBytes: 1232 }));
+
+describe('the resolver process', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'serves, answers what is in flight at %s, and exits 0',
+    async (signal) => {
+      const { child, output, exited, ready } = run();
+      const server = await ready();
+      expect(await ask(server, 'blocked.example')).not.toBeNull();
+      upstream.answer = (query) => {
+        setTimeout(() => {
+          upstream.sendTo(respond(query, { answers: [a('192.0.2.1')] }), query.from!);
+        }, 400);
+        return null;
+      };
+      const answer = ask(server, 'www.example.com');
+      await expect.poll(() => upstream.asked.length).toBe(1);
+      child.kill(signal);
+      expect(await exited).toBe(0);
+      expect(await answer).not.toBeNull();
+      expect(output.errors).toBe('');
+      expect(output.text).not.toContain('example.com');
+      expect(output.text).not.toContain(HASH_KEY_HEX);
+      expect(output.text).not.toContain(FEED_TOKEN);
+    },
+  );
+
+  it('exits 1 with one line that names a bad variable', async () => {
+    const { output, exited } = run({ BLOCK_TTL: 'ten' });
+    expect(await exited).toBe(1);
+    expect(output.errors).toBe('resolver: BLOCK_TTL must be a whole number from 0 to 86400\n');
+  });
+
+  it.each(['DNS_PORT', 'OPS_PORT'])('exits 1 with one line when %s is taken', async (variable) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { output, exited } = run({ [variable]: String(port) });
+    expect(await exited).toBe(1);
+    expect(output.errors).toBe(
+      `resolver: 127.0.0.1:${port} is in use by another process (${variable})\n`,
+    );
+  });
+
+  it('lists its variables', async () => {
+    const { output, exited } = run({}, '--help');
+    expect(await exited).toBe(0);
+    expect(output.text).toContain('INSPECT_CNAME');
+  });
+});
+
+const dig = spawnSync('dig', ['-v']).status === 0;
+if (!dig) process.stderr.write('SKIPPED: tests with dig, which is not installed\n');
+
+describe.skipIf(!dig)('asked by dig', () => {
+  const digs = async (server: { port: number }, ...args: string[]) => {
+    const all = ['@127.0.0.1', '-p', String(server.port), '+tries=1', '+time=5', ...args];
+    return (await promisify(execFile)('dig', all)).stdout;
+  };
+
+  it('answers as a DNS server does', async () => {
+    const { ready } = run({ BLOCK_PAGE_IPV4: '192.0.2.80', BLOCK_PAGE_IPV6: '2001:db8::80' });
+    const server = await ready();
+    const blocked = await digs(server, 'WWW.blocked.example', 'A');
+    expect(blocked).toContain('status: NOERROR');
+    expect(blocked).toMatch(/^WWW\.blocked\.example\.\t+10\tIN\tA\t192\.0\.2\.80$/m);
+    expect(blocked).toContain('EDE: 17 (Filtered)');
+    expect(blocked).not.toMatch(/warning|malformed|mismatch/i);
+    expect(await digs(server, '+short', 'blocked.example', 'AAAA')).toBe('2001:db8::80\n');
+    expect(await digs(server, '+short', 'blocked.example', 'HTTPS')).toBe('');
+    expect(await digs(server, '+short', 'blocked.example', 'TXT')).toBe('');
+    expect(await digs(server, '+short', '+tcp', 'www.example.com', 'A')).toBe('192.0.2.1\n');
+    expect(await digs(server, '+short', '+noedns', 'www.example.com', 'A')).toBe('192.0.2.1\n');
+    expect(await digs(server, 'www.example.com', 'ANY', '+notcp')).toContain('"RFC8482" ""');
+    expect(await digs(server, '+norec', 'other.example.com')).toContain('status: REFUSED');
+    expect(await digs(server, '-c', 'CH', 'version.bind', 'TXT')).toContain('status: REFUSED');
+    expect(await digs(server, '+opcode=NOTIFY', 'www.example.com')).toContain('status: NOTIMP');
+    expect(await digs(server, '+edns=1', '+noednsneg', 'www.example.com')).toContain(
+      'status: BADVERS',
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import { createLogger, type Endpoint, runMain, StartError, stopOnSignal } from '@weir/ops';
+import { readFile } from 'node:fs/promises';
+import { SCHEMA } from './configuration.js';
+import { readNameservers } from './resolv-conf.js';
+import { startResolver } from './resolver.js';
+
+const RESOLV_CONF = '/etc/resolv.conf';
+
+runMain(
+  {
+    name: 'resolver',
+    description:
+      'Answers the subscribers: filters by their profiles, asks upstream resolvers for the rest.',
+    schema: SCHEMA,
+    argv: process.argv.slice(2),
+    environment: process.env,
+  },
+  async (configuration) => {
+    const log = createLogger({ name: 'resolver', level: configuration.LOG_LEVEL });
+    const upstreams = configuration.UPSTREAMS ?? (await systemNameservers());
+    const resolver = await startResolver(configuration, upstreams, log);
+    stopOnSignal(async () => {
+      log.info({}, 'stopping');
+      await resolver.stop();
+      log.info({}, 'stopped');
+    });
+    const { address, port } = resolver.dns;
+    log.info(
+      { dns: { address, port }, opsPort: resolver.opsPort },
+      'listening; waiting for the configuration',
+    );
+    await resolver.ready;
+    const names = upstreams.map((upstream) => `${upstream.address} port ${upstream.port}`);
+    log.info({ dns: { address, port }, opsPort: resolver.opsPort, upstreams: names }, 'ready');
+  },
+);
+
+async function systemNameservers(): Promise<readonly Endpoint[]> {
+  const text = await readFile(RESOLV_CONF, 'utf8').catch((error: unknown) => {
+    throw new StartError(`UPSTREAMS is unset and ${RESOLV_CONF} cannot be read: ${String(error)}`);
+  });
+  const upstreams = readNameservers(text);
+  if (upstreams.length === 0) {
+    throw new StartError(`UPSTREAMS is unset and ${RESOLV_CONF} names no name server`);
+  }
+  return upstreams;
+}

@@ -1,0 +1,57 @@
+/** Where an answer came from. */
+export const Source = {
+  /** Made here: an error, a refusal, a special name, ANY. */
+  local: 0,
+  blocked: 1,
+  cached: 2,
+  /** Upstream was asked, whatever became of that. */
+  upstream: 3,
+} as const;
+export type Source = (typeof Source)[keyof typeof Source];
+const SOURCES = Object.keys(Source);
+
+/** Upper bounds of the buckets in milliseconds; above the last there is one more. */
+const BOUNDS_MS = [
+  0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
+];
+const BUCKETS = BOUNDS_MS.length + 1;
+
+/** One line of a Prometheus histogram. */
+export interface HistogramValue {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** How long answers took, by their source: counts in typed arrays, made into lines when the metrics are read. */
+export class LatencyHistogram {
+  /** Answers in each bucket: row-major over source and bucket. */
+  private readonly counts = new Float64Array(SOURCES.length * BUCKETS);
+  private readonly sumsMs = new Float64Array(SOURCES.length);
+
+  /** @param weight answers that this one stands for */
+  observe(source: Source, tookMs: number, weight: number): void {
+    let bucket = 0;
+    while (bucket < BOUNDS_MS.length && tookMs > BOUNDS_MS[bucket]) bucket++;
+    this.counts[source * BUCKETS + bucket] += weight;
+    this.sumsMs[source] += tookMs * weight;
+  }
+
+  /** The lines of the histogram `name`, in seconds, with the label `source`. */
+  values(name: string): HistogramValue[] {
+    return SOURCES.flatMap((source, i) => {
+      let total = 0;
+      const buckets = Array.from({ length: BUCKETS }, (_, bucket) => {
+        total += this.counts[i * BUCKETS + bucket];
+        const le = bucket < BOUNDS_MS.length ? String(BOUNDS_MS[bucket] / 1000) : '+Inf';
+        return { metricName: `${name}_bucket`, labels: { le, source }, value: total };
+      });
+      const sum = this.sumsMs[i] / 1000;
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels: { source }, value: sum },
+        { metricName: `${name}_count`, labels: { source }, value: total },
+      ];
+    });
+  }
+}

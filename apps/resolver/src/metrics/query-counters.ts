@@ -1,0 +1,109 @@
+import { Type } from '@weir/dns-wire';
+import { Reason, Verdict } from '@weir/policy';
+
+/** How a query came in. */
+export const Transport = { udp: 0, tcp: 1 } as const;
+export type Transport = (typeof Transport)[keyof typeof Transport];
+
+/** What stands for the verdict when none was made: refused or answered before the policy was asked. */
+export const NO_VERDICT = 3;
+
+const TRANSPORTS = ['udp', 'tcp'] as const;
+/** Types with a label of their own; all others share the first. */
+const TYPES = ['other', 'A', 'NS', 'CNAME', 'SOA', 'PTR', 'MX', 'TXT', 'AAAA', 'SRV', 'SVCB', 'HTTPS', 'ANY'] as const; // prettier-ignore
+const TYPE_NUMBERS = [Type.a, Type.ns, Type.cname, Type.soa, Type.ptr, Type.mx, Type.txt, Type.aaaa, Type.srv, Type.svcb, Type.https, Type.any] as const; // prettier-ignore
+const VERDICTS = labelsOf(Verdict, 'none');
+const REASONS = labelsOf(Reason);
+const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS'] as const; // prettier-ignore
+
+/** Position of a type's label, by type number up to 255. */
+const TYPE_POSITIONS = new Uint8Array(256);
+TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
+
+/** Why a packet got no answer. */
+export const Dropped = {
+  /** No query at all: a reply, less than a header, a broken TCP frame. */
+  malformed: 0,
+  /** From a source that cannot be answered, such as port 0. */
+  unanswerable: 1,
+  /** Came while the process was stopping. */
+  draining: 2,
+  /** The kernel takes no more answers. */
+  backlog: 3,
+  /** The system could not send the answer. */
+  unsent: 4,
+  /** Handling it failed: a defect, which the log describes. */
+  defect: 5,
+  /** More queries or errors than one client gets answered in a second. */
+  limited: 6,
+  /** A TCP connection more than one client may have. */
+  crowded: 7,
+} as const;
+export type Dropped = (typeof Dropped)[keyof typeof Dropped];
+const DROPPED = labelsOf(Dropped);
+
+export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | 'rcode', string>;
+
+/**
+ * Counts answered queries by transport, type, verdict, reason and RCODE, and packets without an answer. An increment of a typed
+ * array each; label texts are made when the metrics are read.
+ */
+export class QueryCounters {
+  /** Row-major over transport, type, verdict, reason, RCODE. */
+  private readonly answers = new Float64Array(
+    TRANSPORTS.length * TYPES.length * VERDICTS.length * REASONS.length * RCODES.length,
+  );
+  private readonly dropped = new Float64Array(DROPPED.length);
+
+  /** @param verdict a `Verdict` or `NO_VERDICT`. @param reason a `Reason`. @param rcode 0 … 16. */
+  answered(
+    transport: Transport,
+    qtype: number,
+    verdict: number,
+    reason: Reason,
+    rcode: number,
+  ): void {
+    let at = transport * TYPES.length + (qtype < 256 ? TYPE_POSITIONS[qtype] : 0);
+    at = at * VERDICTS.length + verdict;
+    at = at * REASONS.length + reason;
+    this.answers[at * RCODES.length + rcode]++;
+  }
+
+  drop(why: Dropped): void {
+    this.dropped[why]++;
+  }
+
+  /** Every count that is not zero. */
+  *answeredCounts(): Generator<[QueryLabels, number]> {
+    for (const [index, count] of this.answers.entries()) {
+      if (count > 0) yield [labelsAt(index), count];
+    }
+  }
+
+  droppedCounts(): [{ why: string }, number][] {
+    return DROPPED.map((why, i) => [{ why }, this.dropped[i]]);
+  }
+}
+
+function labelsAt(index: number): QueryLabels {
+  let rest = index;
+  const take = (labels: readonly string[]): string => {
+    const label = labels[rest % labels.length];
+    rest = Math.floor(rest / labels.length);
+    return label;
+  };
+  const rcode = take(RCODES);
+  const reason = take(REASONS);
+  const verdict = take(VERDICTS);
+  const type = take(TYPES);
+  return { transport: take(TRANSPORTS), type, verdict, reason, rcode };
+}
+
+/** Names of an enumeration of 0, 1, 2 … in `snake_case`, in order of their numbers. */
+function labelsOf(numbers: Readonly<Record<string, number>>, ...more: string[]): string[] {
+  const names = Object.entries(numbers).sort(([, a], [, b]) => a - b);
+  return [
+    ...names.map(([name]) => name.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)),
+    ...more,
+  ];
+}

@@ -1,0 +1,169 @@
+import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
+import type { Follower } from '@weir/change-feed';
+import type { AnswerCache, CacheCounters } from '../cache/answer-cache.js';
+import type { Forwarder } from '../upstream/forwarder.js';
+import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
+import type { LatencyHistogram } from './latency-histogram.js';
+import type { QueryCounters } from './query-counters.js';
+
+export interface MetricsSources {
+  readonly queries: QueryCounters;
+  readonly latencies: LatencyHistogram;
+  readonly cache: AnswerCache;
+  readonly forwarder: Forwarder;
+  readonly follower: Follower;
+}
+
+type Labels = Partial<Record<string, string>>;
+type Counts = Iterable<readonly [Labels, number]>;
+
+/** What becomes of tries at an upstream: name of the label value and of the counter. */
+const UPSTREAM_RESULTS = {
+  answered: 'answers',
+  timed_out: 'timeouts',
+  failed: 'failures',
+} as const satisfies Record<string, keyof UpstreamCounters>;
+
+/** What the cache had for a query: name of the label value and of the counter. */
+const CACHE_RESULTS = {
+  hit: 'hits',
+  miss: 'misses',
+  stale: 'stale',
+  prefetch: 'prefetches',
+} as const satisfies Record<string, keyof CacheCounters>;
+
+/** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus asks. */
+export function createRegistry({
+  queries,
+  latencies,
+  cache,
+  forwarder,
+  follower,
+}: MetricsSources): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counter = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    counts: () => Counts,
+  ): void => {
+    new Counter({
+      name: `weir_resolver_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [labels, count] of counts()) this.inc(labels as Record<string, string>, count);
+      },
+    });
+  };
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({
+      name: `weir_resolver_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  };
+  const { upstreams } = forwarder;
+
+  counter(
+    'queries_total',
+    'Queries answered',
+    ['transport', 'type', 'verdict', 'reason', 'rcode'],
+    () => queries.answeredCounts(),
+  );
+  registry.registerMetric(latencyMetric(latencies));
+  counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
+  counter(
+    'cache_lookups_total',
+    'Lookups that hit or missed; expired answers given; popular answers renewed before they expired',
+    ['result'],
+    () =>
+      Object.entries(CACHE_RESULTS).map(
+        ([result, key]) => [{ result }, cache.counters[key]] as const,
+      ),
+  );
+  counter('cache_evictions_total', 'Answers driven out of a full cache', [], () => [
+    [{}, cache.evictions],
+  ]);
+  gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
+  gauge('cache_bytes', 'Memory of the cache in use', () => cache.usedBytes);
+  counter('upstream_queries_total', 'Queries sent to an upstream', ['upstream'], () =>
+    byUpstream(upstreams, 'queries'),
+  );
+  counter(
+    'upstream_results_total',
+    'What became of tries at an upstream',
+    ['upstream', 'result'],
+    () =>
+      Object.entries(UPSTREAM_RESULTS).flatMap(([result, key]) =>
+        byUpstream(upstreams, key).map(([labels, n]) => [{ ...labels, result }, n] as const),
+      ),
+  );
+  counter('upstream_tcp_total', 'Queries asked again over TCP', ['upstream'], () =>
+    byUpstream(upstreams, 'overTcp'),
+  );
+  counter('upstream_tcp_connections_total', 'TCP connections opened', ['upstream'], () =>
+    upstreams.map(({ name, tcp }) => [{ upstream: name }, tcp.connections] as const),
+  );
+  counter(
+    'upstream_strays_total',
+    'Packets of an upstream that answer no open query: late, forged or malformed',
+    ['upstream'],
+    () => byUpstream(upstreams, 'strays'),
+  );
+  counter('overloads_total', 'Queries turned away with too many in flight', [], () => [
+    [{}, forwarder.overloads],
+  ]);
+  counter('coalesced_total', 'Queries that shared a question already in flight', [], () => [
+    [{}, forwarder.coalesced],
+  ]);
+  gauge('in_flight', 'Questions that upstreams are asked', () => forwarder.inFlight);
+  gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
+  gauge(
+    'revision',
+    'Revision in force; -1 before the first snapshot',
+    () => follower.revision ?? -1,
+  );
+  gauge(
+    'head_revision',
+    'Newest revision heard of; -1 before any',
+    () => follower.headRevision ?? -1,
+  );
+  counter('changes_applied_total', 'Changes applied', [], () => [
+    [{}, follower.counters.changesApplied],
+  ]);
+  counter('feed_failures_total', 'Failed steps of following the change log', [], () => [
+    [{}, follower.counters.feedFailures],
+  ]);
+  counter('snapshot_loads_total', 'Snapshots loaded', ['cause'], () =>
+    Object.entries(follower.counters.loads).map(([cause, n]) => [{ cause }, n] as const),
+  );
+  return registry;
+}
+
+const LATENCY_NAME = 'weir_resolver_latency_seconds';
+
+/** A metric in the shape that the registry reads: the histograms of prom-client can only be told of each answer as it goes out. */
+function latencyMetric(latencies: LatencyHistogram): Metric {
+  const head = {
+    name: LATENCY_NAME,
+    help: 'Time from query to answer; all answers that upstream was asked for, one in eight of the others, counted for eight',
+    type: 'histogram',
+    aggregator: 'sum',
+  };
+  const get = (): object => ({ ...head, values: latencies.values(LATENCY_NAME) });
+  return { ...head, get, reset: () => undefined } as unknown as Metric;
+}
+
+function byUpstream(
+  upstreams: readonly Upstream[],
+  key: keyof UpstreamCounters,
+): (readonly [Labels, number])[] {
+  return upstreams.map(({ name, counters }) => [{ upstream: name }, counters[key]] as const);
+}

@@ -1,0 +1,70 @@
+import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
+import { ClientAddress } from '../listeners/client-address.js';
+import type { Transport } from '../metrics/query-counters.js';
+import type { Question } from './question.js';
+
+/** Header and the longest question. */
+const MAX_KEPT_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
+
+/** The way back to a client: a UDP listener, or one TCP connection. For each query exactly one of the methods is called, once. */
+export interface ReplyPath {
+  readonly transport: Transport;
+  /** Largest answer in bytes that this client takes, 512 or more. */
+  limit(query: Query): number;
+  /** Sends the first `length` bytes of `answer`, copied before it returns. A client that is gone is no error. */
+  reply(exchange: Exchange, answer: Uint8Array, length: number): void;
+  /** There will be no answer. */
+  drop(): void;
+}
+
+const NOWHERE: ReplyPath = {
+  transport: 0,
+  limit: () => {
+    throw new Error('an exchange without a query');
+  },
+  reply: () => {
+    throw new Error('an exchange without a query');
+  },
+  drop: () => {
+    throw new Error('an exchange without a query');
+  },
+};
+
+/**
+ * One query on its way through the resolver: who asks, what, and the way back. Reused. A listener fills in `bytes`, `length`, the
+ * client and the way back; the rest of the path reads them. `bytes` belong to the listener and are good only until `handle`
+ * returns: who needs the query longer keeps it with `keep`.
+ */
+export class Exchange implements Question {
+  bytes: Uint8Array = new Uint8Array(0);
+  length = 0;
+  readonly client = new ClientAddress();
+  /** Where a UDP answer goes; as the socket gave it. */
+  address = '';
+  replyPath: ReplyPath = NOWHERE;
+  readonly query = new Query();
+  /** Keyed hash of the qname, signed; known once the query is judged. */
+  nameLow = 0;
+  nameHigh = 0;
+  /** When it came, in milliseconds of a clock that never goes back; 0 when its time is not taken. */
+  startedMs = 0;
+  /** The next that waits for the same answer. */
+  next: Exchange | null = null;
+  private kept: Uint8Array | null = null;
+
+  /** Becomes a copy of `other` that owns its header and question. */
+  keep(other: Exchange): void {
+    this.kept ??= new Uint8Array(MAX_KEPT_BYTES);
+    const end = other.query.questionEnd;
+    for (let i = 0; i < end; i++) this.kept[i] = other.bytes[i];
+    this.bytes = this.kept;
+    this.length = end;
+    this.client.copyFrom(other.client);
+    this.address = other.address;
+    this.replyPath = other.replyPath;
+    this.query.copyFrom(other.query);
+    this.nameLow = other.nameLow;
+    this.nameHigh = other.nameHigh;
+    this.startedMs = other.startedMs;
+  }
+}

@@ -1,0 +1,26 @@
+import { Flag, type Query } from '@weir/dns-wire';
+
+/** What tells a question from others: the query's bytes, parsed, and the keyed hash of the whole qname as two signed words. */
+export interface Question {
+  readonly bytes: Uint8Array;
+  readonly query: Query;
+  readonly nameLow: number;
+  readonly nameHigh: number;
+}
+
+const DNSSEC_OK_KEY = 1;
+const CHECKING_DISABLED_KEY = 2;
+
+/** What tells two questions of one name apart, as one number: type, DO and CD. At most 18 bits, so never negative. */
+export function questionKey({ qtype, dnssecOk, flags }: Query): number {
+  const isUnchecked = (flags & Flag.cd) !== 0;
+  return (qtype << 2) | (dnssecOk ? DNSSEC_OK_KEY : 0) | (isUnchecked ? CHECKING_DISABLED_KEY : 0);
+}
+
+/** An odd number, so that the keys of one name fall on different tags. */
+const SPREAD = 0x9e37_79b1;
+
+/** 32 bits (signed) of a question to look it up by. Nobody outside can choose names for them: the hash is keyed. */
+export function tagOf(nameLow: number, key: number): number {
+  return nameLow ^ Math.imul(key, SPREAD);
+}

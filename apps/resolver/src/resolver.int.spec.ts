@@ -1,0 +1,186 @@
+import { compileCatalogue } from '@weir/catalogue';
+import { parseHashKey } from '@weir/dns-name';
+import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { createLogger, parseVariables } from '@weir/ops';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SCHEMA } from './configuration.js';
+import { startResolver, type Resolver } from './resolver.js';
+import { a, respond } from './testing/answers.js';
+import { askUdp } from './testing/client.js';
+import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
+import { startPrivateRedis, type PrivateRedis } from './testing/private-redis.js';
+import { domainRule, HASH_KEY_HEX, loopback, profile, put } from './testing/policies.js';
+import { UpstreamServer } from './testing/upstream-server.js';
+
+const BLOCKED = 'c0000250';
+const PERMITTED = 'c0000201';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+let redis: PrivateRedis;
+beforeAll(async () => {
+  redis = await startPrivateRedis();
+});
+afterAll(() => redis.stop());
+
+let plane: ControlPlane;
+let upstream: UpstreamServer;
+beforeEach(async () => {
+  upstream = await UpstreamServer.start((query) => respond(query, { answers: [a('192.0.2.1')] }));
+  cleanups.push(() => upstream.stop());
+  plane = await ControlPlane.start(redis.url);
+  cleanups.push(() => plane.stop());
+});
+
+async function start(feedUrl = plane.feedUrl): Promise<Resolver> {
+  const configuration = parseVariables(SCHEMA, {
+    DNS_PORT: '0',
+    OPS_PORT: '0',
+    BLOCK_PAGE_IPV4: '192.0.2.80',
+    DNS_ALLOWED_CLIENTS: '192.0.2.0/24',
+    DOMAIN_HASH_KEY: HASH_KEY_HEX,
+    REDIS_URL: redis.url,
+    FEED_URL: feedUrl,
+    FEED_TOKEN,
+  });
+  const log = createLogger({ name: 'resolver', level: 'silent' });
+  const resolver = await startResolver(configuration, [upstream.endpoint], log);
+  cleanups.push(() => resolver.stop());
+  return resolver;
+}
+
+async function ask(resolver: Resolver, name: string) {
+  const answer = await askUdp(resolver.dns, encodeQuery(name, 1, { udpBytes: 1232 }));
+  const message = decodeMessage(answer!);
+  return message.rcode === 0 ? hexOf(message.answers[0].rdata) : [message.rcode, message.ede];
+}
+
+async function get(resolver: Resolver, path: string) {
+  const response = await fetch(`http://127.0.0.1:${resolver.opsPort}${path}`);
+  return { status: response.status, text: await response.text() };
+}
+
+describe('a resolver', () => {
+  it('answers SERVFAIL and is not ready until it has a configuration', async () => {
+    const resolver = await start('http://127.0.0.1:1');
+    expect(await ask(resolver, 'www.example.com')).toEqual([2, [14]]);
+    expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no configuration yet\n' });
+    expect((await get(resolver, '/livez')).status).toBe(200);
+    expect((await get(resolver, '/metrics')).text).toContain('weir_resolver_revision -1');
+  });
+
+  it('starts with the snapshot and follows every change before the write returns', async () => {
+    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const resolver = await start();
+    await resolver.ready;
+    expect(await ask(resolver, 'www.blocked.example')).toBe(BLOCKED);
+    expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
+
+    for (let i = 0; i < 20; i++) {
+      const applied = await plane.commit(domainRule(1, 'deny', 'www.example.com'));
+      expect(applied).toEqual({ applied: 1, total: 1 });
+      expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
+      await plane.commit(domainRule(1, 'allow', 'www.example.com'));
+      expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
+    }
+    const { text } = await get(resolver, '/metrics');
+    expect(text).toContain('weir_resolver_revision 41');
+    expect(text).toContain('weir_resolver_changes_applied_total 40');
+    expect(text).toContain('weir_resolver_snapshot_loads_total{cause="start"} 1');
+    expect(text).toContain('weir_resolver_snapshot_loads_total{cause="digest"} 0');
+    expect(text).toContain(
+      'weir_resolver_queries_total{transport="udp",type="A",verdict="block",reason="domain_rule",rcode="NOERROR"} 21',
+    );
+    expect(text).toMatch(/weir_resolver_upstream_queries_total\{upstream="127.0.0.1:\d+"\} 1$/m);
+    expect(text).toContain('weir_resolver_cache_lookups_total{result="hit"} 20');
+    expect(text).toContain('weir_resolver_cache_entries 1');
+    expect(text).toMatch(
+      /^weir_resolver_latency_seconds_bucket\{le="\+Inf",source="upstream"\} 1$/m,
+    );
+  });
+
+  it('loads a configuration that was replaced as a whole', async () => {
+    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const resolver = await start();
+    await resolver.ready;
+    const applied = await plane.replace(profile(2, { whiteListOnly: true }), loopback(2));
+    expect(applied).toEqual({ applied: 1, total: 1 });
+    expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
+    await plane.replace(profile(1));
+    expect(await ask(resolver, 'www.example.com')).toEqual([5, []]);
+  });
+
+  it('notices that it differs from the control plane, and mends itself', async () => {
+    await plane.commit(profile(1), loopback(1));
+    const resolver = await start();
+    await resolver.ready;
+    const deny = domainRule(1, 'deny', 'blocked.example');
+    await plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
+    await expect.poll(() => ask(resolver, 'blocked.example')).toBe(BLOCKED);
+    expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
+    expect((await get(resolver, '/metrics')).text).toContain(
+      'weir_resolver_snapshot_loads_total{cause="digest"} 1',
+    );
+  });
+
+  it('filters by the catalogue that is active, from the start and from its activation on', async () => {
+    const activate = (domain: string, version: number) => {
+      const { image, sha256 } = compileCatalogue(
+        {
+          categories: [{ id: 12, name: 'Gambling', domains: [domain] }],
+          applications: [],
+          reports: [],
+        },
+        parseHashKey(HASH_KEY_HEX),
+      );
+      plane.images.set(sha256, image);
+      return put('catalogue', { version, sha256, sizeBytes: image.length });
+    };
+    await plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
+    const resolver = await start();
+    await resolver.ready;
+    expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no catalogue yet\n' });
+    await plane.commit(activate('bet.example', 1));
+    expect((await get(resolver, '/readyz')).status).toBe(200);
+    expect(await ask(resolver, 'www.bet.example')).toBe(BLOCKED);
+    expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
+    expect(await plane.commit(activate('poker.example', 2))).toEqual({ applied: 1, total: 1 });
+    expect(await ask(resolver, 'www.bet.example')).toBe(PERMITTED);
+    expect(await ask(resolver, 'www.poker.example')).toBe(BLOCKED);
+    const later = await start();
+    await later.ready;
+    expect(await ask(later, 'www.poker.example')).toBe(BLOCKED);
+    await plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
+  });
+
+  it('keeps what it has, answering, while a catalogue image cannot be had', async () => {
+    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const resolver = await start();
+    await resolver.ready;
+    const missing = { version: 3, sha256: 'ab'.repeat(32), sizeBytes: 100 };
+    const waiting = plane.commit(put('catalogue', missing));
+    await expect
+      .poll(async () => (await get(resolver, '/metrics')).text)
+      .toMatch(/feed_failures_total [1-9]/);
+    expect(await ask(resolver, 'blocked.example')).toBe(BLOCKED);
+    await plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    await waiting;
+    await expect
+      .poll(async () => (await get(resolver, '/metrics')).text)
+      .toContain('weir_resolver_revision 3');
+  });
+
+  it('says that it is stopping, and its writes wait for it no more', async () => {
+    await plane.commit(profile(1), loopback(1));
+    const resolver = await start();
+    await resolver.ready;
+    cleanups.pop();
+    await resolver.stop();
+    await expect(get(resolver, '/livez')).rejects.toThrow('fetch failed');
+    expect(await plane.commit(profile(2))).toEqual({ applied: 0, total: 0 });
+  });
+});

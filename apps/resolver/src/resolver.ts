@@ -1,0 +1,93 @@
+import { CatalogueImage } from '@weir/catalogue';
+import { CatalogueImages, FeedClient, Follower, SnapshotDisk } from '@weir/change-feed';
+import { parseHashKey } from '@weir/dns-name';
+import { type Endpoint, explainListenError, type Logger, startOpsServer } from '@weir/ops';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ResolverConfiguration } from './configuration.js';
+import { DnsService } from './dns-service.js';
+import { PolicyTarget } from './feed/policy-target.js';
+import { createRegistry } from './metrics/registry.js';
+
+export interface Resolver {
+  /** Where DNS is answered, UDP and TCP. */
+  readonly dns: { readonly address: string; readonly port: number };
+  readonly opsPort: number;
+  /** Resolves when the first configuration is in force and at the head. */
+  readonly ready: Promise<void>;
+  /** Says goodbye to the control plane, answers what is in flight, closes. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a resolver: first everything that must listen, so that a port that is taken shows at once, then the feed. Until the first
+ * snapshot is in force queries are answered SERVFAIL and `/readyz` says so.
+ * @throws StartError when a port is taken.
+ */
+export async function startResolver(
+  configuration: ResolverConfiguration,
+  upstreams: readonly Endpoint[],
+  log: Logger,
+): Promise<Resolver> {
+  const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
+  const { DATA_DIR: dataDir } = configuration;
+  const images = new CatalogueImages(feed, dataDir, log);
+  const target = new PolicyTarget({
+    timeZone: configuration.SCHEDULE_TIMEZONE,
+    openCatalogue: async (catalogue) => CatalogueImage.open(await images.load(catalogue), key),
+  });
+  const follower = new Follower({
+    id: `${hostname()}-${process.pid}-${randomUUID()}`,
+    kind: 'resolver',
+    redisUrl: configuration.REDIS_URL,
+    feed,
+    target,
+    ...(dataDir !== undefined && { disk: new SnapshotDisk(dataDir, log) }),
+    log,
+  });
+  const service = new DnsService({ configuration, upstreams, source: target, log });
+  const dns = await service.start();
+  let stopping = false;
+  const notReady = (): string | null => {
+    if (stopping) return 'stopping';
+    if (target.policy === null) return 'no configuration yet';
+    return target.policy.counts().catalogue === 0 ? 'no catalogue yet' : null;
+  };
+  const registry = createRegistry({
+    queries: service.counters,
+    latencies: service.latencies,
+    cache: service.cache,
+    forwarder: service.forwarder,
+    follower,
+  });
+  const ops = await startOps(configuration, notReady, registry).catch(async (error: unknown) => {
+    await service.stop();
+    throw error;
+  });
+  return {
+    dns,
+    opsPort: ops.port,
+    ready: follower.start(),
+    stop: async () => {
+      stopping = true;
+      // First no write waits for this resolver any more; then the queries.
+      await follower.stop();
+      await service.stop();
+      await ops.close();
+    },
+  };
+}
+
+async function startOps(
+  configuration: ResolverConfiguration,
+  notReady: () => string | null,
+  registry: Parameters<typeof startOpsServer>[0]['registry'],
+): ReturnType<typeof startOpsServer> {
+  const [host, port] = [configuration.DNS_HOST, configuration.OPS_PORT];
+  try {
+    return await startOpsServer({ host, port, notReady, registry });
+  } catch (error) {
+    throw explainListenError(error, { host, port, variable: 'OPS_PORT' });
+  }
+}

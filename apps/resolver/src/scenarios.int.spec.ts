@@ -1,0 +1,228 @@
+import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { createLogger } from '@weir/ops';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DnsService } from './dns-service.js';
+import { a, cname, respond } from './testing/answers.js';
+import { askUdp } from './testing/client.js';
+import { CONFIGURATION, domainRule, loopback, policyOf, profile } from './testing/policies.js';
+import { soa } from './testing/questions.js';
+import { type AskedQuery, UpstreamServer } from './testing/upstream-server.js';
+
+/*
+ * What clients see as time goes by. A scenario is a list of steps: at a time (seconds of a clock that the test moves), what the two
+ * upstreams do, a query, and what must come of it. Real sockets, no waiting for real seconds.
+ */
+
+/** What an upstream does with a query: an address with a TTL, NXDOMAIN with an SOA minimum, an RCODE, or nothing at all. */
+type Does =
+  | { address: number; ttl: number; via?: string }
+  | { nxdomain: number }
+  | { nodata: number }
+  | { rcode: number }
+  | 'silent';
+
+interface Step {
+  readonly at: number;
+  readonly first?: Does;
+  readonly second?: Does;
+  readonly ask: string;
+  readonly qtype?: number;
+  readonly flags?: number;
+  readonly edns?: boolean;
+  /** The answer: last byte of the address and TTL, or RCODE; EDE codes. */
+  readonly gets: { address?: number; ttl?: number; rcode?: number; ede?: number[] };
+  /** Names that the upstreams were asked in this step. */
+  readonly asks: readonly string[];
+  /** Seconds that the client waited, when it is not at once. */
+  readonly waits?: number;
+}
+
+const NAME = 'www.example.com';
+const good = (address: number, ttl = 100): Does => ({ address, ttl });
+const servfail: Does = { rcode: 2 };
+const SILENT = { first: 'silent', second: 'silent' } as const;
+
+// prettier-ignore
+const SCENARIOS: Record<string, readonly Step[]> = {
+  'an answer is kept for its TTL, which is counted down': [
+    { at: 0, first: good(1), ask: NAME, gets: { address: 1, ttl: 100 }, asks: ['first'] },
+    { at: 40, first: good(2), ask: 'WWW.example.com', gets: { address: 1, ttl: 60 }, asks: [] },
+    { at: 99, ask: NAME, edns: false, gets: { address: 1, ttl: 1 }, asks: [] },
+    { at: 100, ask: NAME, gets: { address: 2, ttl: 100 }, asks: ['first'] },
+  ],
+  'types, DO and CD have answers of their own': [
+    { at: 0, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 1, ask: NAME, flags: 0x0110, gets: { address: 1 }, asks: ['first'] },
+    { at: 2, ask: NAME, qtype: 16, gets: { rcode: 0 }, asks: ['first'] },
+  ],
+  'a TTL of 0 is not kept': [
+    { at: 0, first: good(1, 0), ask: NAME, gets: { address: 1, ttl: 0 }, asks: ['first'] },
+    { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
+  ],
+  'NXDOMAIN is kept for the SOA minimum': [
+    { at: 0, first: { nxdomain: 30 }, ask: NAME, gets: { rcode: 3 }, asks: ['first'] },
+    { at: 29, first: good(1), ask: NAME, gets: { rcode: 3 }, asks: [] },
+    { at: 30, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
+  'NODATA is kept for the SOA minimum, for its type alone': [
+    { at: 0, first: { nodata: 30 }, ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: ['first'] },
+    { at: 29, first: good(1), ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: [] },
+    { at: 29, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
+  'SERVFAIL is kept for five seconds': [
+    { at: 0, first: servfail, ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first'] },
+    { at: 4, first: good(1), ask: NAME, gets: { rcode: 2, ede: [13] }, asks: [] },
+    { at: 5, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
+  'SERVFAIL does not shadow an answer that has expired': [
+    { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 11, first: servfail, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first'] },
+    { at: 15, ask: NAME, edns: false, gets: { address: 1, ttl: 30 }, asks: [] },
+    { at: 16, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10 }, asks: ['first'] },
+  ],
+  'silence of one upstream costs a second, the other answers': [
+    { at: 0, first: 'silent', second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'], waits: 1 },
+  ],
+  'silence of all is SERVFAIL with EDE 22 after three seconds, and remembered for five': [
+    { at: 0, ...SILENT, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 7, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: [] },
+    { at: 9, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
+  'silence of all brings the expired answer for a day: first after three seconds, then at once': [
+    { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 20, ...SILENT, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 24, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
+    { at: 86_400, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 86_420, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
+  ],
+  'while all are known to be silent an expired answer is given at once, and renewed behind it': [
+    { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 20, ...SILENT, ask: 'a.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 23, ask: 'b.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 26, ask: 'c.example.com', gets: { rcode: 2 }, asks: ['second', 'first', 'second'], waits: 3 },
+    { at: 30, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'] },
+    { at: 35, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
+    { at: 45, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10, ede: [] }, asks: ['first'] },
+  ],
+  'an expired NXDOMAIN is told with EDE 19': [
+    { at: 0, first: { nxdomain: 10 }, ask: NAME, gets: { rcode: 3, ede: [] }, asks: ['first'] },
+    { at: 20, ...SILENT, ask: NAME, gets: { rcode: 3, ede: [19] }, asks: ['first', 'second', 'first'], waits: 3 },
+  ],
+  'a popular answer is renewed before it expires, an unpopular one is not': [
+    { at: 0, first: good(1), ask: NAME, gets: { address: 1, ttl: 100 }, asks: ['first'] },
+    { at: 10, first: good(2), ask: NAME, gets: { address: 1, ttl: 90 }, asks: [] },
+    { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: [] },
+    { at: 96, ask: NAME, gets: { address: 1, ttl: 4 }, asks: ['first'] },
+    { at: 97, ask: NAME, gets: { address: 2, ttl: 99 }, asks: [] },
+  ],
+  'a failed renewal does not shadow the answer': [
+    { at: 0, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 10, first: servfail, ask: NAME, gets: { address: 1 }, asks: [] },
+    { at: 11, ask: NAME, gets: { address: 1 }, asks: [] },
+    { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first'] },
+    { at: 96, ask: NAME, gets: { address: 1, ttl: 4, ede: [] }, asks: [] },
+  ],
+  'without recursion only what is known is told': [
+    { at: 0, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
+    { at: 1, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 2, ask: NAME, flags: 0, gets: { address: 1, ttl: 99 }, asks: [] },
+    { at: 101, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
+  ],
+  'a kept answer whose target is blocked is blocked, as a new one is': [
+    { at: 0, first: { address: 1, ttl: 100, via: 'x.blocked.example' }, ask: NAME, gets: { address: 80, ede: [17] }, asks: ['first'] },
+    { at: 1, ask: NAME, gets: { address: 80, ttl: 10, ede: [17] }, asks: [] },
+  ],
+};
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function answerOf(query: AskedQuery, does: Does): Uint8Array | null {
+  if (does === 'silent') return null;
+  if ('rcode' in does) return respond(query, { flags: 0x8180 | does.rcode });
+  if ('nodata' in does) return respond(query, { authorities: [soa(900, does.nodata)] });
+  if ('nxdomain' in does) {
+    return respond(query, { flags: 0x8183, authorities: [soa(900, does.nxdomain)] });
+  }
+  const { address, ttl, via } = does;
+  const chain = via === undefined ? [] : [cname(via, ttl)];
+  const isAddress = query.message.questions[0].qtype === 1;
+  return respond(query, { answers: isAddress ? [...chain, a(`192.0.2.${address}`, ttl)] : [] });
+}
+
+/** Two upstreams and a service on a clock that `play` moves. */
+async function stage() {
+  let nowMs = 0;
+  const asked: string[] = [];
+  const does = { first: servfail, second: servfail };
+  const upstream = async (name: 'first' | 'second') => {
+    const server = await UpstreamServer.start((query) => {
+      asked.push(name);
+      return answerOf(query, does[name]);
+    });
+    cleanups.push(() => server.stop());
+    return server.endpoint;
+  };
+  const service = new DnsService({
+    configuration: CONFIGURATION,
+    upstreams: [await upstream('first'), await upstream('second')],
+    source: { policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')) },
+    log: createLogger({ name: 'resolver', level: 'silent' }),
+    monotonicMs: () => nowMs,
+  });
+  const server = await service.start();
+  cleanups.push(() => service.stop());
+
+  /** Asks, and lets a second go by each time that no answer comes for a while. */
+  const ask = async ({ ask: name, qtype = 1, flags = 0x0100, edns = true }: Step) => {
+    const packet = encodeQuery(name, qtype, { flags, ...(edns && { udpBytes: 1232 }) });
+    let answer: Uint8Array | null = null;
+    let waited = 0;
+    const answered = askUdp(server, packet).then((got) => (answer = got));
+    for (;;) {
+      await Promise.race([answered, sleep(80)]);
+      if (answer !== null) return { message: decodeMessage(answer), waited };
+      nowMs += 1000;
+      waited++;
+    }
+  };
+  const play = async (step: Step) => {
+    nowMs = step.at * 1000;
+    Object.assign(
+      does,
+      step.first && { first: step.first },
+      step.second && { second: step.second },
+    );
+    asked.length = 0;
+    const { message, waited } = await ask(step);
+    expect(waited).toBe(step.waits ?? 0);
+    expectAnswer(message, step);
+    // A renewal behind the answer may still be on its way.
+    while (service.forwarder.inFlight > 0) {
+      await sleep(80);
+      nowMs += 1000;
+    }
+    expect(asked).toEqual(step.asks);
+  };
+  return { play };
+}
+
+function expectAnswer(message: DecodedMessage, { gets, edns = true, ask: name }: Step): void {
+  const { address, ttl, rcode = 0, ede } = gets;
+  expect(message).toMatchObject({ rcode, questions: [{ qname: name }], trailing: 0 });
+  const last = message.answers.findLast((record) => record.type === 1);
+  expect(last?.rdata[3]).toBe(address);
+  if (ttl !== undefined) expect(last?.ttl).toBe(ttl);
+  if (ede !== undefined) expect(message.ede).toEqual(ede);
+  expect(message.opt !== undefined).toBe(edns);
+}
+
+describe('in the course of time', () => {
+  it.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
+    const { play } = await stage();
+    for (const step of steps) await play(step);
+  });
+});

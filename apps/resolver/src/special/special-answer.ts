@@ -1,0 +1,53 @@
+import {
+  Ede,
+  HEADER_BYTES,
+  type Query,
+  Rcode,
+  Type,
+  writeAddressAnswer,
+  writeNegativeAnswer,
+  writeZoneAnswer,
+} from '@weir/dns-wire';
+import { Special } from './zones.js';
+
+/** TTL of everything here (RFC 6303 §3). */
+const TTL_SECONDS = 10_800;
+const IPV4_LOOPBACK = Uint8Array.of(127, 0, 0, 1);
+const IPV6_LOOPBACK = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+
+/**
+ * Writes the answer for a special name.
+ * @param zoneOffset of the special name in the message: the start of the qname, or of a part of it
+ * @returns its length
+ */
+export function writeSpecialAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  special: Exclude<Special, typeof Special.none>,
+  zoneOffset: number,
+  ttlCapSeconds: number,
+): number {
+  const ttl = Math.min(TTL_SECONDS, ttlCapSeconds);
+  switch (special) {
+    case Special.localhost:
+      if (query.qtype === Type.a || query.qtype === Type.aaaa) {
+        return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, Ede.none);
+      }
+      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
+    case Special.nonexistent:
+      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
+    case Special.emptyZone:
+      if (zoneOffset === HEADER_BYTES) return writeZoneAnswer(out, bytes, query, ttl);
+      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
+    case Special.empty:
+      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
+  }
+}
+
+/** Offset in the message of the part of the qname that is `labels` long. @param nameLabels of the whole qname */
+export function offsetOfSuffix(bytes: Uint8Array, nameLabels: number, labels: number): number {
+  let at = HEADER_BYTES;
+  for (let skip = nameLabels - labels; skip > 0; skip--) at += bytes[at] + 1;
+  return at;
+}

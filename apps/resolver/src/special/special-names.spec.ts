@@ -1,0 +1,78 @@
+import { hashDomain, parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { describe, expect, it } from 'vitest';
+import { HASH_KEY_HEX } from '../testing/policies.js';
+import { SpecialNames } from './special-names.js';
+import { BYPASS_ZONES, LOCAL_ZONES, Special, type SpecialZone } from './zones.js';
+
+const key = parseHashKey(HASH_KEY_HEX);
+const hashes = new SuffixHashes(key);
+
+function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...BYPASS_ZONES]) {
+  const names = new SpecialNames(key, zones);
+  hashes.compute(toWireName(name), 0);
+  const special = names.find(hashes);
+  return special === Special.none ? null : [special, names.labels];
+}
+
+const REVERSE_OF_LOOPBACK = `1.${'0.'.repeat(31)}ip6.arpa`;
+
+describe('SpecialNames', () => {
+  it.each([
+    ['localhost', Special.localhost, 1],
+    ['a.b.localhost', Special.localhost, 1],
+    ['invalid', Special.nonexistent, 1],
+    ['www.test', Special.nonexistent, 1],
+    ['x.onion', Special.nonexistent, 1],
+    ['printer.local', Special.nonexistent, 1],
+    ['10.in-addr.arpa', Special.emptyZone, 3],
+    ['4.3.2.10.in-addr.arpa', Special.emptyZone, 3],
+    ['1.0.16.172.in-addr.arpa', Special.emptyZone, 4],
+    ['1.0.31.172.in-addr.arpa', Special.emptyZone, 4],
+    ['1.0.168.192.in-addr.arpa', Special.emptyZone, 4],
+    ['9.127.100.in-addr.arpa', Special.emptyZone, 4],
+    ['1.0.0.127.in-addr.arpa', Special.emptyZone, 3],
+    ['1.1.254.169.in-addr.arpa', Special.emptyZone, 4],
+    [REVERSE_OF_LOOPBACK, Special.emptyZone, 34],
+    ['1.2.d.f.ip6.arpa', Special.emptyZone, 4],
+    ['b.e.f.ip6.arpa', Special.emptyZone, 5],
+    ['lamp.home.arpa', Special.emptyZone, 2],
+    ['resolver.arpa', Special.emptyZone, 2],
+    ['_dns.resolver.arpa', Special.empty, 3],
+    ['x._dns.resolver.arpa', Special.empty, 3],
+    ['use-application-dns.net', Special.nonexistent, 2],
+  ])('finds %s', (name, special, labels) => {
+    expect(find(name)).toEqual([special, labels]);
+  });
+
+  it.each([
+    '.',
+    'example.com',
+    'localhost.example',
+    'arpa',
+    'in-addr.arpa',
+    '172.in-addr.arpa',
+    '15.172.in-addr.arpa',
+    '32.172.in-addr.arpa',
+    '63.100.in-addr.arpa',
+    '128.100.in-addr.arpa',
+    '11.in-addr.arpa',
+    'c.e.f.ip6.arpa',
+    '2.0.0.0.ip6.arpa',
+    'application-dns.net',
+    'net',
+  ])('finds nothing in %s', (name) => {
+    expect(find(name)).toBeNull();
+  });
+
+  it('is told apart by what it is given', () => {
+    expect(find('localhost', BYPASS_ZONES)).toBeNull();
+    expect(find('_dns.resolver.arpa', LOCAL_ZONES)).toEqual([Special.emptyZone, 2]);
+    expect(find('_dns.resolver.arpa', BYPASS_ZONES)).toEqual([Special.empty, 3]);
+    expect(find('localhost', [])).toBeNull();
+  });
+
+  it('has each zone once', () => {
+    const names = [...LOCAL_ZONES, ...BYPASS_ZONES].map(([name]) => hashDomain(name, key));
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

@@ -1,0 +1,55 @@
+/** What is answered for a special name, and for all below it that nothing more special stands for. */
+export const Special = {
+  none: 0,
+  /** The loopback addresses (RFC 6761 §6.3). */
+  localhost: 1,
+  /** NXDOMAIN, the name itself too. */
+  nonexistent: 2,
+  /** An empty zone (RFC 6303 §3): the name itself has SOA and NS, nothing is below it. */
+  emptyZone: 3,
+  /** The name exists and has no records. */
+  empty: 4,
+} as const;
+export type Special = (typeof Special)[keyof typeof Special];
+
+export type SpecialZone = readonly [name: string, special: Special];
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+/** Reverse zones of addresses that are nobody's or everybody's own: RFC 6303 §4, RFC 7793 §3. */
+// prettier-ignore
+const REVERSE_ZONES = [
+  ...['0', '10', '127', '168.192', '254.169', '2.0.192', '100.51.198', '113.0.203', '255.255.255.255'],
+  ...range(16, 31).map((n) => `${n}.172`),
+  ...range(64, 127).map((n) => `${n}.100`),
+].map((net) => `${net}.in-addr.arpa`);
+
+/** The unspecified and the loopback address, unique local, link-local and documentation prefixes (RFC 6303 §4.3 … §4.6). */
+const REVERSE_ZONES_IPV6 = [
+  '0.'.repeat(32).slice(0, -1),
+  `1.${'0.'.repeat(31).slice(0, -1)}`,
+  ...['d.f', '8.e.f', '9.e.f', 'a.e.f', 'b.e.f', '8.b.d.0.1.0.0.2'],
+].map((net) => `${net}.ip6.arpa`);
+
+/** Names that must not be asked of anyone outside. */
+export const LOCAL_ZONES: readonly SpecialZone[] = [
+  ['localhost', Special.localhost],
+  ['invalid', Special.nonexistent], // RFC 6761 §6.4
+  ['test', Special.nonexistent], // RFC 6761 §6.2
+  ['onion', Special.nonexistent], // RFC 7686 §2
+  ['alt', Special.nonexistent], // RFC 9476 §2
+  ['local', Special.nonexistent], // RFC 6762 §22.1
+  ['home.arpa', Special.emptyZone], // RFC 8375 §4
+  ['resolver.arpa', Special.emptyZone], // RFC 9462 §6.4
+  ...REVERSE_ZONES.map((name): SpecialZone => [name, Special.emptyZone]),
+  ...REVERSE_ZONES_IPV6.map((name): SpecialZone => [name, Special.emptyZone]),
+];
+
+/** Names by which clients ask whether they may resolve elsewhere: they may not, for then nothing is filtered. */
+export const BYPASS_ZONES: readonly SpecialZone[] = [
+  // Firefox leaves DNS over HTTPS off by itself when this does not exist.
+  ['use-application-dns.net', Special.nonexistent],
+  // Discovery of designated resolvers (RFC 9462 §4): there is none.
+  ['_dns.resolver.arpa', Special.empty],
+];

@@ -1,0 +1,78 @@
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+import { frame } from './upstream-server.js';
+
+export interface Server {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Sends one UDP packet. @returns the first packet that comes back, or null when none does in time. */
+export async function askUdp(
+  server: Server,
+  packet: Uint8Array,
+  timeoutMs = 5_000,
+): Promise<Uint8Array | null> {
+  const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4');
+  try {
+    return await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        resolve(null);
+      }, timeoutMs);
+      socket.once('message', (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      socket.once('error', reject);
+      socket.send(packet, server.port, server.address);
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+/**
+ * Writes the bytes to one TCP connection, each piece for itself.
+ * @returns the messages that came back, when `expected` have come or the server closed.
+ */
+export function askTcp(
+  server: Server,
+  pieces: readonly Uint8Array[],
+  expected: number,
+  { halfClose = false } = {},
+): Promise<Uint8Array[]> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: server.address, port: server.port, noDelay: true });
+    const messages: Uint8Array[] = [];
+    let received: Buffer = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        messages.push(received.subarray(2, end));
+        received = received.subarray(end);
+      }
+      if (messages.length >= expected) socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(messages);
+    });
+    void (async () => {
+      for (const piece of pieces) {
+        await new Promise<void>((done) => {
+          socket.write(piece, () => {
+            setTimeout(done, 5);
+          });
+        });
+      }
+      if (halfClose) socket.end();
+    })();
+  });
+}
+
+/** One query over TCP. */
+export async function askOneTcp(server: Server, packet: Uint8Array): Promise<Uint8Array | null> {
+  const [answer] = await askTcp(server, [frame(packet)], 1);
+  return answer ?? null;
+}

@@ -1,0 +1,41 @@
+import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
+import { Exchange } from '../query/exchange.js';
+import type { QueryHandler } from '../query/query-path.js';
+
+/** A query path that answers every query NXDOMAIN: at once, or when `release` is called. Remembers who asked. */
+export class EchoPath implements QueryHandler {
+  readonly clients: { family: number; word: number; port: number }[] = [];
+  readonly held: Exchange[] = [];
+  hold = false;
+  private readonly out = new Uint8Array(65535);
+
+  /** @param padding answers are made this long, when they are shorter. */
+  constructor(private readonly padding = 0) {}
+
+  handle(exchange: Exchange): void {
+    if (parseQuery(exchange.bytes, exchange.length, exchange.query) < 0) {
+      exchange.replyPath.drop();
+      return;
+    }
+    const { family, words, port } = exchange.client;
+    this.clients.push({ family, word: words[family === 4 ? 0 : 3], port });
+    if (!this.hold) {
+      this.answer(exchange);
+      return;
+    }
+    const kept = new Exchange();
+    kept.keep(exchange);
+    this.held.push(kept);
+  }
+
+  /** Answers what is held, last first. */
+  release(): void {
+    for (const exchange of this.held.splice(0).reverse()) this.answer(exchange);
+  }
+
+  private answer(exchange: Exchange): void {
+    const { bytes, query } = exchange;
+    const length = writeEmptyAnswer(this.out, bytes, query, Rcode.nxDomain, Ede.none);
+    exchange.replyPath.reply(exchange, this.out, Math.max(length, this.padding));
+  }
+}

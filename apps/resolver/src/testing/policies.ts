@@ -1,0 +1,70 @@
+import {
+  type Entities,
+  type EntityKind,
+  type Profile,
+  type PutOperation,
+  RuleVerdict,
+} from '@weir/config-model';
+import { hashDomain, parseHashKey } from '@weir/dns-name';
+import { CidrSet } from '@weir/ops';
+import { Policy } from '@weir/policy';
+import type { DnsConfiguration } from '../dns-service.js';
+
+export const HASH_KEY_HEX = '000102030405060708090a0b0c0d0e0f';
+const HASH_KEY = parseHashKey(HASH_KEY_HEX);
+
+export const CONFIGURATION: DnsConfiguration = {
+  BLOCK_PAGE_ADDRESSES: new Map([[7, ['192.0.2.7']]]),
+  BLOCK_PAGE_IPV4: ['192.0.2.80'],
+  BLOCK_PAGE_IPV6: ['2001:db8::80'],
+  BLOCK_RESOLVER_DISCOVERY: true,
+  BLOCK_TTL: 10,
+  CACHE_SIZE_MB: 1,
+  CLIENT_ERROR_RATE: 0,
+  CLIENT_QUERY_RATE: 0,
+  CLIENT_TCP_CONNECTIONS: 128,
+  DNS_ALLOWED_CLIENTS: CidrSet.parse(['192.0.2.0/24']),
+  DNS_HOST: '127.0.0.1',
+  DNS_PORT: 0,
+  DOMAIN_HASH_KEY: HASH_KEY_HEX,
+  INSPECT_CNAME: true,
+  LOCAL_ZONES: true,
+};
+
+export function put<K extends EntityKind>(kind: K, entity: Entities[K]): PutOperation {
+  return { type: 'put', kind, entity } as PutOperation;
+}
+
+export function profile(id: number, fields: Partial<Profile> = {}): PutOperation {
+  return put('profile', {
+    id,
+    pageId: null,
+    whiteListOnly: false,
+    emptyDnsAnswer: false,
+    appawarePriorityOverBwlists: false,
+    categoryIds: [],
+    applicationRules: [],
+    ...fields,
+  });
+}
+
+export function domainRule(
+  profileId: number,
+  type: 'allow' | 'deny',
+  domain: string,
+): PutOperation {
+  const domainHash = hashDomain(domain, HASH_KEY);
+  return put('domainRule', { profileId, domainHash, verdict: RuleVerdict[type] });
+}
+
+/** Attaches 127.0.0.1 to the profile. */
+export function loopback(profileId: number): PutOperation {
+  return put('ipv4Network', { address: 0x7f00_0001, prefixLength: 32, profileId });
+}
+
+export function policyOf(...operations: readonly PutOperation[]): Policy {
+  const policy = new Policy({ timeZone: 'UTC' });
+  for (const operation of operations) policy.put(operation);
+  policy.setRevision(1);
+  return policy;
+}

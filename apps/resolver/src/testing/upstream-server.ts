@@ -1,0 +1,116 @@
+import { decodeMessage, type DecodedMessage } from '@weir/dns-wire/testing';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { type AddressInfo, createServer, type Server, type Socket as Connection } from 'node:net';
+
+export interface AskedQuery {
+  readonly transport: 'udp' | 'tcp';
+  readonly bytes: Uint8Array;
+  readonly message: DecodedMessage;
+  /** Where a UDP query came from. */
+  readonly from?: RemoteInfo;
+}
+
+/** What an upstream does with a query: answers bytes, several packets, or is silent (null). */
+export type Answerer = (query: AskedQuery) => Answered | Promise<Answered>;
+type Answered = Uint8Array | readonly Uint8Array[] | null;
+
+/** A real upstream resolver on a loopback port, UDP and TCP, whose answers a test decides byte by byte. */
+export class UpstreamServer {
+  /** Every query that came, in order. */
+  readonly asked: AskedQuery[] = [];
+  readonly connections = new Set<Connection>();
+  /** TCP connections that were opened in all. */
+  connectionCount = 0;
+
+  private constructor(
+    readonly endpoint: { readonly address: string; readonly port: number },
+    private readonly udp: Socket,
+    private readonly tcp: Server,
+    public answer: Answerer,
+  ) {}
+
+  static async start(answer: Answerer, address = '127.0.0.1'): Promise<UpstreamServer> {
+    const { udp, tcp, port } = await listenBoth(address);
+    const server = new UpstreamServer({ address, port }, udp, tcp, answer);
+    udp.on('message', (bytes, from) => {
+      void server.take({ transport: 'udp', bytes, from }, (packet) => {
+        udp.send(packet, from.port, from.address);
+      });
+    });
+    tcp.on('connection', (connection) => {
+      server.serve(connection);
+    });
+    return server;
+  }
+
+  /** Sends a packet from this server's own address and port. */
+  sendTo(packet: Uint8Array, to: RemoteInfo): void {
+    this.udp.send(packet, to.port, to.address);
+  }
+
+  async stop(): Promise<void> {
+    for (const connection of this.connections) connection.destroy();
+    await Promise.all([
+      new Promise<void>((resolve) => this.udp.close(resolve)),
+      new Promise((resolve) => this.tcp.close(resolve)),
+    ]);
+  }
+
+  private async take(
+    query: Omit<AskedQuery, 'message'>,
+    send: (packet: Uint8Array) => void,
+  ): Promise<void> {
+    const asked = {
+      ...query,
+      bytes: Uint8Array.from(query.bytes),
+      message: decodeMessage(query.bytes),
+    };
+    this.asked.push(asked);
+    const answer = await this.answer(asked);
+    const packets = answer === null ? [] : answer instanceof Uint8Array ? [answer] : answer;
+    packets.forEach(send);
+  }
+
+  private serve(connection: Connection): void {
+    this.connections.add(connection);
+    this.connectionCount++;
+    connection.on('close', () => this.connections.delete(connection));
+    connection.on('error', () => connection.destroy());
+    let received: Buffer = Buffer.alloc(0);
+    connection.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        const bytes = received.subarray(2, end);
+        received = received.subarray(end);
+        void this.take({ transport: 'tcp', bytes }, (packet) => connection.write(frame(packet)));
+      }
+    });
+  }
+}
+
+/** Both protocols on one free port; a port that is free for one may be taken for the other. */
+async function listenBoth(address: string): Promise<{ udp: Socket; tcp: Server; port: number }> {
+  const tcp = createServer();
+  await new Promise<void>((resolve) => tcp.listen(0, address, resolve));
+  const { port } = tcp.address() as AddressInfo;
+  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  const isBound = await new Promise<boolean>((resolve) => {
+    udp.once('error', () => {
+      resolve(false);
+    });
+    udp.bind(port, address, () => {
+      resolve(true);
+    });
+  });
+  if (isBound) return { udp, tcp, port };
+  tcp.close();
+  return listenBoth(address);
+}
+
+/** A message with its length before it (RFC 1035 §4.2.2). */
+export function frame(message: Uint8Array): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return Buffer.concat([length, message]);
+}

@@ -1,0 +1,422 @@
+import type { Response } from '@weir/dns-wire';
+import { parseQuery } from '@weir/dns-wire';
+import { decodeMessage, encodeQuery, wireName, type DecodedMessage } from '@weir/dns-wire/testing';
+import { createSocket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Exchange } from '../query/exchange.js';
+import { a, respond, txt } from '../testing/answers.js';
+import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
+import { Forwarder, type ForwarderOptions } from './forwarder.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function upstream(answer: Answerer, address?: string): Promise<UpstreamServer> {
+  const server = await UpstreamServer.start(answer, address);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+/** An endpoint where nobody listens. */
+async function deadEndpoint() {
+  const server = await UpstreamServer.start(() => null);
+  await server.stop();
+  return server.endpoint;
+}
+
+type Outcome = DecodedMessage | 'failure';
+
+/** A forwarder and a way to ask it; an outcome is the believed response, decoded. */
+async function forwarder(
+  upstreams: ForwarderOptions['upstreams'],
+  options: Partial<ForwarderOptions> = {},
+) {
+  const waiting = new Map<number, (outcome: Outcome) => void>();
+  const outcomes: Outcome[] = [];
+  const settled: Outcome[] = [];
+  const settle = (exchange: Exchange, outcome: Outcome) => {
+    outcomes.push(outcome);
+    waiting.get(exchange.query.id)?.(outcome);
+  };
+  const subject = new Forwarder({
+    upstreams,
+    nowMs: () => performance.now(),
+    tryMs: 100,
+    patienceMs: 300,
+    outcome: {
+      onSettled: (_question, response) => {
+        settled.push(response === null ? 'failure' : decodeMessage(response.bytes));
+      },
+      onResponse: (exchange, response: Response) => {
+        settle(exchange, decodeMessage(response.bytes));
+      },
+      onFailure: (exchange) => {
+        settle(exchange, 'failure');
+      },
+    },
+    ...options,
+  });
+  await subject.open();
+  cleanups.push(() => {
+    subject.close();
+  });
+  let nextId = 1;
+
+  const exchangeOf = (name: string, qtype = 1): Exchange => {
+    const exchange = new Exchange();
+    exchange.bytes = encodeQuery(name, qtype, { id: nextId++ });
+    exchange.length = exchange.bytes.length;
+    parseQuery(exchange.bytes, exchange.length, exchange.query);
+    return exchange;
+  };
+  /** False when the query is turned away. */
+  const tryAsk = (name: string, qtype: number): false | { outcome: Promise<Outcome> } => {
+    const exchange = exchangeOf(name, qtype);
+    const { id } = exchange.query;
+    const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
+    if (!subject.forward(exchange)) return false;
+    exchange.bytes.fill(0xee);
+    return { outcome };
+  };
+  const ask = (name = 'www.Example.com', qtype = 1): Promise<Outcome> => {
+    const asked = tryAsk(name, qtype);
+    if (asked === false) throw new Error('turned away');
+    return asked.outcome;
+  };
+  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
+}
+
+describe('Forwarder', () => {
+  it.each(['127.0.0.1', '::1'])(
+    'asks an upstream at %s and hands on its response',
+    async (host) => {
+      const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }), host);
+      const { subject, ask } = await forwarder([server.endpoint]);
+      expect(await ask()).toMatchObject({ answers: [{ type: 1, ttl: 300 }] });
+      expect(server.asked[0]).toMatchObject({
+        message: { questions: [{ qname: 'www.Example.com', qtype: 1 }], opt: { class: 1232 } },
+      });
+      expect(subject.inFlight).toBe(0);
+      expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, timeouts: 0 });
+    },
+  );
+
+  it('draws ids and ports at random', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint]);
+    for (let i = 0; i < 100; i++) await ask();
+    const ids = new Set(server.asked.map(({ message }) => message.id));
+    const ports = new Set(server.asked.map(({ from }) => from?.port));
+    expect(ids.size).toBeGreaterThan(95);
+    expect(ports.size).toBe(4);
+  });
+
+  it('moves to other ports after a while, and misses no answer', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint], { tryMs: 2_000, patienceMs: 3_000 });
+    for (let i = 0; i < 200; i++) {
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
+      );
+      expect(outcomes).not.toContain('failure');
+    }
+    const ports = new Set(server.asked.map(({ from }) => from?.port));
+    expect(ports.size).toBeGreaterThan(4);
+  });
+
+  it('asks the next upstream when the first is silent', async () => {
+    const silent = await upstream(() => null);
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint]);
+    const startMs = performance.now();
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(performance.now() - startMs).toBeGreaterThan(90);
+    expect(silent.asked).toHaveLength(1);
+    expect(subject.upstreams[0].counters.timeouts).toBe(1);
+  });
+
+  it('asks the next upstream at once when the first is out of reach', async () => {
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([await deadEndpoint(), second.endpoint], {
+      tryMs: 2_000,
+      patienceMs: 4_000,
+    });
+    const startMs = performance.now();
+    for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+  });
+
+  it('asks an upstream that was silent after the others', async () => {
+    const silent = await upstream(() => null);
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([silent.endpoint, second.endpoint]);
+    for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  it('asks the fastest, and the others anew after a while', async () => {
+    const slow = await upstream(async (query) => {
+      await sleep(60);
+      return respond(query);
+    });
+    const fast = await upstream((query) => respond(query));
+    let skippedMs = 0;
+    const { subject, ask } = await forwarder([slow.endpoint, fast.endpoint], {
+      nowMs: () => performance.now() + skippedMs,
+      tryMs: 1_000,
+      patienceMs: 3_000,
+    });
+    for (let i = 0; i < 6; i++) await ask();
+    expect([slow.asked.length, fast.asked.length]).toEqual([1, 5]);
+    expect(subject.upstreams[0].latencyMs(performance.now())).toBeGreaterThan(50);
+    skippedMs = 11_000;
+    // The first anew, once; the second is not known any more either.
+    for (let i = 0; i < 6; i++) await ask();
+    expect([slow.asked.length, fast.asked.length]).toEqual([2, 10]);
+  });
+
+  it('keeps to the order of the configuration among those that are about as fast', async () => {
+    const first = await upstream((query) => respond(query));
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([first.endpoint, second.endpoint], { tryMs: 1_000 });
+    for (let i = 0; i < 10; i++) await ask();
+    expect(second.asked).toHaveLength(0);
+  });
+
+  it('takes the answer of the first upstream even after the second was asked', async () => {
+    const late = await upstream(() => null);
+    late.answer = (query) => {
+      setTimeout(() => {
+        late.sendTo(respond(query, { answers: [a('192.0.2.9')] }), query.from!);
+      }, 150);
+      return null;
+    };
+    const silent = await upstream(() => null);
+    const { ask } = await forwarder([late.endpoint, silent.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  it('fails after its patience when nobody answers, once', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, outcomes } = await forwarder([silent.endpoint]);
+    const startMs = performance.now();
+    expect(await ask()).toBe('failure');
+    const tookMs = performance.now() - startMs;
+    expect(tookMs).toBeGreaterThan(280);
+    expect(tookMs).toBeLessThan(600);
+    expect(silent.asked).toHaveLength(3);
+    for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
+    await sleep(50);
+    expect(outcomes).toEqual(['failure']);
+    expect(subject.upstreams[0].counters.strays).toBe(3);
+  });
+
+  it('fails at once when no upstream can be reached', async () => {
+    const { ask } = await forwarder([await deadEndpoint()], { tryMs: 2_000, patienceMs: 4_000 });
+    const startMs = performance.now();
+    expect(await ask()).toBe('failure');
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
+  it('believes nothing but the answer to its question (RFC 5452 §9.1)', async () => {
+    const server = await upstream((query) => {
+      const forged = respond(query, { answers: [a('192.0.2.66')] });
+      const other = { qname: wireName('www.example.net'), qtype: 1 };
+      return [
+        forged.with(0, forged[0] ^ 0xff), // another id
+        respond(query, { questions: [other], answers: [a('192.0.2.66')] }),
+        forged.with(2, 0x01), // no reply
+        forged.slice(0, -1), // cut
+        Uint8Array.of(1, 2, 3),
+        respond(query, { answers: [a('192.0.2.1')] }),
+      ];
+    });
+    const { subject, ask } = await forwarder([server.endpoint]);
+    const outcome = await ask();
+    expect(outcome).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+    expect(subject.upstreams[0].counters.strays).toBe(5);
+  });
+
+  it('hears nobody but the upstream it asked', async () => {
+    const attacker = createSocket('udp4');
+    await new Promise<void>((resolve) => {
+      attacker.bind(0, '127.0.0.1', resolve);
+    });
+    cleanups.push(() => attacker.close());
+    const server = await upstream((query) => {
+      attacker.send(
+        respond(query, { answers: [a('192.0.2.66')] }),
+        query.from!.port,
+        query.from!.address,
+      );
+      setTimeout(() => {
+        server.sendTo(respond(query, { answers: [a('192.0.2.1')] }), query.from!);
+      }, 30);
+      return null;
+    });
+    const { ask } = await forwarder([server.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+  });
+
+  it('asks again over TCP when the answer is truncated', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => txt(`${i}`.padEnd(60, '.')));
+    const server = await upstream((query) =>
+      query.transport === 'udp'
+        ? respond(query, { flags: 0x8380 })
+        : respond(query, { answers: texts }),
+    );
+    const { subject, ask } = await forwarder([server.endpoint]);
+    const outcome = await ask('www.example.com', 16);
+    expect(outcome).toMatchObject({ flags: 0x8180 });
+    expect((outcome as DecodedMessage).answers).toHaveLength(40);
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+    expect(subject.upstreams[0].counters.overTcp).toBe(1);
+    for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`, 16);
+    expect(server.connectionCount).toBe(1);
+  });
+
+  it('goes on to the next upstream when TCP fails', async () => {
+    const server = await upstream((query) =>
+      query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),
+    );
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { ask } = await forwarder([server.endpoint, second.endpoint], { patienceMs: 2_000 });
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+  });
+
+  it('forgets a TCP answer that comes after another upstream’s', async () => {
+    const late = await upstream(async (query) => {
+      await sleep(180);
+      return respond(query, { answers: [a('192.0.2.1')] });
+    });
+    const truncating = await upstream(async (query) => {
+      if (query.transport === 'udp') return respond(query, { flags: 0x8380 });
+      await sleep(150);
+      return respond(query, { answers: [a('192.0.2.2')] });
+    });
+    const endpoints = [late.endpoint, truncating.endpoint];
+    const { subject, ask, outcomes } = await forwarder(endpoints, { patienceMs: 2_000 });
+    expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+    const second = ask('second.example.com');
+    await sleep(400);
+    expect(truncating.asked.filter(({ transport }) => transport === 'tcp')).toHaveLength(2);
+    expect(await second).toMatchObject({ questions: [{ qname: 'second.example.com' }] });
+    expect(outcomes).toHaveLength(2);
+    expect(subject.inFlight).toBe(0);
+  });
+
+  it('does not take an answer about EDNS for one about the name', async () => {
+    const odd = await upstream((query) =>
+      respond(query, {
+        additionals: [{ owner: Uint8Array.of(0), type: 41, class: 1232, ttl: 0x0100_0000 }],
+      }),
+    );
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { ask } = await forwarder([odd.endpoint, second.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+  });
+
+  it('turns queries away when too many are in flight, and takes them again later', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { capacity: 2 });
+    const first = [ask('a.example.com'), ask('b.example.com')];
+    expect(tryAsk('www.example.com', 1)).toBe(false);
+    expect(subject.overloads).toBe(1);
+    expect(subject.inFlight).toBe(2);
+    await Promise.all(first);
+    expect(tryAsk('www.example.com', 1)).not.toBe(false);
+  });
+
+  it('asks once what several ask at the same time, and answers each in its own case', async () => {
+    let release: () => void = () => undefined;
+    const server = await upstream(
+      (query) =>
+        new Promise((resolve) => {
+          release = () => {
+            resolve(respond(query, { answers: [a('192.0.2.1')] }));
+          };
+        }),
+    );
+    const { subject, ask, outcomes, settled } = await forwarder([server.endpoint], {
+      tryMs: 2_000,
+      patienceMs: 3_000,
+    });
+    const all = [ask('www.example.com'), ask('WWW.example.com'), ask('www.Example.com')];
+    const others = [ask('www.example.com', 28), ask('www.example.net')];
+    await expect.poll(() => server.asked.length).toBe(3);
+    expect(subject).toMatchObject({ inFlight: 3, waiting: 5, coalesced: 2 });
+    server.answer = (query) => respond(query, { answers: [a('192.0.2.2')] });
+    expect(server.asked.map(({ message }) => message.questions[0].qname)).toEqual([
+      'www.example.com',
+      'www.example.com',
+      'www.example.net',
+    ]);
+    for (const query of server.asked) server.sendTo(respond(query), query.from!);
+    release();
+    await Promise.all([...all, ...others]);
+    expect(outcomes).toHaveLength(5);
+    expect(settled).toHaveLength(3);
+    expect(subject).toMatchObject({ inFlight: 0, waiting: 0 });
+    // And anew, once it is settled.
+    await ask('www.example.com');
+    expect(server.asked).toHaveLength(4);
+  });
+
+  it('tells all who wait when nobody answers', async () => {
+    const silent = await upstream(() => null);
+    const { ask, settled } = await forwarder([silent.endpoint]);
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(['failure', 'failure', 'failure']);
+    expect(settled).toEqual(['failure']);
+    expect(silent.asked).toHaveLength(3);
+  });
+
+  it('turns clients away when too many wait for the same', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { waitingCapacity: 1 });
+    const first = [ask(), ask()];
+    expect(tryAsk('www.example.com', 1)).toBe(false);
+    expect(subject).toMatchObject({ overloads: 1, waiting: 2 });
+    expect(await Promise.all(first)).toEqual(['failure', 'failure']);
+    expect(tryAsk('www.example.com', 1)).not.toBe(false);
+  });
+
+  it('renews for nobody, and lets a client share that', async () => {
+    const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
+    expect(subject.renew(exchangeOf('www.example.com'))).toBe(true);
+    expect(subject.renew(exchangeOf('www.example.com'))).toBe(false);
+    expect(subject.waiting).toBe(0);
+    await expect.poll(() => settled.length).toBe(1);
+    expect(outcomes).toEqual([]);
+    expect(subject.renew(exchangeOf('www.example.com'))).toBe(true);
+    expect(await ask('www.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+    expect(settled).toHaveLength(2);
+    expect(server.asked).toHaveLength(2);
+  });
+
+  it('knows when no upstream has answered of late', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask } = await forwarder([silent.endpoint]);
+    expect(subject.allDown).toBe(false);
+    await ask();
+    expect(subject.allDown).toBe(true);
+    silent.answer = (query) => respond(query);
+    await ask();
+    expect(subject.allDown).toBe(false);
+  });
+
+  it('keeps answers apart under load', async () => {
+    const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    const { ask } = await forwarder([server.endpoint], { tryMs: 2_000, patienceMs: 3_000 });
+    const names = Array.from({ length: 200 }, (_, i) => `n${i}.example.com`);
+    const outcomes = await Promise.all(names.map((name) => ask(name)));
+    expect(outcomes.map((outcome) => (outcome as DecodedMessage).questions[0].qname)).toEqual(
+      names,
+    );
+  });
+});

@@ -1,0 +1,312 @@
+import { answersQuestion, parseResponse, Response, writeUpstreamQuery } from '@weir/dns-wire';
+import type { Endpoint } from '@weir/ops';
+import { Exchange } from '../query/exchange.js';
+import { type InFlight, InFlightPool, MAX_TRIES } from './in-flight.js';
+import type { Question } from '../query/question.js';
+import { RandomIds } from './random-ids.js';
+import { Upstream } from './upstream.js';
+import type { UpstreamSocket } from './upstream-socket.js';
+
+/** What becomes of a question: `onSettled` once, then for each client that waits exactly one of the two others, once. */
+export interface ForwardOutcome {
+  /** The believed response to the question, with an RCODE below 16; null: no upstream has answered. Both are good until this returns. */
+  onSettled(question: Question, response: Response | null): void;
+  /** The response to the exchange's question. Both are good until this returns. */
+  onResponse(exchange: Exchange, response: Response): void;
+  /** No upstream has answered. */
+  onFailure(exchange: Exchange): void;
+}
+
+export interface ForwarderOptions {
+  readonly upstreams: readonly Endpoint[];
+  readonly outcome: ForwardOutcome;
+  readonly nowMs: () => number;
+  /** Most questions that upstreams are asked at once. */
+  readonly capacity?: number;
+  /** Most clients that wait for the answer to a question of another client. */
+  readonly waitingCapacity?: number;
+  /** How long one try may last before the next begins, and all of them together. */
+  readonly tryMs?: number;
+  readonly patienceMs?: number;
+  /** Told when an upstream has stopped answering and when it answers again. */
+  readonly onState?: (upstream: Upstream, answers: boolean) => void;
+}
+
+const DEFAULT_CAPACITY = 8192;
+const DEFAULT_WAITING_CAPACITY = 16_384;
+const DEFAULT_TRY_MS = 1_000;
+const DEFAULT_PATIENCE_MS = 3_000;
+const SWEEP_MS = 25;
+const MAX_TCP_QUERIES = 256;
+/** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
+const ABOUT_AS_FAST = 1.5;
+const ABOUT_AS_FAST_MS = 20;
+const MAX_PLAIN_RCODE = 15;
+
+/**
+ * Asks upstream resolvers. Clients that ask the same at the same time share one question. It is tried at up to three upstreams, those that answer first; the next try begins when one was silent
+ * for a while or is out of reach. A reply is believed only if it comes from the address and port that were asked, to the port and
+ * with the id that were drawn at random, and answers the question (RFC 5452 §9.1). A truncated one is asked for again over TCP.
+ */
+export class Forwarder {
+  readonly upstreams: readonly Upstream[];
+  /** Queries turned away because too many were in flight. */
+  overloads = 0;
+  /** Queries that shared a question already in flight. */
+  coalesced = 0;
+  /** Clients that wait for an answer, and those of them that share a question of another. */
+  waiting = 0;
+  private sharing = 0;
+  private readonly waitingCapacity: number;
+  private readonly freeExchanges: Exchange[] = [];
+  private readonly pool: InFlightPool;
+  private readonly ids = new RandomIds();
+  private readonly response = new Response();
+  private tcpQueries = 0;
+  private readonly outcome: ForwardOutcome;
+  private readonly nowMs: () => number;
+  private readonly tryMs: number;
+  private readonly patienceMs: number;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ForwarderOptions) {
+    this.outcome = options.outcome;
+    this.nowMs = options.nowMs;
+    this.tryMs = options.tryMs ?? DEFAULT_TRY_MS;
+    this.waitingCapacity = options.waitingCapacity ?? DEFAULT_WAITING_CAPACITY;
+    this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
+    this.pool = new InFlightPool(options.capacity ?? DEFAULT_CAPACITY);
+    const events = {
+      onPacket: this.onPacket.bind(this),
+      onUnreachable: this.onUnreachable.bind(this),
+    };
+    const onState = options.onState ?? (() => undefined);
+    this.upstreams = options.upstreams.map(
+      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onState),
+    );
+  }
+
+  /** Opens the sockets. An upstream without a route is no error: it is tried again later. */
+  async open(): Promise<void> {
+    await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
+    this.timer = setInterval(() => {
+      this.sweep();
+    }, SWEEP_MS);
+  }
+
+  /** Ends; what is in flight is forgotten without an outcome. */
+  close(): void {
+    clearInterval(this.timer);
+    while (this.pool.size > 0) this.pool.end(this.pool.at(0));
+    for (const upstream of this.upstreams) upstream.close();
+  }
+
+  get inFlight(): number {
+    return this.pool.size;
+  }
+
+  /** Whether no upstream has answered of late, so that there is little to wait for. */
+  get allDown(): boolean {
+    const nowMs = this.nowMs();
+    for (const upstream of this.upstreams) if (!upstream.isDown(nowMs)) return false;
+    return true;
+  }
+
+  /** Asks the exchange's question, or waits with who asks it already. @returns false when too many are in flight; there is no outcome then. */
+  forward(exchange: Exchange): boolean {
+    const entry = this.pool.find(exchange);
+    const isTaken = entry === null ? this.ask(exchange, false) : this.share(entry, exchange);
+    if (!isTaken) this.overloads++;
+    return isTaken;
+  }
+
+  /** Asks the exchange's question for nobody: only `onSettled` follows. @returns false when it is asked already or too many are in flight. */
+  renew(exchange: Exchange): boolean {
+    return this.pool.find(exchange) === null && this.ask(exchange, true);
+  }
+
+  private ask(exchange: Exchange, isForNobody: boolean): boolean {
+    const entry = this.pool.take(exchange);
+    if (entry === null) return false;
+    entry.isForNobody = isForNobody;
+    if (!isForNobody) this.waiting++;
+    entry.deadlineMs = this.nowMs() + this.patienceMs;
+    this.tryNext(entry);
+    return true;
+  }
+
+  private share(entry: InFlight, exchange: Exchange): boolean {
+    if (this.sharing >= this.waitingCapacity) return false;
+    const kept = this.freeExchanges.pop() ?? new Exchange();
+    kept.keep(exchange);
+    kept.next = entry.firstWaiting;
+    entry.firstWaiting = kept;
+    this.sharing++;
+    this.waiting++;
+    this.coalesced++;
+    return true;
+  }
+
+  /** The question has its outcome; all who wait get it. */
+  private settle(entry: InFlight, response: Response | null): void {
+    this.pool.end(entry);
+    this.outcome.onSettled(entry.exchange, response);
+    if (!entry.isForNobody) this.tell(entry.exchange, response);
+    let waiting = entry.firstWaiting;
+    entry.firstWaiting = null;
+    while (waiting !== null) {
+      const { next } = waiting;
+      waiting.next = null;
+      this.sharing--;
+      this.tell(waiting, response);
+      this.freeExchanges.push(waiting);
+      waiting = next;
+    }
+    this.pool.release(entry);
+  }
+
+  private tell(exchange: Exchange, response: Response | null): void {
+    this.waiting--;
+    if (response === null) this.outcome.onFailure(exchange);
+    else this.outcome.onResponse(exchange, response);
+  }
+
+  private tryNext(entry: InFlight): void {
+    const nowMs = this.nowMs();
+    while (entry.tries < MAX_TRIES && nowMs < entry.deadlineMs) {
+      const upstream = this.choose(entry, nowMs);
+      const socket = upstream.socket();
+      const attempt = entry.tries++;
+      entry.upstreams[attempt] = upstream.index;
+      entry.startedMs[attempt] = nowMs;
+      if (socket === null) {
+        upstream.failed(nowMs);
+        continue;
+      }
+      const id = socket.reserve(entry);
+      entry.sockets[attempt] = socket;
+      entry.ids[attempt] = id;
+      const isLast = entry.tries === MAX_TRIES;
+      entry.tryDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.tryMs;
+      const { bytes, query } = entry.exchange;
+      entry.packetLength = writeUpstreamQuery(entry.packet, bytes, query, id);
+      upstream.asked(nowMs);
+      socket.send(entry.packet, entry.packetLength);
+      return;
+    }
+    this.settle(entry, null);
+  }
+
+  /**
+   * Of those that answer and were not tried yet the first that is about as fast as the fastest; else the first not tried; else the
+   * one after the last.
+   */
+  private choose(entry: InFlight, nowMs: number): Upstream {
+    const limitMs = this.leastLatencyMs(entry, nowMs) * ABOUT_AS_FAST + ABOUT_AS_FAST_MS;
+    let untried: Upstream | null = null;
+    for (const upstream of this.upstreams) {
+      if (entry.hasTried(upstream.index)) continue;
+      if (!upstream.isDown(nowMs) && upstream.latencyMs(nowMs) <= limitMs) return upstream;
+      untried ??= upstream;
+    }
+    if (untried !== null) return untried;
+    const last = entry.upstreams[entry.tries - 1];
+    return this.upstreams[(last + 1) % this.upstreams.length];
+  }
+
+  private leastLatencyMs(entry: InFlight, nowMs: number): number {
+    let least = Infinity;
+    for (const upstream of this.upstreams) {
+      if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
+      least = Math.min(least, upstream.latencyMs(nowMs));
+    }
+    return least;
+  }
+
+  private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
+    const { response } = this;
+    const isSound = parseResponse(packet, packet.length, response);
+    const entry = isSound ? socket.find(response.id) : undefined;
+    if (entry === undefined || !this.isAnswerTo(entry)) {
+      this.upstreams[socket.upstream].counters.strays++;
+      return;
+    }
+    const attempt = entry.tryOf(socket, response.id);
+    if (response.isTruncated) this.askOverTcp(entry, attempt);
+    else this.believe(entry, attempt);
+  }
+
+  private isAnswerTo({ exchange }: InFlight): boolean {
+    return answersQuestion(this.response, exchange.bytes, exchange.query);
+  }
+
+  /** `this.response` answers the entry. An extended RCODE is about EDNS between us and the upstream, so no answer for the client. */
+  private believe(entry: InFlight, attempt: number): void {
+    if (this.response.rcode > MAX_PLAIN_RCODE) {
+      this.failTry(entry, attempt);
+      return;
+    }
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const nowMs = this.nowMs();
+    upstream.took(nowMs - entry.startedMs[attempt], nowMs);
+    upstream.succeeded();
+    this.settle(entry, this.response);
+  }
+
+  private askOverTcp(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    entry.closeTry(attempt);
+    if (this.tcpQueries >= MAX_TCP_QUERIES) {
+      this.failTry(entry, attempt);
+      return;
+    }
+    upstream.counters.overTcp++;
+    entry.tryDeadlineMs = entry.deadlineMs;
+    const { generation } = entry;
+    const { bytes, query } = entry.exchange;
+    const packet = new Uint8Array(entry.packet.length);
+    const length = writeUpstreamQuery(packet, bytes, query, 0);
+    const restMs = Math.max(entry.deadlineMs - this.nowMs(), 1);
+    this.tcpQueries++;
+    upstream.tcp.ask(packet.subarray(0, length), restMs, (message) => {
+      this.tcpQueries--;
+      if (entry.generation !== generation) return;
+      const { response } = this;
+      const isSound = message !== null && parseResponse(message, message.length, response);
+      if (isSound && this.isAnswerTo(entry)) this.believe(entry, attempt);
+      else this.failTry(entry, attempt);
+    });
+  }
+
+  private failTry(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    entry.closeTry(attempt);
+    upstream.counters.failures++;
+    upstream.failed(this.nowMs());
+    if (attempt === entry.tries - 1) this.tryNext(entry);
+  }
+
+  private onUnreachable(socket: UpstreamSocket): void {
+    for (const entry of socket.waitingEntries()) {
+      // A try that begins in this loop has not failed, even if it uses the same socket.
+      const { tries } = entry;
+      for (let i = 0; i < tries; i++) {
+        if (entry.sockets[i] === socket) this.failTry(entry, i);
+      }
+    }
+  }
+
+  private sweep(): void {
+    const nowMs = this.nowMs();
+    for (let i = this.pool.size - 1; i >= 0; i--) {
+      const entry = this.pool.at(i);
+      if (nowMs < entry.tryDeadlineMs) continue;
+      const upstream = this.upstreams[entry.upstreams[entry.tries - 1]];
+      upstream.counters.timeouts++;
+      upstream.took(nowMs - entry.startedMs[entry.tries - 1], nowMs);
+      upstream.failed(nowMs);
+      this.tryNext(entry);
+    }
+    for (const upstream of this.upstreams) upstream.maintain(nowMs);
+  }
+}

@@ -1,0 +1,147 @@
+import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
+import { Exchange } from '../query/exchange.js';
+import { type Question, questionKey, tagOf } from '../query/question.js';
+import type { UpstreamSocket } from './upstream-socket.js';
+
+/** Most tries of one question; each stays open until the question is settled, so a late answer counts. */
+export const MAX_TRIES = 3;
+
+/** One question that upstream resolvers were asked, and who waits for the answer; pooled. */
+export class InFlight {
+  /** The question, and the first client unless `isForNobody`. */
+  readonly exchange = new Exchange();
+  /** Whether it was asked for the cache alone. */
+  isForNobody = false;
+  /** More clients, by `Exchange.next`. */
+  firstWaiting: Exchange | null = null;
+  /** The packet of the last try. It stays as it is while a socket may still send it. */
+  readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
+  packetLength = 0;
+  /** Number of this use of the entry: what was begun for an earlier use must not touch it. */
+  generation = 0;
+  /** Position among the active ones. */
+  position = -1;
+  /** The next whose question falls into the same bucket. */
+  nextInBucket: InFlight | null = null;
+  tries = 0;
+  /** Index of the upstream of each try. */
+  readonly upstreams = new Int32Array(MAX_TRIES);
+  /** Socket and id of each try; null when it goes over TCP or has failed. */
+  readonly sockets: (UpstreamSocket | null)[] = Array.from({ length: MAX_TRIES }, () => null);
+  readonly ids = new Uint16Array(MAX_TRIES);
+  /** When each try began. */
+  readonly startedMs = new Float64Array(MAX_TRIES);
+  /** When the last try counts as failed, and when all do. */
+  tryDeadlineMs = 0;
+  deadlineMs = 0;
+
+  /** Forgets the try's socket, so that its answer is not awaited any more. */
+  closeTry(attempt: number): void {
+    this.sockets[attempt]?.forget(this.ids[attempt]);
+    this.sockets[attempt] = null;
+  }
+
+  /** The try that used this socket and id, or −1. */
+  tryOf(socket: UpstreamSocket, id: number): number {
+    for (let i = 0; i < this.tries; i++) {
+      if (this.sockets[i] === socket && this.ids[i] === id) return i;
+    }
+    return -1;
+  }
+
+  hasTried(upstream: number): boolean {
+    for (let i = 0; i < this.tries; i++) if (this.upstreams[i] === upstream) return true;
+    return false;
+  }
+
+  /** Whether it asks the same: name but for case, type, DO and CD. */
+  asks(other: Question): boolean {
+    const { bytes, query, nameLow, nameHigh } = this.exchange;
+    return (
+      nameLow === other.nameLow &&
+      nameHigh === other.nameHigh &&
+      query.questionEnd === other.query.questionEnd &&
+      questionKey(query) === questionKey(other.query) &&
+      equalsIgnoringCase(
+        bytes,
+        HEADER_BYTES,
+        other.bytes,
+        HEADER_BYTES,
+        query.questionEnd - HEADER_BYTES,
+      )
+    );
+  }
+}
+
+/** The questions in flight: at most `capacity`, each once, entries reused. */
+export class InFlightPool {
+  private readonly free: InFlight[] = [];
+  private readonly active: InFlight[] = [];
+  private readonly buckets: (InFlight | null)[];
+
+  constructor(private readonly capacity: number) {
+    const count = 2 ** Math.ceil(Math.log2(capacity * 2));
+    this.buckets = Array.from({ length: count }, () => null);
+  }
+
+  get size(): number {
+    return this.active.length;
+  }
+
+  at(position: number): InFlight {
+    return this.active[position];
+  }
+
+  /** The entry that asks the question, or null. */
+  find(question: Question): InFlight | null {
+    let entry = this.buckets[this.bucketOf(question)];
+    while (entry !== null && !entry.asks(question)) entry = entry.nextInBucket;
+    return entry;
+  }
+
+  /** @returns an entry with a copy of the question, which none has yet, or null when all are in use. */
+  take(exchange: Exchange): InFlight | null {
+    if (this.active.length >= this.capacity) return null;
+    const entry = this.free.pop() ?? new InFlight();
+    entry.exchange.keep(exchange);
+    entry.position = this.active.length;
+    entry.tries = 0;
+    this.active.push(entry);
+    const bucket = this.bucketOf(entry.exchange);
+    entry.nextInBucket = this.buckets[bucket];
+    this.buckets[bucket] = entry;
+    return entry;
+  }
+
+  /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
+  end(entry: InFlight): void {
+    for (let i = 0; i < entry.tries; i++) entry.closeTry(i);
+    entry.generation++;
+    this.unlink(entry);
+    const last = this.active.pop();
+    if (last !== undefined && last !== entry) {
+      this.active[entry.position] = last;
+      last.position = entry.position;
+    }
+    entry.position = -1;
+  }
+
+  release(entry: InFlight): void {
+    this.free.push(entry);
+  }
+
+  private unlink(entry: InFlight): void {
+    const bucket = this.bucketOf(entry.exchange);
+    let before = this.buckets[bucket];
+    if (before === entry) {
+      this.buckets[bucket] = entry.nextInBucket;
+      return;
+    }
+    while (before !== null && before.nextInBucket !== entry) before = before.nextInBucket;
+    if (before !== null) before.nextInBucket = entry.nextInBucket;
+  }
+
+  private bucketOf({ nameLow, query }: Question): number {
+    return tagOf(nameLow, questionKey(query)) & (this.buckets.length - 1);
+  }
+}

@@ -1,0 +1,121 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { Endpoint } from '@weir/ops';
+import type { InFlight } from './in-flight.js';
+import type { RandomIds } from './random-ids.js';
+
+const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+
+/** What a socket reports. */
+export interface UpstreamSocketEvents {
+  /** A packet of the upstream's own address and port; `socket.find` tells whose it may be. */
+  onPacket(socket: UpstreamSocket, packet: Uint8Array): void;
+  /** The system says that the upstream cannot be reached (ICMP) or sending failed. The socket goes on. */
+  onUnreachable(socket: UpstreamSocket): void;
+}
+
+/**
+ * A UDP socket on a random port of its own, connected to one upstream: the kernel passes on what comes from that peer only. Knows the
+ * queries that wait for an answer here, by id.
+ */
+export class UpstreamSocket {
+  /** Queries sent; a socket retires after a number of them, so that its port does not stay the same for long. */
+  sent = 0;
+  private readonly waiting = new Map<number, InFlight>();
+  private peer = '';
+
+  private readonly onSent: (error: Error | null) => void;
+
+  private constructor(
+    /** Index of the upstream. */
+    readonly upstream: number,
+    private readonly socket: Socket,
+    private readonly endpoint: Endpoint,
+    private readonly ids: RandomIds,
+    events: UpstreamSocketEvents,
+  ) {
+    this.onSent = (error) => {
+      if (error !== null) events.onUnreachable(this);
+    };
+  }
+
+  /** @throws the connect error, such as ENETUNREACH. */
+  static async open(
+    upstream: number,
+    endpoint: Endpoint,
+    ids: RandomIds,
+    events: UpstreamSocketEvents,
+  ): Promise<UpstreamSocket> {
+    const raw = createSocket({
+      type: isIPv6(endpoint.address) ? 'udp6' : 'udp4',
+      recvBufferSize: RECEIVE_BUFFER_BYTES,
+    });
+    const socket = new UpstreamSocket(upstream, raw, endpoint, ids, events);
+    try {
+      await connect(raw, endpoint);
+    } catch (error) {
+      raw.close();
+      throw error;
+    }
+    socket.peer = raw.remoteAddress().address;
+    raw.on('message', (packet, from) => {
+      // Between bind and connect the kernel takes packets of anyone.
+      if (socket.isPeer(from)) events.onPacket(socket, packet);
+    });
+    raw.on('error', () => {
+      events.onUnreachable(socket);
+    });
+    return socket;
+  }
+
+  /** Queries that wait for an answer here. */
+  get waitingCount(): number {
+    return this.waiting.size;
+  }
+
+  /** Reserves an id that no other query of this socket has now. */
+  reserve(entry: InFlight): number {
+    let id = this.ids.next();
+    while (this.waiting.has(id)) id = this.ids.next();
+    this.waiting.set(id, entry);
+    return id;
+  }
+
+  find(id: number): InFlight | undefined {
+    return this.waiting.get(id);
+  }
+
+  forget(id: number): void {
+    this.waiting.delete(id);
+  }
+
+  /** All that wait here, as they were when it was called. */
+  waitingEntries(): Set<InFlight> {
+    return new Set(this.waiting.values());
+  }
+
+  send(packet: Uint8Array, length: number): void {
+    this.sent++;
+    // Without a callback an error that ICMP has left on the socket would swallow the packet unnoticed.
+    this.socket.send(packet, 0, length, this.onSent);
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  private isPeer(from: RemoteInfo): boolean {
+    return from.port === this.endpoint.port && from.address === this.peer;
+  }
+}
+
+function connect(socket: Socket, endpoint: Endpoint): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.connect(endpoint.port, endpoint.address, (error?: Error) => {
+      socket.off('error', reject);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}

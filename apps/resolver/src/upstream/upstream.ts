@@ -1,0 +1,157 @@
+import type { Endpoint } from '@weir/ops';
+import type { RandomIds } from './random-ids.js';
+import { TcpLink } from './tcp-link.js';
+import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
+
+/** Sockets, so ports, among which queries are spread at random (RFC 5452 §9.2). */
+const SOCKETS = 4;
+/** A socket is replaced by one on another port after this many queries. */
+const QUERIES_PER_SOCKET = 4096;
+/** A retired socket waits this long for answers: longer than any query lives. */
+const RETIRED_MS = 5_000;
+/** Failures in a row after which others are asked first, and for how long. */
+const FAILURES_UNTIL_DOWN = 3;
+const DOWN_MS = 5_000;
+/** Time between attempts to open a missing socket. */
+const REOPEN_MS = 1_000;
+
+/** Weight of a new measurement in the smoothed latency. */
+const LATENCY_WEIGHT = 0.25;
+/** A latency is believed for this long; then the upstream is measured anew. */
+const LATENCY_MS = 10_000;
+
+/** Plain counters, read by the metrics. */
+export interface UpstreamCounters {
+  queries: number;
+  answers: number;
+  timeouts: number;
+  /** Tries that failed at once: out of reach, a connection that failed, an answer of no use. */
+  failures: number;
+  /** Queries asked again over TCP because the answer was truncated. */
+  overTcp: number;
+  /** Packets that answer no open query: late, forged or malformed. */
+  strays: number;
+}
+
+/** One upstream resolver: its sockets and whether it answers. Times are milliseconds of one clock, given by the caller. */
+export class Upstream {
+  readonly name: string;
+  readonly counters: UpstreamCounters = {
+    queries: 0,
+    answers: 0,
+    timeouts: 0,
+    failures: 0,
+    overTcp: 0,
+    strays: 0,
+  };
+  private readonly sockets: UpstreamSocket[] = [];
+  private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
+  private opening = 0;
+  private openAtMs = 0;
+  private failuresInRow = 0;
+  private downUntilMs = 0;
+  private closed = false;
+  private smoothedMs = 0;
+  private measureAtMs = 0;
+  readonly tcp: TcpLink;
+
+  constructor(
+    readonly index: number,
+    readonly endpoint: Endpoint,
+    private readonly ids: RandomIds,
+    private readonly events: UpstreamSocketEvents,
+    private readonly onState: (upstream: Upstream, answers: boolean) => void,
+  ) {
+    const { address, port } = endpoint;
+    this.tcp = new TcpLink(endpoint, ids);
+    this.name = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  }
+
+  /** Opens the sockets that are missing. An upstream that cannot be reached has none, and is tried again later. */
+  async open(nowMs: number): Promise<void> {
+    const missing = SOCKETS - this.sockets.length - this.opening;
+    this.openAtMs = nowMs + REOPEN_MS;
+    await Promise.all(Array.from({ length: missing }, () => this.openOne()));
+  }
+
+  /** A socket of this upstream at random; null when there is none now. */
+  socket(): UpstreamSocket | null {
+    if (this.sockets.length === 0) return null;
+    return this.sockets[this.ids.next() % this.sockets.length];
+  }
+
+  isDown(nowMs: number): boolean {
+    return nowMs < this.downUntilMs;
+  }
+
+  /** Smoothed time until an answer, or until one was given up; 0 when it is not known or too old. */
+  latencyMs(nowMs: number): number {
+    return nowMs < this.measureAtMs ? this.smoothedMs : 0;
+  }
+
+  /** Is asked now: if its latency is too old, this is the one query that measures it, and until then it is as it was. */
+  asked(nowMs: number): void {
+    this.counters.queries++;
+    if (nowMs >= this.measureAtMs && this.smoothedMs > 0) this.measureAtMs = nowMs + LATENCY_MS;
+  }
+
+  /** A try has taken so long, with an answer or without. */
+  took(latencyMs: number, nowMs: number): void {
+    const isFirst = this.smoothedMs === 0;
+    this.smoothedMs += (latencyMs - this.smoothedMs) * (isFirst ? 1 : LATENCY_WEIGHT);
+    this.measureAtMs = nowMs + LATENCY_MS;
+  }
+
+  succeeded(): void {
+    this.counters.answers++;
+    const wasDown = this.failuresInRow >= FAILURES_UNTIL_DOWN;
+    this.failuresInRow = 0;
+    this.downUntilMs = 0;
+    if (wasDown) this.onState(this, true);
+  }
+
+  failed(nowMs: number): void {
+    this.failuresInRow++;
+    if (this.failuresInRow >= FAILURES_UNTIL_DOWN) this.downUntilMs = nowMs + DOWN_MS;
+    if (this.failuresInRow === FAILURES_UNTIL_DOWN) this.onState(this, false);
+  }
+
+  /** Replaces worn sockets, closes retired ones, opens missing ones. Called regularly. */
+  maintain(nowMs: number): void {
+    for (let i = this.sockets.length - 1; i >= 0; i--) {
+      if (this.sockets[i].sent < QUERIES_PER_SOCKET || this.sockets.length < SOCKETS) continue;
+      const [socket] = this.sockets.splice(i, 1);
+      this.retired.push({ socket, closeAtMs: nowMs + RETIRED_MS });
+      void this.openOne();
+    }
+    for (let i = this.retired.length - 1; i >= 0; i--) {
+      const { socket, closeAtMs } = this.retired[i];
+      if (socket.waitingCount > 0 && nowMs < closeAtMs) continue;
+      socket.close();
+      this.retired.splice(i, 1);
+    }
+    if (this.sockets.length + this.opening < SOCKETS && nowMs >= this.openAtMs)
+      void this.open(nowMs);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.tcp.close();
+    for (const socket of this.sockets.splice(0)) socket.close();
+    for (const { socket } of this.retired.splice(0)) socket.close();
+  }
+
+  private async openOne(): Promise<void> {
+    this.opening++;
+    try {
+      const socket = await UpstreamSocket.open(this.index, this.endpoint, this.ids, this.events);
+      if (this.closed) socket.close();
+      else this.sockets.push(socket);
+    } catch {
+      // No way to it now (such as no IPv6 here). Counted; `maintain` tries again.
+      this.counters.failures++;
+    } finally {
+      this.opening--;
+    }
+  }
+}

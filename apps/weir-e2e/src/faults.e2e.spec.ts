@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Runs the compiled suite of the working tree; its report goes to the terminal too, with the seed that repeats it. */
+function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['tools/dist/faults/main.js', ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const keep = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+      process.stdout.write(chunk);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code, output });
+    });
+  });
+}
+
+it('loses no acknowledged change, and answers every query, while processes and stores are killed and stopped', async () => {
+  const { code, output } = await runFaults('--short');
+  expect(output).toMatch(/OK, seed \d+/);
+  expect(code).toBe(0);
+});

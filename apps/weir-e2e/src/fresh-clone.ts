@@ -1,0 +1,46 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A fresh clone of the commit that is checked out, in a temporary folder that only this user may enter. */
+export class FreshClone {
+  readonly folder = join(mkdtempSync(join(tmpdir(), 'weir-clone-')), 'weir');
+
+  constructor() {
+    execFileSync('git', ['clone', '--quiet', '--no-hardlinks', repository, this.folder]);
+  }
+
+  /** What `git status` finds changed or untracked. */
+  status(): string {
+    return execFileSync('git', ['status', '--porcelain'], { cwd: this.folder, encoding: 'utf8' });
+  }
+
+  remove(): void {
+    rmSync(join(this.folder, '..'), { recursive: true, force: true });
+  }
+}
+
+/** A newcomer's environment: nothing of the npm script, or the Node, that this test itself runs under. */
+export function newcomersEnvironment(
+  overrides: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined &&
+      !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$|DEV$|PROD$|MODE$)/i.test(entry[0]),
+  );
+  const path = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(delimiter);
+  return { ...Object.fromEntries(kept), PATH: path, ...overrides };
+}
+
+/** Whether a command is there to run. */
+export function isInstalled(command: string): boolean {
+  return spawnSync('which', [command]).status === 0;
+}

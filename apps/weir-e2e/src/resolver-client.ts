@@ -1,0 +1,26 @@
+import dns2 from 'dns2';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const TYPES = { A: 1, AAAA: 28 } as const;
+
+/** Asks one resolver over UDP or TCP; answers the addresses in order. */
+export async function ask(
+  port: number,
+  qname: string,
+  options: { protocol?: 'udp' | 'tcp'; type?: keyof typeof TYPES } = {},
+): Promise<readonly string[]> {
+  const { protocol = 'udp', type = 'A' } = options;
+  const server = { dns: '127.0.0.1', port };
+  const client = protocol === 'udp' ? dns2.UDPClient(server) : dns2.TCPClient(server);
+  const response = await client(qname, type);
+  return response.answers
+    .filter((answer) => answer.type === TYPES[type])
+    .map((answer) => answer.address ?? '');
+}
+
+/** What `dig +short` prints for the name. */
+export async function dig(port: number, qname: string, ...options: string[]): Promise<string> {
+  const args = ['@127.0.0.1', '-p', String(port), '+short', '+tries=1', ...options, qname];
+  return (await promisify(execFile)('dig', args)).stdout.trim();
+}

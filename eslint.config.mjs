@@ -1,0 +1,101 @@
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+const scope = (name, ...mayImport) => ({
+  sourceTag: `scope:${name}`,
+  onlyDependOnLibsWithTags: [`scope:${name}`, ...mayImport.map((other) => `scope:${other}`)],
+});
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/generated/**', '**/coverage/**', '.nx/**', '.weir/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ['*.ts'], defaultProject: 'tsconfig.check.json' },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      // Arrows point down: an app never imports an app, the pure core never imports the shell.
+      '@nx/enforce-module-boundaries': [
+        'error',
+        {
+          enforceBuildableLibDependency: false,
+          depConstraints: [
+            { sourceTag: 'layer:core', onlyDependOnLibsWithTags: ['layer:core'] },
+            { sourceTag: 'layer:shell', onlyDependOnLibsWithTags: ['layer:core', 'layer:shell'] },
+            { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['layer:core', 'layer:shell'] },
+            { sourceTag: 'layer:tool', onlyDependOnLibsWithTags: ['layer:core', 'layer:shell'] },
+            { sourceTag: 'layer:e2e', onlyDependOnLibsWithTags: ['layer:core', 'layer:shell'] },
+            scope('config-model'),
+            scope('dns-name'),
+            scope('dns-wire'),
+            scope('policy', 'config-model', 'dns-name'),
+            scope('ops'),
+            scope('change-feed', 'config-model'),
+            scope('catalogue', 'config-model', 'dns-name', 'policy'),
+          ],
+        },
+      ],
+    },
+  },
+  {
+    // Only an entry point knows that there is an environment.
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['apps/weir-e2e/**', '**/main.ts', '**/*.spec.ts', '**/*.bench.ts', '**/testing/**'],
+    rules: { 'no-restricted-properties': ['error', { object: 'process', property: 'env' }] },
+  },
+  {
+    // The pure core does no I/O: clocks and randomness come in as parameters.
+    files: ['libs/{config-model,dns-name,dns-wire,policy}/src/**/*.ts'],
+    ignores: ['**/*.spec.ts', '**/*.bench.ts', '**/testing/**'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        'process',
+        'fetch',
+        'setTimeout',
+        'setInterval',
+        'performance',
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env' },
+        { object: 'Date', property: 'now' },
+        { object: 'Math', property: 'random' },
+      ],
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['node:*', '!node:url'], message: 'The pure core does no I/O.' }] },
+      ],
+    },
+  },
+  {
+    files: ['**/*.spec.ts', '**/testing/**/*.ts', 'apps/weir-e2e/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+    },
+  },
+);

@@ -1,0 +1,147 @@
+import { crc32 } from 'node:zlib';
+import type { HashKey, SuffixHashes } from '@weir/dns-name';
+import type { CatalogueIndex } from '@weir/policy';
+import { CatalogueError } from './catalogue-error.js';
+import {
+  CHECKED_FROM,
+  filterBits,
+  filterWord,
+  FORMAT_VERSION,
+  type GroupSummary,
+  Header,
+  HEADER_BYTES,
+  homeSlot,
+  MAGIC,
+  type Names,
+} from './image-format.js';
+import { keyCheck } from './key-check.js';
+
+const TWO_TO_32 = 4_294_967_296;
+/** A mask has a bit for each of the first 31 suffixes, and one for all further. */
+const LAST_BIT = 31;
+
+export interface ImageOptions {
+  /**
+   * The checksum was verified before, in this process, for these very bytes: skip it (about 0.1 s for 100 MB), so that a worker
+   * thread can take over a shared image between two queries. Everything else is verified all the same.
+   */
+  readonly checksumVerified?: boolean;
+}
+
+/** A compiled catalogue, used in place. The caller must not write to the image any more. */
+export class CatalogueImage implements CatalogueIndex {
+  readonly memberships: Int32Array;
+  /** Ascending by id. */
+  readonly categories: readonly GroupSummary[];
+  /** Ascending by id. */
+  readonly applications: readonly GroupSummary[];
+  /** Distinct names listed. */
+  readonly domainCount: number;
+  private readonly filterScale: number;
+
+  private constructor(
+    private readonly scale: number,
+    private readonly hashes: Uint32Array,
+    private readonly setNumbers: Uint16Array | Uint32Array,
+    private readonly setPositions: Uint32Array,
+    private readonly filter: Int32Array,
+    memberships: Int32Array,
+    domainCount: number,
+    names: Names,
+  ) {
+    this.filterScale = filter.length / TWO_TO_32;
+    this.memberships = memberships;
+    this.domainCount = domainCount;
+    this.categories = names.categories;
+    this.applications = names.applications;
+  }
+
+  /**
+   * Opens an image; its bytes may be shared between threads.
+   * @throws CatalogueError when it is no sound image of this format, or was compiled under another key.
+   */
+  static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
+    const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
+    const field = readHeader(bytes);
+    if (options.checksumVerified !== true) {
+      check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
+    }
+    check(field('keyCheck') === keyCheck(key), 'it was compiled under another DOMAIN_HASH_KEY');
+    const slotCount = field('slotCount');
+    const setNumberBytes = field('setNumberBytes');
+    check(setNumberBytes === 2 || setNumberBytes === 4, 'its set numbers have an unknown size');
+    check(slotCount > field('homeSlots') && field('homeSlots') > 0, 'its table is too small');
+    const section = (offset: number, count: number, bytesEach: number): Uint8Array => {
+      const end = offset + count * bytesEach;
+      const sound = offset >= HEADER_BYTES && offset % bytesEach === 0 && end <= bytes.length;
+      check(sound, 'a section lies outside of it');
+      return bytes.subarray(offset, end);
+    };
+    const words = (offset: number, count: number): Uint32Array => {
+      const { buffer, byteOffset } = section(offset, count, 4);
+      return new Uint32Array(buffer, byteOffset, count);
+    };
+    const setNumbers = section(field('setNumbersOffset'), slotCount, setNumberBytes);
+    const filter = words(field('filterOffset'), field('filterWords'));
+    check(filter.length > 0, 'it has no filter');
+    const memberships = words(field('membershipsOffset'), field('membershipsWords'));
+    const names = section(field('namesOffset'), field('namesBytes'), 1);
+    return new CatalogueImage(
+      field('homeSlots') / TWO_TO_32,
+      words(field('hashesOffset'), slotCount * 2),
+      setNumberBytes === 2
+        ? new Uint16Array(setNumbers.buffer, setNumbers.byteOffset, slotCount)
+        : new Uint32Array(setNumbers.buffer, setNumbers.byteOffset, slotCount),
+      words(field('setPositionsOffset'), field('setCount')),
+      new Int32Array(filter.buffer, filter.byteOffset, filter.length),
+      new Int32Array(memberships.buffer, memberships.byteOffset, memberships.length),
+      field('domainCount'),
+      // A copy, as text is not decoded from shared memory.
+      JSON.parse(new TextDecoder().decode(names.slice())) as Names,
+    );
+  }
+
+  mayList({ count, high, low }: SuffixHashes): number {
+    const { filter, filterScale } = this;
+    let mask = count > LAST_BIT ? 1 << LAST_BIT : 0;
+    const end = Math.min(count, LAST_BIT);
+    for (let i = 0; i < end; i++) {
+      const bits = filterBits(high[i]);
+      // Without a branch, so that all words are waited for at once.
+      const missing = bits & ~filter[filterWord(low[i], filterScale)];
+      mask |= (((missing | -missing) >>> 31) ^ 1) << i;
+    }
+    return mask;
+  }
+
+  /** Slots are ascending by hash, so a search ends at the first that is not below. Empty slots hold the highest hash. */
+  find(names: SuffixHashes, suffix: number): number {
+    const { hashes } = this;
+    const high = names.high[suffix];
+    const low = names.low[suffix];
+    let at = homeSlot(high, this.scale) * 2;
+    while (hashes[at] < high) at += 2;
+    while (hashes[at] === high) {
+      if (hashes[at + 1] === low) return this.setPositions[this.setNumbers[at >>> 1]];
+      at += 2;
+    }
+    return 0;
+  }
+}
+
+function readHeader(bytes: Uint8Array): (name: keyof typeof Header) => number {
+  check(bytes.length >= HEADER_BYTES, 'it is shorter than its header');
+  check(
+    MAGIC.every((byte, i) => bytes[i] === byte),
+    'it does not begin as one',
+  );
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  const field = (name: keyof typeof Header): number => view.getUint32(Header[name], true);
+  check(field('version') === FORMAT_VERSION, `its format version is ${field('version')}`);
+  check(field('totalBytes') === bytes.length, 'it is not as long as it says');
+  return field;
+}
+
+function check(sound: boolean, problem: string): void {
+  if (!sound) throw new CatalogueError(`not a usable catalogue image: ${problem}`);
+}

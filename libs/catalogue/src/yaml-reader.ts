@@ -1,0 +1,95 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import { CatalogueError } from './catalogue-error.js';
+
+/** A node of the file with the way to it, as `categories[3].domains[0]`. */
+export interface Place {
+  readonly node: Node | null;
+  readonly path: string;
+}
+
+/** Reads one YAML file node by node, so that every complaint names file, line and field. */
+export class YamlReader {
+  private readonly lines = new LineCounter();
+  private readonly contents: Node | null;
+
+  /** @throws CatalogueError when `text` is not YAML. */
+  constructor(
+    private readonly file: string,
+    text: string,
+  ) {
+    const document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = this.lines.linePos(error.pos[0]).line;
+      throw new CatalogueError(`${file}:${line}: ${error.message.split('\n')[0] ?? ''}`);
+    }
+    this.contents = document.contents;
+  }
+
+  get root(): Place {
+    return { node: this.contents, path: '' };
+  }
+
+  line(place: Place): number {
+    return this.lines.linePos(place.node?.range?.[0] ?? 0).line;
+  }
+
+  fail(place: Place, problem: string): CatalogueError {
+    const where = place.path === '' ? '' : `${place.path}: `;
+    return new CatalogueError(`${this.file}:${this.line(place)}: ${where}${problem}`);
+  }
+
+  /** The fields of a map; those not in `known` are refused, so that a misspelt one never goes unnoticed. */
+  fields<K extends string>(place: Place, known: readonly K[]): Partial<Record<K, Place>> {
+    if (!isMap(place.node)) throw this.fail(place, `must be a map of ${known.join(', ')}`);
+    const fields: Partial<Record<K, Place>> = {};
+    for (const { key, value } of (place.node as YAMLMap<Node, Node | null>).items) {
+      const name = isScalar(key) ? String(key.value) : '?';
+      const path = place.path === '' ? name : `${place.path}.${name}`;
+      if (!(known as readonly string[]).includes(name)) {
+        throw this.fail({ node: key, path }, `unknown field, known are ${known.join(', ')}`);
+      }
+      fields[name as K] = { node: value ?? key, path };
+    }
+    return fields;
+  }
+
+  required(parent: Place, fields: Partial<Record<string, Place>>, name: string): Place {
+    const field = fields[name];
+    if (field === undefined) throw this.fail(parent, `${name} is missing`);
+    return field;
+  }
+
+  /** The items of a list; none when the field is absent. */
+  items(place: Place | undefined): Place[] {
+    if (place === undefined) return [];
+    const { node, path } = place;
+    if (!isSeq<Node | null>(node)) throw this.fail(place, 'must be a list');
+    return node.items.map((item, i) => ({ node: item ?? node, path: `${path}[${i}]` }));
+  }
+
+  integer(place: Place, lowest: number, highest: number): number {
+    const value = this.scalar(place);
+    if (
+      typeof value !== 'number' ||
+      !Number.isInteger(value) ||
+      value < lowest ||
+      value > highest
+    ) {
+      throw this.fail(place, `must be an integer from ${lowest} to ${highest}`);
+    }
+    return value;
+  }
+
+  text(place: Place, maxLength: number): string {
+    const value = this.scalar(place);
+    if (typeof value !== 'string' || value === '' || value.length > maxLength) {
+      throw this.fail(place, `must be a text of 1 to ${maxLength} characters`);
+    }
+    return value;
+  }
+
+  private scalar(place: Place): unknown {
+    return isScalar(place.node) ? place.node.value : undefined;
+  }
+}

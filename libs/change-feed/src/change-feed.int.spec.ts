@@ -1,0 +1,347 @@
+import type { EncodedChange } from '@weir/config-model';
+import { Redis } from 'ioredis';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { FeedClient } from './feed-client.js';
+import { createFeedServer } from './feed-server.js';
+import { Follower } from './follower.js';
+import { redisNames } from './protocol.js';
+import { ChangePublisher } from './publisher.js';
+import type { FeedLogger } from './redis.js';
+import { SnapshotDisk } from './snapshot-disk.js';
+import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+
+const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+// Specs share the Redis of the run, as deployments may.
+const TOKEN = `feed-token-of-${process.pid}`;
+const WAIT_MS = 5_000;
+
+describe('the change feed over a real Redis', () => {
+  let log: MemoryLog;
+  let server: Server;
+  let feedUrl: string;
+  let publisher: ChangePublisher;
+  const followers: Follower[] = [];
+  let number = 0;
+
+  const follow = async (options: { redisUrl?: string; folder?: string; waits?: boolean } = {}) => {
+    const target = new MemoryTarget();
+    const follower = new Follower({
+      id: `follower-${process.pid}-${++number}`,
+      kind: 'resolver',
+      redisUrl: options.redisUrl ?? inject('redisUrl'),
+      feed: new FeedClient(feedUrl, TOKEN),
+      target,
+      ...(options.folder !== undefined && { disk: new SnapshotDisk(options.folder, silent) }),
+      log: silent,
+    });
+    followers.push(follower);
+    const started = follower.start();
+    if (options.waits ?? true) await started;
+    return { follower, target };
+  };
+  const caughtUp = (target: MemoryTarget) =>
+    vi.waitFor(() => {
+      expect(target.verdicts()).toEqual(log.verdicts());
+    }, WAIT_MS);
+  const write = async (change: EncodedChange) => {
+    await publisher.publish(change);
+    return publisher.waitApplied(change.revision, WAIT_MS);
+  };
+
+  beforeEach(async () => {
+    const redis = new Redis(inject('redisUrl'));
+    await redis.flushall();
+    redis.disconnect();
+    log = new MemoryLog();
+    server = createFeedServer({ source: log, token: TOKEN, log: silent });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    feedUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    publisher = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      feedToken: TOKEN,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    await publisher.start();
+  });
+
+  afterEach(async () => {
+    await Promise.all(followers.splice(0).map((follower) => follower.stop()));
+    await publisher.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('starts from the snapshot of what was committed before', async () => {
+    for (let id = 0; id < 25; id++) log.commit(id, 1);
+    const { follower, target } = await follow();
+    expect([follower.revision, target.verdicts()]).toEqual([25, log.verdicts()]);
+  });
+
+  it('has a change in force on every resolver when the wait ends', async () => {
+    const [one, two] = [await follow(), await follow()];
+    const applied = await write(log.commit(7, 2));
+    expect(applied).toEqual({ applied: 2, total: 2 });
+    expect([one.target.verdicts(), two.target.verdicts()]).toEqual([{ 7: 2 }, { 7: 2 }]);
+  });
+
+  it('applies changes in order whatever order they arrive in, and each once', async () => {
+    const { follower, target } = await follow();
+    const changes = [log.commit(1, 1), log.commit(1, 2), log.commit(2, 1)];
+    for (const change of [...changes].reverse()) await publisher.publish(change);
+    await caughtUp(target);
+    for (const change of changes) await publisher.publish(change);
+    await write(log.commit(3, 1));
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters).toMatchObject({ changesApplied: 4, loads: { start: 1, digest: 0 } });
+    expect(follower.counters.duplicates).toBeGreaterThanOrEqual(3);
+  });
+
+  it('fetches from the log what pub/sub lost', async () => {
+    const { follower, target } = await follow();
+    log.commit(1, 1);
+    log.commit(2, 1);
+    await write(log.commit(3, 1));
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters.gaps).toBeGreaterThan(0);
+  });
+
+  it('learns of a change whose message was lost altogether from the next head', async () => {
+    const { target } = await follow();
+    log.commit(1, 1);
+    await caughtUp(target);
+  });
+
+  it('takes a change at once that comes in one piece with a head', async () => {
+    const { target } = await follow();
+    const redis = new Redis(inject('redisUrl'));
+    const names = redisNames(TOKEN);
+    for (let id = 0; id < 10; id++) {
+      const head = JSON.stringify(log.currentHead());
+      const change = JSON.stringify(log.commit(id, 1));
+      await redis.multi().publish(names.head, head).publish(names.change, change).exec();
+      // Well before the next heartbeat, most of the time.
+      await vi.waitFor(
+        () => {
+          expect(target.verdicts()).toEqual(log.verdicts());
+        },
+        { timeout: 300, interval: 5 },
+      );
+    }
+    redis.disconnect();
+  });
+
+  it('loads a snapshot when the log was pruned', async () => {
+    const { follower, target } = await follow();
+    log.commit(1, 1);
+    log.commit(2, 1);
+    log.prune();
+    await write(log.commit(3, 2));
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters.loads.pruned).toBe(1);
+  });
+
+  it('loads a snapshot when the log has a hole, and goes on', async () => {
+    const { follower, target } = await follow();
+    log.commit(1, 1);
+    log.commit(2, 1);
+    log.lose(1);
+    await write(log.commit(3, 2));
+    await caughtUp(target);
+    expect(follower.counters.loads.failed).toBe(1);
+    await write(log.commit(4, 2));
+    expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('follows a database that was set back to an earlier revision', async () => {
+    const { follower, target } = await follow();
+    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+    log.setBack(2);
+    await write(log.commit(9, 2));
+    await caughtUp(target);
+    expect(follower.revision).toBe(3);
+    await write(log.commit(10, 2));
+    expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('loads a snapshot when the feed can be reached but does not give the changes', async () => {
+    const { follower, target } = await follow();
+    log.refusesChanges = true;
+    log.commit(1, 1);
+    log.commit(2, 1);
+    await caughtUp(target);
+    expect(follower.counters.loads.failed).toBe(1);
+  });
+
+  it('loads a snapshot when the whole configuration was replaced', async () => {
+    log.commit(1, 1);
+    const { follower, target } = await follow();
+    const applied = await write(log.replace(new Map([[9, 2]])));
+    expect([applied, target.verdicts()]).toEqual([{ applied: 1, total: 1 }, { 9: 2 }]);
+    expect(follower.counters.loads.replaced).toBe(1);
+  });
+
+  it('notices within a second or two that its configuration differs, and mends it', async () => {
+    const { follower, target } = await follow();
+    target.corruptNext = true;
+    await write(log.commit(1, 2));
+    await caughtUp(target);
+    expect(follower.counters.loads.digest).toBe(1);
+  });
+
+  it('does not hear another deployment on the same Redis', async () => {
+    const { follower, target } = await follow();
+    const other = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      feedToken: 'another-deployment',
+      readHead: () => Promise.resolve({ revision: 99, digest: '00000000000000ff' }),
+      log: silent,
+    });
+    await other.start();
+    const foreign = new MemoryLog();
+    await other.publish(foreign.commit(1, 2));
+    expect(await other.waitApplied(1, 50)).toEqual({ applied: 0, total: 0 });
+    await other.stop();
+    await write(log.commit(2, 1));
+    expect(target.verdicts()).toEqual({ 2: 1 });
+    expect(follower.headRevision).toBe(1);
+  });
+
+  it('outlives messages that are not what they should be', async () => {
+    const { target } = await follow();
+    const redis = new Redis(inject('redisUrl'));
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      '{"revision":-1}',
+      '{"revision":1,"digest":"x","operations":[["put","x",[]]]}',
+    ]) {
+      const names = redisNames(TOKEN);
+      for (const channel of [names.change, names.head, names.follower]) {
+        await redis.publish(channel, text);
+      }
+    }
+    redis.disconnect();
+    await write(log.commit(1, 2));
+    expect(target.verdicts()).toEqual({ 1: 2 });
+  });
+
+  it('follows by the feed API alone while Redis is out of reach', async () => {
+    const { target } = await follow({ redisUrl: 'redis://127.0.0.1:1' });
+    log.commit(1, 2);
+    await vi.waitFor(() => {
+      expect(target.verdicts()).toEqual({ 1: 2 });
+    }, 8_000);
+  });
+
+  it('starts from disk with every change that it acknowledged while nothing else can be reached', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
+    log.commit(1, 1);
+    const { follower } = await follow({ folder });
+    for (let id = 2; id < 30; id++) await write(log.commit(id, 2));
+    const acknowledged = log.verdicts();
+    await follower.stop();
+    const { port } = server.address() as AddressInfo;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+
+    const again = await follow({ folder, redisUrl: 'redis://127.0.0.1:1', waits: false });
+    await vi.waitFor(() => {
+      expect(again.target.verdicts()).toEqual(acknowledged);
+    }, WAIT_MS);
+    expect(again.follower.counters.loads).toMatchObject({ disk: 1, start: 0 });
+
+    log.commit(99, 1);
+    await new Promise<void>((resolve) => {
+      server.listen(port, '127.0.0.1', resolve);
+    });
+    await caughtUp(again.target);
+    expect(again.follower.counters.loads.start).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('does not start from a disk that is damaged, but from the feed, and keeps that', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
+    writeFileSync(join(folder, 'snapshot'), 'damaged');
+    writeFileSync(join(folder, 'journal'), '');
+    log.commit(1, 1);
+    const first = await follow({ folder });
+    expect(first.follower.counters.loads).toMatchObject({ disk: 0, start: 1 });
+    await first.follower.stop();
+    const second = await follow({ folder });
+    expect(second.follower.counters.loads).toMatchObject({ disk: 1, start: 0 });
+    expect(second.target.verdicts()).toEqual(log.verdicts());
+    await second.follower.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('starts, and follows by the feed API alone, where Redis accepts and then says nothing', async () => {
+    const mute = createTcpServer();
+    await new Promise<void>((resolve) => {
+      mute.listen(0, '127.0.0.1', resolve);
+    });
+    const sockets = new Set<Socket>();
+    mute.on('connection', (socket) => sockets.add(socket));
+    const redisUrl = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    log.commit(1, 2);
+    const { target } = await follow({ redisUrl });
+    expect(target.verdicts()).toEqual({ 1: 2 });
+    log.commit(2, 2);
+    await vi.waitFor(() => {
+      expect(target.verdicts()).toEqual({ 1: 2, 2: 2 });
+    }, 8_000);
+    const deaf = new ChangePublisher({
+      redisUrl,
+      feedToken: TOKEN,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    await deaf.start();
+    expect(deaf.connected).toBe(false);
+    await deaf.stop();
+    for (const socket of sockets) socket.destroy();
+    mute.close();
+  });
+
+  it('does not wait for a follower that said goodbye', async () => {
+    const [one] = [await follow(), await follow()];
+    await one.follower.stop();
+    expect(await write(log.commit(1, 1))).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('answers a wait with what there is when the deadline passes', async () => {
+    await follow();
+    expect(await publisher.waitApplied(99, 50)).toEqual({ applied: 0, total: 1 });
+  });
+
+  it('lets nobody in without the token', async () => {
+    for (const path of ['/snapshot', '/changes?after=0', `/catalogue/${'0'.repeat(64)}`]) {
+      const response = await fetch(`${feedUrl}${path}`, {
+        headers: { Authorization: 'Bearer other' },
+      });
+      expect([response.status, await response.json()]).toEqual([
+        401,
+        { detail: 'Not authenticated' },
+      ]);
+    }
+  });
+
+  it('answers clear errors to requests that it does not understand', async () => {
+    const get = async (path: string, method = 'GET') =>
+      (await fetch(`${feedUrl}${path}`, { method, headers: { Authorization: `Bearer ${TOKEN}` } }))
+        .status;
+    expect(await get('/changes')).toBe(422);
+    expect(await get('/changes?after=x')).toBe(422);
+    expect(await get('/nothing')).toBe(404);
+    expect(await get(`/catalogue/${'0'.repeat(64)}`)).toBe(404);
+    expect(await get('/snapshot', 'POST')).toBe(405);
+  });
+});

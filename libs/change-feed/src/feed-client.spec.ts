@@ -1,0 +1,71 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FeedClient, FeedError } from './feed-client.js';
+
+const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+
+describe('FeedClient', () => {
+  let server: Server | undefined;
+
+  const serve = async (answer: RequestListener, silenceMs = 5_000) => {
+    server = createServer(answer);
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return new FeedClient(`http://127.0.0.1:${port}`, 'token', silenceMs);
+  };
+
+  afterEach(() => {
+    server?.closeAllConnections();
+    server?.close();
+    server = undefined;
+  });
+
+  it('gives up on a feed that never answers, or falls silent within an answer', async () => {
+    const mute = await serve(() => undefined, 50);
+    await expect(mute.changesAfter(0)).rejects.toThrow('fell silent (changes)');
+    server?.close();
+    const halting = await serve((_request, response) => response.write('{"type":"head",'), 200);
+    await expect(Array.fromAsync(halting.snapshot())).rejects.toThrow('fell silent (snapshot)');
+  });
+
+  it('does not count the time that its caller takes as silence', async () => {
+    const client = await serve((_request, response) => {
+      response.write('{"type":"head","revision":1,"digest":"0000000000000000"}\n');
+      setTimeout(
+        () => response.end('{"type":"end","counts":{},"digest":"0000000000000000"}\n'),
+        20,
+      );
+    });
+    const parts = [];
+    for await (const part of client.snapshot()) {
+      parts.push(part);
+      await new Promise((resolve) => setTimeout(resolve, 800));
+    }
+    expect(parts).toHaveLength(1);
+  });
+
+  it('ends what is under way when it is closed', async () => {
+    const client = await serve(() => undefined);
+    const asking = client.catalogueImage(SHA256_OF_ABC, 3);
+    client.close();
+    await expect(asking).rejects.toThrow(FeedError);
+    await expect(client.changesAfter(0)).rejects.toThrow(FeedError);
+  });
+
+  it('takes only the image that was announced', async () => {
+    const client = await serve((_request, response) => response.end('abc'));
+    expect(Buffer.from(await client.catalogueImage(SHA256_OF_ABC, 3)).toString()).toBe('abc');
+    await expect(client.catalogueImage(SHA256_OF_ABC, 2)).rejects.toThrow('too long');
+    await expect(client.catalogueImage(SHA256_OF_ABC, 4)).rejects.toThrow('not the announced one');
+    await expect(client.catalogueImage('0'.repeat(64), 3)).rejects.toThrow('not the announced one');
+  });
+
+  it('tells a pruned log from a failure', async () => {
+    let status = 410;
+    const client = await serve((_request, response) => response.writeHead(status).end('{}'));
+    expect(await client.changesAfter(0)).toBeNull();
+    status = 503;
+    await expect(client.changesAfter(0)).rejects.toThrow('answered 503 for the changes');
+  });
+});

@@ -1,0 +1,120 @@
+import type { Change, Head } from '@weir/config-model';
+import { createHash } from 'node:crypto';
+import { readLines } from './lines.js';
+import { parseChangesPage, type SnapshotPart } from './protocol.js';
+import { readSnapshot } from './snapshot-stream.js';
+
+/** The feed API could not be asked, or did not answer as it should. */
+export class FeedError extends Error {
+  override readonly name: string = 'FeedError';
+  /** Whether something listens there: it refused, or fell silent. */
+  readonly isReached: boolean = false;
+}
+
+/** Longest silence of the feed API, before its answer or within it. */
+const SILENCE_MS = 10_000;
+const GONE = 410;
+
+/** A follower's view of the feed API. Each call asks once; who calls decides about trying again. */
+export class FeedClient {
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly feedUrl: string,
+    readonly feedToken: string,
+    private readonly silenceMs = SILENCE_MS,
+  ) {}
+
+  /** The next changes after the revision and where the log stands; null when the log no longer reaches back that far. */
+  async changesAfter(revision: number): Promise<{ head: Head; changes: Change[] } | null> {
+    try {
+      const chunks = await Array.fromAsync(this.read(`/changes?after=${revision}`, 'changes'));
+      return parseChangesPage(Buffer.concat(chunks).toString('utf8'));
+    } catch (error) {
+      if (error instanceof StatusError && error.status === GONE) return null;
+      throw error;
+    }
+  }
+
+  /** The parts of a snapshot, verified against its trailer as they end. */
+  snapshot(): AsyncGenerator<SnapshotPart> {
+    return readSnapshot(readLines(this.read('/snapshot', 'snapshot')));
+  }
+
+  /** A catalogue image, verified against its sha256. @throws FeedError when it is not the announced one. */
+  async catalogueImage(sha256: string, sizeBytes: number): Promise<Uint8Array> {
+    const image = new Uint8Array(sizeBytes);
+    const hash = createHash('sha256');
+    let offset = 0;
+    for await (const chunk of this.read(`/catalogue/${sha256}`, 'catalogue image')) {
+      if (offset + chunk.length > sizeBytes) throw new FeedError('the catalogue image is too long');
+      image.set(chunk, offset);
+      hash.update(chunk);
+      offset += chunk.length;
+    }
+    if (offset !== sizeBytes || hash.digest('hex') !== sha256) {
+      throw new FeedError('the catalogue image is not the announced one');
+    }
+    return image;
+  }
+
+  /** Ends whatever is under way with an error; nothing can be asked afterwards. */
+  close(): void {
+    this.closing.abort(new FeedError('the feed client was closed'));
+  }
+
+  /** The body of an answer, as long as the server does not fall silent while it is waited for. */
+  private async *read(path: string, what: string): AsyncGenerator<Uint8Array> {
+    const silence = new AbortController();
+    const startTimer = (): NodeJS.Timeout =>
+      setTimeout(() => {
+        silence.abort(new SilenceError(what));
+      }, this.silenceMs);
+    let timer = startTimer();
+    try {
+      const response = await this.get(path, AbortSignal.any([silence.signal, this.closing.signal]));
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        throw new StatusError(response.status, what);
+      }
+      for await (const chunk of response.body ?? []) {
+        clearTimeout(timer);
+        yield chunk;
+        timer = startTimer();
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async get(path: string, signal: AbortSignal): Promise<Response> {
+    try {
+      return await fetch(new URL(path, this.feedUrl), {
+        headers: { Authorization: `Bearer ${this.feedToken}` },
+        redirect: 'error',
+        signal,
+      });
+    } catch (error) {
+      if (error instanceof FeedError) throw error;
+      const cause = (error as Error).cause ?? error;
+      throw new FeedError(`the feed API does not answer: ${String(cause)}`, { cause: error });
+    }
+  }
+}
+
+class SilenceError extends FeedError {
+  override readonly isReached = true;
+  constructor(what: string) {
+    super(`the feed API fell silent (${what})`);
+  }
+}
+
+class StatusError extends FeedError {
+  override readonly isReached = true;
+  constructor(
+    readonly status: number,
+    what: string,
+  ) {
+    super(`the feed API answered ${status} for the ${what}`);
+  }
+}

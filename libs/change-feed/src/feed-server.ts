@@ -1,0 +1,123 @@
+import type { EncodedChange, Head } from '@weir/config-model';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from './protocol.js';
+import type { FeedLogger } from './redis.js';
+import { writeSnapshot } from './snapshot-stream.js';
+
+/** What the feed API serves; the control plane reads it from the database. */
+export interface FeedSource {
+  head(): Promise<Head>;
+  /** The next changes after the revision, in order, at most `limit`; null when the log no longer reaches back that far. */
+  changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[] | null>;
+  /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
+  snapshot(): AsyncIterable<SnapshotPart>;
+  /** A catalogue image by the sha256 of its bytes; null when it is not kept. */
+  catalogueImage(sha256: string): Promise<Uint8Array | null>;
+}
+
+export interface FeedServerOptions {
+  readonly source: FeedSource;
+  /** Bearer token that followers show. */
+  readonly token: string;
+  readonly log: FeedLogger;
+}
+
+/**
+ * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
+ * `GET /catalogue/<sha256>` (bytes). Every answer but 200 is `{"detail": …}`.
+ */
+export function createFeedServer(options: FeedServerOptions): Server {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      options.log.error({ reason: String(error) }, 'feed request failed');
+      if (response.headersSent) response.destroy();
+      else refuse(response, 503, 'The feed is not available now');
+    });
+  });
+  server.requestTimeout = 10_000;
+  server.headersTimeout = 5_000;
+  return server;
+}
+
+async function answer(
+  { source, token, log }: FeedServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!isAuthorised(request, token)) {
+    response.setHeader('WWW-Authenticate', 'Bearer');
+    return refuse(response, 401, 'Not authenticated');
+  }
+  if (request.method !== 'GET') {
+    response.setHeader('Allow', 'GET');
+    return refuse(response, 405, 'Method not allowed');
+  }
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
+  if (pathname === '/snapshot') return sendSnapshot(source, response, log);
+  if (pathname === '/changes') return sendChanges(source, searchParams.get('after'), response);
+  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
+  if (image?.[1] !== undefined) return sendImage(source, image[1], response);
+  return refuse(response, 404, 'Not found');
+}
+
+async function sendSnapshot(
+  source: FeedSource,
+  response: ServerResponse,
+  log: FeedLogger,
+): Promise<void> {
+  response.setHeader('Content-Type', 'application/x-ndjson');
+  try {
+    await pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
+  } catch (error) {
+    // A follower that went away is no fault of ours; one that is still there sees the missing trailer.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    log.warn({}, 'a follower left while it read a snapshot');
+  }
+}
+
+async function sendChanges(
+  source: FeedSource,
+  after: string | null,
+  response: ServerResponse,
+): Promise<void> {
+  const revision = after !== null && /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN;
+  if (Number.isNaN(revision)) return refuse(response, 422, 'after is the revision to go on from');
+  // The head first: a change that is committed in between is then in the page, and not missed below the head.
+  const head = await source.head();
+  const changes = await source.changesAfter(revision, CHANGES_PAGE);
+  // Where there was nothing to give, nothing can have been pruned: a change came in between, and is found next time.
+  if (changes === null && head.revision > revision)
+    return refuse(response, 410, `The log begins after revision ${revision}`);
+  const page: ChangesPage = { head, changes: changes ?? [] };
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
+}
+
+async function sendImage(
+  source: FeedSource,
+  sha256: string,
+  response: ServerResponse,
+): Promise<void> {
+  const image = await source.catalogueImage(sha256);
+  if (image === null) return refuse(response, 404, 'No such catalogue image');
+  response.setHeader('Content-Type', 'application/octet-stream');
+  response.setHeader('Content-Length', image.byteLength);
+  response.end(image);
+}
+
+function refuse(response: ServerResponse, status: number, detail: string): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify({ detail }));
+}
+
+function isAuthorised(request: IncomingMessage, token: string): boolean {
+  const match = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '');
+  return timingSafeEqual(sha256(match?.[1] ?? ''), sha256(token));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

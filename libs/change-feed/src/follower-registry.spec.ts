@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { FollowerRegistry } from './follower-registry.js';
+import { LEASE_MS } from './protocol.js';
+
+describe('FollowerRegistry', () => {
+  const resolver = (id: string, revision: number | null) =>
+    ({ id, kind: 'resolver', revision }) as const;
+
+  it('counts live resolvers that have the revision, and no block pages', () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 5), 0);
+    registry.hear(resolver('b', 4), 0);
+    registry.hear({ id: 'c', kind: 'block-page', revision: 5 }, 0);
+    expect(registry.applied(5)).toEqual({ applied: 1, total: 2 });
+  });
+
+  it('ends a wait when the last live resolver acknowledges', async () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 4), 0);
+    registry.hear(resolver('b', 4), 0);
+    const waiting = registry.waitApplied(5, 60_000);
+    registry.hear(resolver('a', 5), 1);
+    registry.hear(resolver('b', 6), 1);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+  });
+
+  it('stops waiting for a resolver whose lease runs out', async () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 5), 1_000);
+    registry.hear(resolver('dead', 4), 0);
+    const waiting = registry.waitApplied(5, 60_000);
+    registry.expire(LEASE_MS - 1);
+    expect(registry.applied(5).total).toBe(2);
+    registry.expire(LEASE_MS);
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('keeps leases while Redis is out of reach', () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 5), 0);
+    registry.extendAll(LEASE_MS);
+    registry.expire(LEASE_MS + 1);
+    expect(registry.applied(5)).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('forgets a follower that says goodbye', () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 5), 0);
+    registry.hear(resolver('a', null), 1);
+    expect(registry.states()).toEqual([]);
+  });
+
+  it('does not wait when told not to', async () => {
+    const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 4), 0);
+    expect(await registry.waitApplied(5, 0)).toEqual({ applied: 0, total: 1 });
+  });
+});

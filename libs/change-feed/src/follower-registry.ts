@@ -1,0 +1,96 @@
+import type { FollowerState } from './protocol.js';
+import { LEASE_MS } from './protocol.js';
+
+interface LiveFollower {
+  readonly state: FollowerState;
+  readonly expiresAtMs: number;
+}
+
+interface Waiter {
+  readonly revision: number;
+  readonly done: () => void;
+  timer?: NodeJS.Timeout;
+}
+
+/** How far a revision has come: `applied` of `total` live resolvers have it in force. */
+export interface Applied {
+  readonly applied: number;
+  readonly total: number;
+}
+
+/**
+ * The followers that are alive, as one control-plane replica hears of them, and the writes that wait for them.
+ * Times come in from outside: milliseconds of one monotonic clock.
+ */
+export class FollowerRegistry {
+  private readonly followers = new Map<string, LiveFollower>();
+  private readonly waiters = new Set<Waiter>();
+
+  /** Takes what a follower says of itself. */
+  hear(state: FollowerState, nowMs: number): void {
+    if (state.revision === null) this.followers.delete(state.id);
+    else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
+    this.settle();
+  }
+
+  /** Forgets followers whose lease has run out. */
+  expire(nowMs: number): void {
+    for (const [id, follower] of this.followers) {
+      if (follower.expiresAtMs <= nowMs) this.followers.delete(id);
+    }
+    this.settle();
+  }
+
+  /** Renews every lease: while Redis is out of reach silence means nothing. */
+  extendAll(nowMs: number): void {
+    for (const [id, { state }] of this.followers) {
+      this.followers.set(id, { state, expiresAtMs: nowMs + LEASE_MS });
+    }
+  }
+
+  /** How many live resolvers have the revision in force. */
+  applied(revision: number): Applied {
+    let applied = 0;
+    let total = 0;
+    for (const { state } of this.followers.values()) {
+      if (state.kind !== 'resolver') continue;
+      total++;
+      if ((state.revision ?? -1) >= revision) applied++;
+    }
+    return { applied, total };
+  }
+
+  /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
+  async waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
+    if (timeoutMs > 0 && !this.everywhere(revision)) {
+      await new Promise<void>((resolve) => {
+        const waiter: Waiter = { revision, done: resolve };
+        waiter.timer = setTimeout(() => {
+          this.waiters.delete(waiter);
+          resolve();
+        }, timeoutMs);
+        this.waiters.add(waiter);
+      });
+    }
+    return this.applied(revision);
+  }
+
+  /** The live followers. */
+  states(): readonly FollowerState[] {
+    return Array.from(this.followers.values(), ({ state }) => state);
+  }
+
+  private settle(): void {
+    for (const waiter of this.waiters) {
+      if (!this.everywhere(waiter.revision)) continue;
+      this.waiters.delete(waiter);
+      clearTimeout(waiter.timer);
+      waiter.done();
+    }
+  }
+
+  private everywhere(revision: number): boolean {
+    const { applied, total } = this.applied(revision);
+    return applied === total;
+  }
+}

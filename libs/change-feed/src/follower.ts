@@ -1,0 +1,291 @@
+import { type Change, type Head, RowError } from '@weir/config-model';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FeedClient, FeedError } from './feed-client.js';
+import { FollowerLink } from './follower-link.js';
+import { type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
+import type { FollowerKind } from './protocol.js';
+import type { FeedLogger } from './redis.js';
+import type { SnapshotDisk } from './snapshot-disk.js';
+
+export interface FollowerOptions {
+  /** Unique among all followers, and anew at each start. */
+  readonly id: string;
+  readonly kind: FollowerKind;
+  readonly redisUrl: string;
+  /** The follower's own: it is closed when the follower stops. */
+  readonly feed: FeedClient;
+  readonly target: FollowerTarget;
+  /** Where the configuration is kept to start from; without it the follower starts from the feed alone. */
+  readonly disk?: SnapshotDisk;
+  readonly log: FeedLogger;
+}
+
+/** Why a follower loaded a whole snapshot. */
+export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'digest' | 'failed';
+
+/** Plain counters, read by the process's metrics. */
+export interface FollowerCounters {
+  changesApplied: number;
+  duplicates: number;
+  gaps: number;
+  feedFailures: number;
+  loads: Record<LoadCause, number>;
+}
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2_000;
+/** Most changes kept while a snapshot loads; past that the log is asked. */
+const MAX_BUFFERED = 10_000;
+/** How often the feed may refuse to give the changes before a snapshot is asked for. */
+const MAX_REFUSALS = 3;
+
+/**
+ * Keeps a target at the head of the change log. Messages of Redis only say that there is something to do, and often carry it; the
+ * one loop below decides by revision numbers alone, so it does not matter what was lost, doubled or reordered.
+ */
+export class Follower {
+  readonly counters: FollowerCounters = {
+    changesApplied: 0,
+    duplicates: 0,
+    gaps: 0,
+    feedFailures: 0,
+    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, digest: 0, failed: 0 },
+  };
+  private readonly link: FollowerLink;
+  private readonly configuration: KeptConfiguration;
+  private readonly stopping = new AbortController();
+  private readonly buffered = new Map<number, Change>();
+  private head: Head | null = null;
+  private current: Head | null = null;
+  private loadNext: LoadCause | null = 'start';
+  private askNext = false;
+  private refusals = 0;
+  private running: Promise<void> | null = null;
+  /** Something was heard since the last step began. */
+  private heard = false;
+  private announced = false;
+  private readonly atHead: Promise<void>;
+  private reachedHead!: () => void;
+
+  constructor(private readonly options: FollowerOptions) {
+    this.atHead = new Promise((resolve) => {
+      this.reachedHead = resolve;
+    });
+    this.configuration = new KeptConfiguration(options.target, options.disk, options.log);
+    this.link = new FollowerLink({
+      ...options,
+      feedToken: options.feed.feedToken,
+      onChange: (change) => {
+        this.hearChange(change);
+      },
+      onHead: (head) => {
+        this.hearHead(head);
+      },
+      onCutOff: () => {
+        this.askNext = true;
+        this.run();
+      },
+    });
+  }
+
+  /**
+   * Puts in force what is on disk, if anything; then subscribes, loads and replays what came meanwhile. Resolves when the target is at
+   * the head, or at `stop`.
+   */
+  async start(): Promise<void> {
+    await this.restore();
+    await this.link.start();
+    this.run();
+    await this.atHead;
+  }
+
+  /** Says goodbye, so that no write waits for this follower, and ends. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.options.feed.close();
+    await this.link.stop();
+    await this.running;
+    await this.configuration.close();
+    this.reachedHead();
+  }
+
+  /** The revision in force; null before the first snapshot. */
+  get revision(): number | null {
+    return this.current?.revision ?? null;
+  }
+
+  /** The newest revision heard of. */
+  get headRevision(): number | null {
+    return this.head?.revision ?? this.revision;
+  }
+
+  private hearChange(change: Change): void {
+    if (change.revision <= (this.current?.revision ?? -1)) this.counters.duplicates++;
+    else if (this.buffered.size < MAX_BUFFERED) this.buffered.set(change.revision, change);
+    if (change.revision >= (this.current?.revision ?? 0)) this.hearHead(change);
+  }
+
+  private hearHead(head: Head): void {
+    if (head.revision >= (this.head?.revision ?? 0)) {
+      this.head = { revision: head.revision, digest: head.digest };
+    }
+    // Late, as a rule; but a database that was set back has a lower head too, and only the feed can tell.
+    if (head.revision < (this.current?.revision ?? 0)) this.askNext = true;
+    this.run();
+  }
+
+  private run(): void {
+    this.heard = true;
+    this.running ??= this.catchUp();
+  }
+
+  /** Takes steps until the target is at the head; a failed step is tried again, later and later. */
+  private async catchUp(): Promise<void> {
+    let failures = 0;
+    while (!this.stopping.signal.aborted) {
+      try {
+        this.heard = false;
+        // Messages that come in one piece are heard one after the other before a step that had nothing to do has returned.
+        if (!(await this.step()) && !this.heard) break;
+        failures = 0;
+      } catch (error) {
+        if (this.stopping.signal.aborted) break;
+        this.counters.feedFailures++;
+        const fields = { reason: String(error), failures };
+        this.options.log.warn(fields, 'cannot follow the change log; trying again');
+        await this.pause(failures++);
+      }
+    }
+    // In the same turn as the last look, so that nothing heard in between is left lying.
+    this.running = null;
+  }
+
+  /** One step towards the head; false: there is nothing left to do. */
+  private async step(): Promise<boolean> {
+    if (this.current === null || this.loadNext !== null) {
+      await this.load(this.loadNext ?? 'start');
+      return true;
+    }
+    const next = this.buffered.get(this.current.revision + 1);
+    if (next) {
+      this.buffered.delete(next.revision);
+      await this.apply(next);
+      return true;
+    }
+    if (this.askNext || (this.head !== null && this.head.revision > this.current.revision)) {
+      await this.ask(this.current.revision);
+      return true;
+    }
+    if (!this.announced) {
+      // Writers wait for this follower from here on; what was committed before they heard of it is in the log.
+      await this.link.announce(this.current.revision);
+      this.announced = true;
+      this.askNext = true;
+      return true;
+    }
+    if (this.differs()) return true;
+    this.reachedHead();
+    return false;
+  }
+
+  private async restore(): Promise<void> {
+    const startedMs = performance.now();
+    const head = await this.configuration.restore();
+    if (head !== null) this.loaded('disk', head, startedMs);
+  }
+
+  private async load(cause: LoadCause): Promise<void> {
+    const startedMs = performance.now();
+    // What was heard before it was found out that both ends differ may be of another log.
+    if (cause === 'digest') this.buffered.clear();
+    this.loaded(cause, await this.configuration.load(this.options.feed.snapshot()), startedMs);
+  }
+
+  private loaded(cause: LoadCause, head: Head, startedMs: number): void {
+    this.counters.loads[cause]++;
+    this.loadNext = null;
+    this.moved(head);
+    const durationMs = Math.round(performance.now() - startedMs);
+    this.options.log.info({ cause, revision: head.revision, durationMs }, 'snapshot loaded');
+  }
+
+  private async apply(change: Change): Promise<void> {
+    if (change.operations.some((operation) => operation.type === 'reload')) {
+      this.loadNext = 'replaced';
+      return;
+    }
+    try {
+      const head = await this.configuration.apply(change);
+      this.counters.changesApplied++;
+      this.moved(head);
+      this.configuration.compactIfDue(() => this.options.feed.snapshot());
+    } catch (error) {
+      this.loadNext = 'failed';
+      throw error;
+    }
+  }
+
+  private async ask(revision: number): Promise<void> {
+    const heard = this.head;
+    if (heard !== null && heard.revision > revision) this.counters.gaps++;
+    const page = await this.askFeed(revision);
+    if (page === null) {
+      this.loadNext = 'pruned';
+      return;
+    }
+    for (const change of page.changes) this.buffered.set(change.revision, change);
+    // What was heard while the page was under way is newer than the page.
+    if (this.head === heard || page.head.revision > (this.head?.revision ?? 0))
+      this.head = page.head;
+    // A log that ends before this follower's revision is another database's, or an older one: only a snapshot tells.
+    if (page.head.revision < revision) this.loadNext = 'digest';
+    else if (page.head.revision > revision && !this.buffered.has(revision + 1)) {
+      this.loadNext = 'failed';
+      throw new RowError(`the change log has no revision ${revision + 1}`);
+    }
+  }
+
+  /** @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes. */
+  private async askFeed(revision: number): Promise<{ head: Head; changes: Change[] } | null> {
+    this.askNext = false;
+    try {
+      const page = await this.options.feed.changesAfter(revision);
+      this.refusals = 0;
+      return page;
+    } catch (error) {
+      this.askNext = true;
+      if (error instanceof FeedError && error.isReached && ++this.refusals >= MAX_REFUSALS) {
+        this.refusals = 0;
+        this.loadNext = 'failed';
+      }
+      throw error;
+    }
+  }
+
+  private moved(now: Head): void {
+    this.current = { revision: now.revision, digest: now.digest };
+    for (const revision of this.buffered.keys()) {
+      if (revision <= now.revision) this.buffered.delete(revision);
+    }
+    this.link.acknowledge(now.revision);
+  }
+
+  /** Compares digests where both ends stand at the same revision; a difference is mended by a snapshot. */
+  private differs(): boolean {
+    if (this.head?.revision !== this.current?.revision) return false;
+    if (this.head === null || this.head.digest === this.current?.digest) return false;
+    this.options.log.error(
+      { revision: this.head.revision },
+      'the configuration differs from the control plane; loading it anew',
+    );
+    this.loadNext = 'digest';
+    return true;
+  }
+
+  private async pause(failures: number): Promise<void> {
+    const longestMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LAST_RETRY_MS);
+    const delayMs = longestMs * (0.5 + Math.random() / 2);
+    // Aborted only by stop(), which ends the loop.
+    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,15 @@
+export { CatalogueImages } from './catalogue-images.js';
+export { FeedClient, FeedError } from './feed-client.js';
+export { createFeedServer, type FeedServerOptions, type FeedSource } from './feed-server.js';
+export {
+  Follower,
+  type FollowerCounters,
+  type FollowerOptions,
+  type LoadCause,
+} from './follower.js';
+export type { BuiltConfiguration, FollowerTarget } from './kept-configuration.js';
+export { SnapshotDisk } from './snapshot-disk.js';
+export type { Applied } from './follower-registry.js';
+export { type FollowerKind, type FollowerState, type SnapshotPart } from './protocol.js';
+export { ChangePublisher, type ChangePublisherOptions } from './publisher.js';
+export type { FeedLogger } from './redis.js';

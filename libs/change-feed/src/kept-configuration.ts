@@ -1,0 +1,142 @@
+import { type Change, type Head, RowError } from '@weir/config-model';
+import type { SnapshotPart } from './protocol.js';
+import type { FeedLogger } from './redis.js';
+import type { SnapshotDisk } from './snapshot-disk.js';
+
+/** A configuration built aside, not yet in force. */
+export interface BuiltConfiguration {
+  readonly revision: number;
+  /** Digest that the target computed itself from what it put in. */
+  readonly digest: string;
+  /** Puts it in force, in one synchronous step. */
+  swapIn(): void;
+}
+
+/** What follows the feed: the process's own configuration. The follower calls one method at a time. */
+export interface FollowerTarget {
+  /** Builds the configuration of a snapshot aside, including what it refers to (catalogue image). Throws what `parts` throws. */
+  build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
+  /** Applies the change to what is in force, in one synchronous step after whatever must be fetched first; answers the digest afterwards. */
+  apply(change: Change): Promise<string> | string;
+}
+
+/** The target's configuration together with its copy on disk, if it has one. Each method answers where the configuration stands then. */
+export class KeptConfiguration {
+  private compacting: Promise<void> = Promise.resolve();
+  private isCompacting = false;
+  private isCompactionDue = false;
+
+  constructor(
+    private readonly target: FollowerTarget,
+    private readonly disk: SnapshotDisk | undefined,
+    private readonly log: FeedLogger,
+  ) {}
+
+  /**
+   * Puts in force what is on disk: the snapshot, then the journal as far as it can be applied. Null: there is nothing to start from.
+   * Damaged files are set aside.
+   */
+  async restore(): Promise<Head | null> {
+    let head: Head | null = null;
+    try {
+      const state = await this.disk?.read();
+      if (!state) return null;
+      head = await this.build(state.parts);
+      for (const change of state.changes) {
+        if (change.revision !== head.revision + 1) continue;
+        const digest = await this.target.apply(change);
+        head = { revision: change.revision, digest };
+        if (digest !== change.digest)
+          throw new RowError('a change of the journal does not lead to its digest');
+      }
+      this.disk?.resume(head.revision);
+    } catch (error) {
+      if (error instanceof RowError) await this.disk?.setAside(error.message);
+      else {
+        this.log.warn(
+          { reason: String(error) },
+          'the configuration on disk cannot be put in force whole',
+        );
+        if (head !== null) this.disk?.resume(head.revision);
+      }
+    }
+    return head;
+  }
+
+  /** Puts a snapshot in force, and on disk. @throws RowError when it is not what was sent; what was in force stays. */
+  async load(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+    if (!this.disk) return this.build(parts);
+    const recording = this.disk.record(parts);
+    try {
+      const head = await this.build(recording.parts);
+      await recording.commit();
+      return head;
+    } catch (error) {
+      await recording.discard();
+      throw error;
+    }
+  }
+
+  /** Applies a change that is the next one, and notes it on disk. */
+  async apply(change: Change): Promise<Head> {
+    const digest = await this.target.apply(change);
+    this.disk?.append(change);
+    // A start from disk begins with the catalogue of the snapshot, whose image is not kept for ever.
+    if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
+      this.isCompactionDue = true;
+    return { revision: change.revision, digest };
+  }
+
+  /** Begins to write a new snapshot from the feed when the journal has grown long or the catalogue is another. What is in force has no part in it. */
+  compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
+    if (!this.disk || this.isCompacting || !(this.isCompactionDue || this.disk.isJournalLong))
+      return;
+    this.isCompactionDue = false;
+    this.isCompacting = true;
+    this.compacting = this.compact(this.disk, snapshot()).finally(() => {
+      this.isCompacting = false;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.compacting;
+    this.disk?.close();
+  }
+
+  private async build(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+    let sent: Head | null = null;
+    async function* noticeHead(): AsyncGenerator<SnapshotPart> {
+      for await (const part of parts) {
+        if (part.type === 'head') sent = part;
+        yield part;
+      }
+    }
+    const built = await this.target.build(noticeHead());
+    const { revision, digest } = (sent as Head | null) ?? {};
+    if (built.revision !== revision || built.digest !== digest) {
+      throw new RowError(`the snapshot of revision ${revision ?? '?'} does not have its digest`);
+    }
+    built.swapIn();
+    return { revision, digest };
+  }
+
+  private async compact(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<void> {
+    const recording = disk.record(parts);
+    try {
+      await readToEnd(recording.parts);
+      await recording.commit();
+      this.log.info({}, 'a new snapshot on disk takes the place of a long journal');
+    } catch (error) {
+      await recording.discard();
+      this.log.warn(
+        { reason: String(error) },
+        'cannot write a new snapshot to disk; the journal goes on',
+      );
+    }
+  }
+}
+
+async function readToEnd(parts: AsyncIterable<SnapshotPart>): Promise<void> {
+  const iterator = parts[Symbol.asyncIterator]();
+  while (!(await iterator.next()).done);
+}

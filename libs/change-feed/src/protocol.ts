@@ -1,0 +1,151 @@
+import {
+  decodeChange,
+  decodeHead,
+  type Change,
+  type EncodedChange,
+  type EntityKind,
+  type Head,
+  isEntityKind,
+  type Row,
+  RowError,
+} from '@weir/config-model';
+import { createHash } from 'node:crypto';
+
+/** The names that one deployment uses in Redis. All channels may lose anything: the change log in PostgreSQL is the guarantee. */
+export interface RedisNames {
+  /** Channel of committed changes; only the head of a change that is too large for a message. */
+  readonly change: string;
+  /** Channel of where the log stands, from each control-plane replica each second. */
+  readonly head: string;
+  /** Channel of what followers say of themselves, at each change they applied and each second. */
+  readonly follower: string;
+  /** Key of a follower's lease; its value is the follower's last state. */
+  lease(id: string): string;
+}
+
+/**
+ * Deployments that share a Redis must not hear each other, and pub/sub knows no database numbers: what only one deployment knows, the
+ * token of its feed API, makes its names.
+ */
+export function redisNames(feedToken: string): RedisNames {
+  const deployment = createHash('sha256')
+    .update(`weir redis names ${feedToken}`)
+    .digest('hex')
+    .slice(0, 16);
+  const prefix = `weir:${deployment}`;
+  return {
+    change: `${prefix}:change`,
+    head: `${prefix}:head`,
+    follower: `${prefix}:follower`,
+    lease: (id) => `${prefix}:lease:${id}`,
+  };
+}
+
+/** A follower that has not spoken for this long is not waited for any more. */
+export const LEASE_MS = 3_000;
+/** How often a follower renews its lease and a replica publishes the head. */
+export const HEARTBEAT_MS = 1_000;
+/** Longest change published whole; a longer one is fetched from the feed API. */
+export const MAX_PUBLISHED_BYTES = 256 * 1024;
+/** Most changes that one answer of `GET /changes` holds. */
+export const CHANGES_PAGE = 1_000;
+
+export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
+export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
+
+/** What a follower says of itself. */
+export interface FollowerState {
+  readonly id: string;
+  readonly kind: FollowerKind;
+  /** The revision in force there; null: it says goodbye. */
+  readonly revision: number | null;
+}
+
+/** One line of a snapshot: first the head, then rows by kind, last the trailer. */
+export type SnapshotPart =
+  | { readonly type: 'head'; readonly revision: number; readonly digest: string }
+  | { readonly type: 'rows'; readonly kind: EntityKind; readonly rows: readonly Row[] };
+
+export interface SnapshotTrailer {
+  readonly type: 'end';
+  /** Rows sent of each kind; kinds without rows may be left out. */
+  readonly counts: Readonly<Partial<Record<EntityKind, number>>>;
+  readonly digest: string;
+}
+
+/** Answer of `GET /changes?after=N`: the next changes in order, and where the log stood. */
+export interface ChangesPage {
+  readonly head: Head;
+  readonly changes: readonly EncodedChange[];
+}
+
+/** The text of a change for its channel: whole, or its head alone when it is longer than `MAX_PUBLISHED_BYTES`. */
+export function renderChangeMessage(change: EncodedChange): string {
+  const whole = JSON.stringify(change);
+  if (whole.length <= MAX_PUBLISHED_BYTES) return whole;
+  return JSON.stringify({ revision: change.revision, digest: change.digest });
+}
+
+/** A change, or a head when the change was too large. @throws RowError when the text is neither. */
+export function parseChangeMessage(text: string): Change | Head {
+  const value = parseJson(text);
+  return typeof value === 'object' && value !== null && 'operations' in value
+    ? decodeChange(value)
+    : decodeHead(value);
+}
+
+/** @throws RowError when the text is no head. */
+export function parseHeadMessage(text: string): Head {
+  return decodeHead(parseJson(text));
+}
+
+/** @throws RowError when the text is no follower's state. */
+export function parseFollowerState(text: string): FollowerState {
+  const value = parseJson(text) as Partial<Record<keyof FollowerState, unknown>> | null;
+  const { id, kind, revision } = value ?? {};
+  const known = FOLLOWER_KINDS.find((one) => one === kind);
+  const revisionValid =
+    revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
+  if (typeof id !== 'string' || id === '' || id.length > 200 || !known || !revisionValid) {
+    throw new RowError('a follower has an id, a kind and a revision');
+  }
+  return { id, kind: known, revision: revision as number | null };
+}
+
+/** @throws RowError when the text is no page of changes. */
+export function parseChangesPage(text: string): { head: Head; changes: Change[] } {
+  const value = parseJson(text) as Partial<ChangesPage> | null;
+  if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
+  return { head: decodeHead(value.head), changes: value.changes.map(decodeChange) };
+}
+
+/** @throws RowError when the line is no part of a snapshot. Rows are not decoded: whoever puts them in does. */
+export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer {
+  const value = parseJson(line) as Record<string, unknown> | null;
+  switch (value?.['type']) {
+    case 'head':
+      return { type: 'head', ...decodeHead(value) };
+    case 'rows': {
+      const { kind, rows } = value;
+      if (!isEntityKind(kind) || !Array.isArray(rows)) throw new RowError('rows have a kind');
+      return { type: 'rows', kind, rows: rows as Row[] };
+    }
+    case 'end': {
+      const { counts, digest } = value;
+      if (typeof counts !== 'object' || counts === null || typeof digest !== 'string') {
+        throw new RowError('a trailer has counts and a digest');
+      }
+      return { type: 'end', counts, digest };
+    }
+    default:
+      throw new RowError('unknown line in a snapshot');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RowError('not JSON', { cause: error });
+  }
+}

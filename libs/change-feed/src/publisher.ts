@@ -1,0 +1,144 @@
+import type { EncodedChange, Head } from '@weir/config-model';
+import type { Redis } from 'ioredis';
+import { type Applied, FollowerRegistry } from './follower-registry.js';
+import {
+  type FollowerState,
+  HEARTBEAT_MS,
+  parseFollowerState,
+  type RedisNames,
+  redisNames,
+  renderChangeMessage,
+} from './protocol.js';
+import { connectRedis, type FeedLogger, startConnecting } from './redis.js';
+
+export interface ChangePublisherOptions {
+  readonly redisUrl: string;
+  /** Token of the feed API, which tells this deployment from others on the same Redis. */
+  readonly feedToken: string;
+  /** Where the change log stands, read from the database. */
+  readonly readHead: () => Promise<Head>;
+  readonly log: FeedLogger;
+}
+
+const EXPIRY_CHECK_MS = 250;
+/** Two heartbeats and a little: shorter than a lease, so that a Redis that hangs ends none. */
+const ANSWER_OVERDUE_MS = 2_500;
+
+/**
+ * The control plane's end of the change feed: publishes committed changes and the head, hears the followers' acknowledgements and
+ * leases. Nothing here can fail a write: what Redis loses, followers fetch from the feed API.
+ */
+export class ChangePublisher {
+  private readonly commands: Redis;
+  private readonly subscriber: Redis;
+  private readonly names: RedisNames;
+  private readonly registry = new FollowerRegistry();
+  private timers: NodeJS.Timeout[] = [];
+  private lastAnswerMs = 0;
+
+  constructor(private readonly options: ChangePublisherOptions) {
+    this.names = redisNames(options.feedToken);
+    this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
+    this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
+  }
+
+  /** Connects and begins to publish the head each second. Resolves when Redis was tried once; an absent Redis is tried again for ever. */
+  async start(): Promise<void> {
+    this.subscriber.on('message', (_channel: string, text: string) => {
+      this.hear(text);
+    });
+    this.subscriber.on('ready', () => {
+      this.subscribe();
+    });
+    await Promise.all([startConnecting(this.commands), startConnecting(this.subscriber)]);
+    await this.publishHead();
+    this.timers = [
+      setInterval(() => void this.publishHead(), HEARTBEAT_MS),
+      setInterval(() => {
+        this.checkLeases();
+      }, EXPIRY_CHECK_MS),
+    ];
+  }
+
+  stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    this.commands.disconnect();
+    this.subscriber.disconnect();
+    return Promise.resolve();
+  }
+
+  /** Publishes a committed change. Never rejects: followers that miss it find it in the log. */
+  async publish(change: EncodedChange): Promise<void> {
+    await this.send(this.names.change, renderChangeMessage(change));
+  }
+
+  /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
+  waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
+    return this.registry.waitApplied(revision, timeoutMs);
+  }
+
+  /** The live followers with the revision each has in force. */
+  followers(): readonly FollowerState[] {
+    return this.registry.states();
+  }
+
+  /** Whether Redis is connected and has answered lately. */
+  get connected(): boolean {
+    if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
+    return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;
+  }
+
+  private subscribe(): void {
+    this.subscriber
+      .subscribe(this.names.follower)
+      .then(() => this.readLeases())
+      .catch((error: unknown) => {
+        this.options.log.warn({ reason: String(error) }, 'cannot hear the followers');
+      });
+  }
+
+  /** A replica that starts, or was cut off, learns at once who is alive. */
+  private async readLeases(): Promise<void> {
+    for await (const keys of this.commands.scanStream({
+      match: this.names.lease('*'),
+      count: 1_000,
+    })) {
+      if ((keys as string[]).length === 0) continue;
+      for (const text of await this.commands.mget(keys as string[])) {
+        if (text !== null) this.hear(text);
+      }
+    }
+  }
+
+  private hear(text: string): void {
+    try {
+      this.registry.hear(parseFollowerState(text), performance.now());
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'unreadable message of a follower');
+    }
+  }
+
+  private checkLeases(): void {
+    if (this.connected) this.registry.expire(performance.now());
+    else this.registry.extendAll(performance.now());
+  }
+
+  private async publishHead(): Promise<void> {
+    if (this.commands.status !== 'ready') return;
+    try {
+      await this.commands.ping();
+      this.lastAnswerMs = performance.now();
+      await this.send(this.names.head, JSON.stringify(await this.options.readHead()));
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
+    }
+  }
+
+  private async send(channel: string, text: string): Promise<void> {
+    try {
+      await this.commands.publish(channel, text);
+    } catch (error) {
+      this.options.log.warn({ channel, reason: String(error) }, 'cannot publish');
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { Redis } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const FIRST_ATTEMPT_MS = 2_000;
+
+/** What the two ends need of a logger; a pino logger is one. */
+export interface FeedLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
+ * does not answer (nothing queues: a late publish helps nobody), subscriptions are renewed on reconnection. Says once that it went down and once that it is back.
+ */
+export function connectRedis(url: string, role: string, log: FeedLogger): Redis {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: 1_000,
+    keepAlive: 5_000,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
+    connectionName: `weir-${role}`,
+  });
+  let down = false;
+  redis.on('error', (error: Error) => {
+    if (!down) log.warn({ role, reason: error.message }, 'Redis is out of reach');
+    down = true;
+  });
+  redis.on('close', () => {
+    if (!down) log.warn({ role }, 'Redis closed the connection');
+    down = true;
+  });
+  redis.on('ready', () => {
+    if (down) log.info({ role }, 'Redis is back');
+    down = false;
+  });
+  return redis;
+}
+
+/**
+ * Starts connecting. Resolves when the first attempt has succeeded or failed, or after two seconds: a Redis that accepts and then says
+ * nothing must not hold up a start. The connection goes on trying for ever.
+ */
+export async function startConnecting(
+  redis: Redis,
+  ...afterwards: Promise<unknown>[]
+): Promise<void> {
+  // The 'error' listener has said why.
+  const attempt = redis.connect().catch(() => undefined);
+  await Promise.race([
+    Promise.all([attempt, ...afterwards]),
+    sleep(FIRST_ATTEMPT_MS, undefined, { ref: false }),
+  ]);
+}

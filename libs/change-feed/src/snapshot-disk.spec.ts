@@ -1,0 +1,251 @@
+import type { Change } from '@weir/config-model';
+import fc from 'fast-check';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SnapshotPart } from './protocol.js';
+import type { FeedLogger } from './redis.js';
+import { SnapshotDisk } from './snapshot-disk.js';
+
+const snapshotAt = (revision: number): SnapshotPart[] => [
+  { type: 'head', revision, digest: '0123456789abcdef' },
+  {
+    type: 'rows',
+    kind: 'blockPage',
+    rows: [
+      [1, 0],
+      [2, 1],
+    ],
+  },
+  { type: 'rows', kind: 'domainRule', rows: [[1, revision, 1]] },
+];
+const change = (revision: number): Change => ({
+  revision,
+  digest: '00000000000000ff',
+  operations: [{ type: 'put', kind: 'blockPage', entity: { id: revision, type: 0 } }],
+});
+
+async function* from<T>(items: Iterable<T>): AsyncGenerator<T> {
+  await Promise.resolve();
+  yield* items;
+}
+
+describe('SnapshotDisk', () => {
+  let folder: string;
+  let errors: string[];
+  let log: FeedLogger;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-disk-'));
+    errors = [];
+    const note = (_fields: object, message: string): void => void errors.push(message);
+    log = { info: () => undefined, warn: note, error: note };
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const openDisk = async (longJournalBytes?: number) => {
+    const disk = new SnapshotDisk(folder, log, longJournalBytes);
+    await disk.read();
+    return disk;
+  };
+  const record = async (
+    disk: SnapshotDisk,
+    revision: number,
+    meanwhile: () => void = () => undefined,
+  ) => {
+    const recording = disk.record(from(snapshotAt(revision)));
+    const parts = await Array.fromAsync(recording.parts);
+    meanwhile();
+    await recording.commit();
+    return parts;
+  };
+  const readBack = async () => {
+    const state = await new SnapshotDisk(folder, log).read();
+    if (state === null) return null;
+    return {
+      parts: await Array.fromAsync(state.parts),
+      revisions: state.changes.map(({ revision }) => revision),
+    };
+  };
+
+  it('has nothing at first', async () => {
+    expect(await readBack()).toBeNull();
+  });
+
+  it('gives back the snapshot and the changes since, without having been closed', async () => {
+    const disk = await openDisk();
+    expect(await record(disk, 7)).toEqual(snapshotAt(7));
+    disk.append(change(8));
+    disk.append(change(9));
+    expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8, 9] });
+  });
+
+  it('keeps the changes that were appended while a new snapshot was recorded', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    disk.append(change(8));
+    await record(disk, 9, () => {
+      disk.append(change(9));
+      disk.append(change(10));
+    });
+    disk.append(change(11));
+    expect(await readBack()).toEqual({ parts: snapshotAt(9), revisions: [10, 11] });
+  });
+
+  it('keeps the old snapshot when a recording is discarded', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    const recording = disk.record(from(snapshotAt(9)));
+    await Array.fromAsync(recording.parts);
+    await recording.discard();
+    expect((await readBack())?.parts).toEqual(snapshotAt(7));
+    disk.append(change(8));
+    expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
+  });
+
+  it('lets a recording that another one overtook come to nothing', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    const slow = disk.record(from(snapshotAt(8)));
+    const slowParts = slow.parts[Symbol.asyncIterator]();
+    await slowParts.next();
+    await record(disk, 9, () => {
+      disk.append(change(10));
+    });
+    while (!(await slowParts.next()).done);
+    await slow.commit();
+    disk.append(change(11));
+    expect(await readBack()).toEqual({ parts: snapshotAt(9), revisions: [10, 11] });
+    expect(readdirSync(folder).sort()).toEqual(['journal', 'snapshot']);
+  });
+
+  it('reads a new snapshot with the old journal, which a death between the renames leaves', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    disk.append(change(8));
+    renameSync(join(folder, 'journal'), join(folder, 'journal.old'));
+    await record(disk, 8);
+    renameSync(join(folder, 'journal.old'), join(folder, 'journal'));
+    expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [8] });
+  });
+
+  it('leaves out a last line of the journal that was cut off anywhere', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    disk.append(change(8));
+    disk.append(change(9));
+    const journal = join(folder, 'journal');
+    const { length } = readFileSync(journal);
+    for (let bytes = length - 1; bytes > length / 2; bytes--) {
+      truncateSync(journal, bytes);
+      expect((await readBack())?.revisions).toEqual([8]);
+    }
+    expect(errors[0]).toContain('damaged line');
+  });
+
+  it('takes nothing from a journal behind a damaged line', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    for (const revision of [8, 9, 10]) disk.append(change(revision));
+    const journal = join(folder, 'journal');
+    const lines = readFileSync(journal, 'utf8').split('\n');
+    writeFileSync(journal, lines.with(1, lines[1].replace('"put"', '"PUT"')).join('\n'));
+    expect((await readBack())?.revisions).toEqual([8]);
+  });
+
+  it.each([
+    ['whole', 9, [8, 9, 10]],
+    ['put in force in part', 8, [8, 10]],
+    ['put in force not at all', 7, [10]],
+  ])('goes on with a journal that was %s', async (_how, revision, revisions) => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    disk.append(change(8));
+    disk.append(change(9));
+    const next = await openDisk();
+    next.resume(revision);
+    next.append(change(10));
+    expect((await readBack())?.revisions).toEqual(revisions);
+  });
+
+  it('goes on behind the last whole line of a journal', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    disk.append(change(8));
+    disk.append(change(9));
+    const journal = join(folder, 'journal');
+    truncateSync(journal, readFileSync(journal).length - 5);
+    const next = await openDisk();
+    next.resume(8);
+    next.append(change(9));
+    expect((await readBack())?.revisions).toEqual([8, 9]);
+    expect(errors).toHaveLength(1);
+  });
+
+  it('asks for a new snapshot when the journal that it goes on with is long', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    for (let revision = 8; revision < 12; revision++) disk.append(change(revision));
+    const next = await openDisk(300);
+    next.resume(11);
+    expect(next.isJournalLong).toBe(true);
+  });
+
+  it('refuses a snapshot of which any byte is another, or any end is missing', async () => {
+    await record(await openDisk(), 7);
+    const path = join(folder, 'snapshot');
+    const whole = readFileSync(path);
+    const index = fc.nat(whole.length - 1);
+    await fc.assert(
+      fc.asyncProperty(index, fc.integer({ min: 1, max: 255 }), index, async (at, flip, length) => {
+        const damaged = Buffer.from(whole);
+        damaged[at] ^= flip;
+        writeFileSync(path, damaged);
+        await expect(readBack()).rejects.toThrow();
+        writeFileSync(path, whole.subarray(0, length));
+        await expect(readBack()).rejects.toThrow();
+      }),
+    );
+  });
+
+  it('sets files aside under names that say so', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    await disk.setAside('for this test');
+    expect(await readBack()).toBeNull();
+    expect(readFileSync(join(folder, 'snapshot.damaged'), 'utf8')).toContain('weir-snapshot');
+  });
+
+  it('asks for a new snapshot when the journal is long, and not again while one is recorded', async () => {
+    const disk = await openDisk(300);
+    await record(disk, 7);
+    disk.append(change(8));
+    expect(disk.isJournalLong).toBe(false);
+    for (let revision = 9; revision < 12; revision++) disk.append(change(revision));
+    expect(disk.isJournalLong).toBe(true);
+    const recording = disk.record(from(snapshotAt(11)));
+    expect(disk.isJournalLong).toBe(false);
+    await Array.fromAsync(recording.parts);
+    await recording.commit();
+    expect(disk.isJournalLong).toBe(false);
+  });
+
+  it('hands the parts on when the disk does not take them, and says so', async () => {
+    const disk = await openDisk();
+    rmSync(folder, { recursive: true });
+    expect(await record(disk, 7)).toEqual(snapshotAt(7));
+    disk.append(change(8));
+    expect(errors).toEqual(['the configuration cannot be kept on disk']);
+  });
+});

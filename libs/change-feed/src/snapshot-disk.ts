@@ -1,0 +1,200 @@
+import type { Change } from '@weir/config-model';
+import { closeSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Journal,
+  journalLine,
+  readJournal,
+  readSnapshotFile,
+  SnapshotFileWriter,
+} from './disk-files.js';
+import type { SnapshotPart } from './protocol.js';
+import type { FeedLogger } from './redis.js';
+
+/** What a follower finds on its disk when it starts. */
+export interface DiskState {
+  /** Throws RowError while it is read when the file is damaged. */
+  readonly parts: AsyncIterable<SnapshotPart>;
+  /** In order; those that the snapshot holds already are among them. */
+  readonly changes: readonly Change[];
+}
+
+/** A snapshot that is written to the disk while it is read. One of the two ends it. */
+export interface Recording {
+  readonly parts: AsyncIterable<SnapshotPart>;
+  /** Puts it in the place of the old one, with the changes that were appended since it began. */
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Size of the journal at which a new snapshot is worth its while. */
+const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
+
+/**
+ * A follower's configuration on disk, to start from when nothing else can be reached: `snapshot`, and `journal` with the changes
+ * since. A new snapshot takes the place of the old one by rename, when it is whole and on the disk; a change is in the
+ * journal before it is acknowledged, so that a process that is killed finds it again.
+ *
+ * A disk that fails is no reason to stop answering: it is said in the log, and nothing is written until the next recording.
+ */
+export class SnapshotDisk {
+  private journal: number | null = null;
+  private journalBytes = 0;
+  /** The changes appended since the recording began. */
+  private sinceRecording: Change[] | null = null;
+  private recordings = 0;
+  /** As `read` found it, until `resume`. */
+  private found: Journal | null = null;
+
+  constructor(
+    private readonly folder: string,
+    private readonly log: FeedLogger,
+    private readonly longJournalBytes = LONG_JOURNAL_BYTES,
+  ) {}
+
+  /** What is there to start from; null when there is nothing. */
+  async read(): Promise<DiskState | null> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await this.removeUnfinished();
+    try {
+      const { changes, isWhole } = (this.found = await readJournal(this.path('journal')));
+      if (!isWhole)
+        this.log.warn(
+          { folder: this.folder },
+          'the journal ends in a damaged line, which is left out',
+        );
+      return { parts: readSnapshotFile(this.path('snapshot')), changes };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Goes on with the journal that was read, as far as it was put in force: what stands behind this revision is cut off. */
+  resume(revision: number): void {
+    const { changes, ends } = this.found ?? { changes: [], ends: [] };
+    this.found = null;
+    const kept = changes.findLastIndex((change) => change.revision <= revision);
+    try {
+      this.journal = openSync(this.path('journal'), 'a', 0o600);
+      this.journalBytes = ends[kept] ?? 0;
+      ftruncateSync(this.journal, this.journalBytes);
+    } catch (error) {
+      this.close();
+      this.fail(error);
+    }
+  }
+
+  /** Moves files that cannot be used out of the way, for whoever wants to know what happened to them. */
+  async setAside(reason: string): Promise<void> {
+    this.log.error(
+      { reason, folder: this.folder },
+      'the snapshot on disk cannot be used and is set aside',
+    );
+    for (const name of ['snapshot', 'journal']) {
+      await rename(this.path(name), this.path(`${name}.damaged`)).catch((error: unknown) => {
+        if (!isMissing(error)) this.fail(error);
+      });
+    }
+  }
+
+  /** Whether a new snapshot should be recorded. */
+  get isJournalLong(): boolean {
+    return this.sinceRecording === null && this.journalBytes > this.longJournalBytes;
+  }
+
+  /**
+   * Writes the parts to the disk as they are read. They are handed on whether or not the disk works. A recording that another one
+   * overtakes comes to nothing.
+   */
+  record(parts: AsyncIterable<SnapshotPart>): Recording {
+    const changes: Change[] = [];
+    this.sinceRecording = changes;
+    const path = this.path(`snapshot.new-${++this.recordings}`);
+    let writer: SnapshotFileWriter | null = null;
+    const abandon = async (): Promise<void> => {
+      if (this.sinceRecording === changes) this.sinceRecording = null;
+      await writer?.abandon();
+      writer = null;
+    };
+    const attempt = async (step: () => Promise<void>): Promise<void> => {
+      await step().catch(async (error: unknown) => {
+        this.fail(error);
+        await abandon();
+      });
+    };
+    const create = async (): Promise<void> => {
+      writer = await SnapshotFileWriter.create(path);
+    };
+    async function* tee(): AsyncGenerator<SnapshotPart> {
+      await attempt(create);
+      for await (const part of parts) {
+        if (writer !== null) await attempt(() => (writer as SnapshotFileWriter).write(part));
+        yield part;
+      }
+    }
+    const commit = async (): Promise<void> => {
+      await writer?.finish();
+      if (this.sinceRecording !== changes) return abandon();
+      this.sinceRecording = null;
+      if (writer !== null) this.swap(path, writer.revision, changes);
+    };
+    return { parts: tee(), commit: () => attempt(commit), discard: abandon };
+  }
+
+  /** Appends a change that was applied; when this returns, killing the process cannot lose it any more. */
+  append(change: Change): void {
+    this.sinceRecording?.push(change);
+    if (this.journal === null) return;
+    try {
+      this.journalBytes += writeSync(this.journal, journalLine(change));
+    } catch (error) {
+      this.close();
+      this.fail(error);
+    }
+  }
+
+  close(): void {
+    if (this.journal !== null) closeSync(this.journal);
+    this.journal = null;
+    this.journalBytes = 0;
+  }
+
+  /**
+   * One synchronous step, so that no change is appended in between. A process that dies between the two renames leaves the new snapshot with
+   * the old journal, whose earlier changes the snapshot holds already.
+   */
+  private swap(path: string, revision: number, changes: readonly Change[]): void {
+    const journal = openSync(this.path('journal.new'), 'w', 0o600);
+    this.close();
+    this.journal = journal;
+    for (const change of changes) if (change.revision > revision) this.append(change);
+    renameSync(path, this.path('snapshot'));
+    renameSync(this.path('journal.new'), this.path('journal'));
+  }
+
+  /** What a process left that was killed while it recorded. */
+  private async removeUnfinished(): Promise<void> {
+    const names = await readdir(this.folder);
+    const unfinished = names.filter(
+      (name) => name.startsWith('snapshot.new') || name === 'journal.new',
+    );
+    await Promise.all(unfinished.map((name) => rm(this.path(name), { force: true })));
+  }
+
+  private fail(error: unknown): void {
+    this.log.error(
+      { reason: String(error), folder: this.folder },
+      'the configuration cannot be kept on disk',
+    );
+  }
+
+  private path(name: string): string {
+    return join(this.folder, name);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}

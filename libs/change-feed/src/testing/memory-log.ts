@@ -1,0 +1,166 @@
+import {
+  type Change,
+  Digest,
+  type DomainRule,
+  EMPTY_DIGEST,
+  encodeChange,
+  type EncodedChange,
+  type Head,
+  type Operation,
+  toRow,
+} from '@weir/config-model';
+import type { BuiltConfiguration, FollowerTarget } from '../kept-configuration.js';
+import type { FeedSource } from '../feed-server.js';
+import type { SnapshotPart } from '../protocol.js';
+
+const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
+  profileId,
+  domainHash: 1,
+  verdict,
+});
+
+/** A configuration of domain rules by profile, with its digest: what both ends of the tests hold. */
+class Rules {
+  readonly verdicts = new Map<number, 1 | 2>();
+  readonly digest: Digest;
+
+  constructor(digest = EMPTY_DIGEST) {
+    this.digest = Digest.parse(digest);
+  }
+
+  put(profileId: number, verdict: 1 | 2): void {
+    const before = this.verdicts.get(profileId);
+    if (before !== undefined)
+      this.digest.remove('domainRule', toRow('domainRule', rule(profileId, before)));
+    this.verdicts.set(profileId, verdict);
+    this.digest.add('domainRule', toRow('domainRule', rule(profileId, verdict)));
+  }
+
+  apply(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      if (operation.type !== 'put' || operation.kind !== 'domainRule')
+        throw new Error('not expected here');
+      this.put(operation.entity.profileId, operation.entity.verdict);
+    }
+  }
+}
+
+/** The control plane's side, in memory: a log of changes and the configuration that they make. */
+export class MemoryLog implements FeedSource {
+  private rules = new Rules();
+  private readonly changes: Change[] = [];
+  private begins = 0;
+  /** Whether the log cannot be given, though a snapshot can. */
+  refusesChanges = false;
+  revision = 0;
+
+  commit(profileId: number, verdict: 1 | 2): EncodedChange {
+    this.rules.put(profileId, verdict);
+    return this.append([{ type: 'put', kind: 'domainRule', entity: rule(profileId, verdict) }]);
+  }
+
+  /** Replaces the whole configuration, as `POST /init/` does. */
+  replace(verdicts: ReadonlyMap<number, 1 | 2>): EncodedChange {
+    for (const [profileId, verdict] of this.rules.verdicts) {
+      this.rules.digest.remove('domainRule', toRow('domainRule', rule(profileId, verdict)));
+    }
+    this.rules.verdicts.clear();
+    for (const [profileId, verdict] of verdicts) this.rules.put(profileId, verdict);
+    return this.append([{ type: 'reload' }]);
+  }
+
+  prune(): void {
+    this.begins = this.revision;
+  }
+
+  /** Sets the database back to an earlier revision, as a restored backup does. */
+  setBack(revision: number): void {
+    this.changes.length = revision;
+    this.revision = revision;
+    this.rules = new Rules();
+    for (const change of this.changes) this.rules.apply(change.operations);
+  }
+
+  /** Loses a change from the middle of the log, which must never happen. */
+  lose(revision: number): void {
+    this.changes.splice(
+      this.changes.findIndex((change) => change.revision === revision),
+      1,
+    );
+  }
+
+  verdicts(): Record<string, 1 | 2> {
+    return Object.fromEntries(this.rules.verdicts);
+  }
+
+  currentHead(): Head {
+    return { revision: this.revision, digest: this.rules.digest.toString() };
+  }
+
+  head(): Promise<Head> {
+    return Promise.resolve(this.currentHead());
+  }
+
+  changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[] | null> {
+    if (this.refusesChanges) return Promise.reject(new Error('refused by this test'));
+    if (revision < this.begins) return Promise.resolve(null);
+    const after = this.changes.filter((change) => change.revision > revision);
+    return Promise.resolve(after.slice(0, limit).map(encodeChange));
+  }
+
+  async *snapshot(): AsyncGenerator<SnapshotPart> {
+    const head = this.currentHead();
+    const rows = Array.from(this.rules.verdicts, ([id, verdict]) =>
+      toRow('domainRule', rule(id, verdict)),
+    );
+    yield { type: 'head', ...head };
+    await Promise.resolve();
+    for (let i = 0; i < rows.length; i += 10) {
+      yield { type: 'rows', kind: 'domainRule', rows: rows.slice(i, i + 10) };
+    }
+  }
+
+  catalogueImage(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  private append(operations: readonly Operation[]): EncodedChange {
+    this.revision++;
+    const change: Change = { ...this.currentHead(), operations };
+    this.changes.push(change);
+    return encodeChange(change);
+  }
+}
+
+/** A follower's side: the same configuration, by its own account. */
+export class MemoryTarget implements FollowerTarget {
+  rules = new Rules();
+  /** Set by a test to make the target differ from what it was told. */
+  corruptNext = false;
+
+  async build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration> {
+    const built = new Rules();
+    let revision = -1;
+    for await (const part of parts) {
+      if (part.type === 'head') revision = part.revision;
+      else for (const row of part.rows) built.put(row[0] as number, row[2] as 1 | 2);
+    }
+    return {
+      revision,
+      digest: built.digest.toString(),
+      swapIn: () => {
+        this.rules = built;
+      },
+    };
+  }
+
+  apply(change: Change): string {
+    if (this.corruptNext) this.corruptNext = false;
+    else this.rules.apply(change.operations);
+    return this.rules.digest.toString();
+  }
+
+  verdicts(): Record<string, 1 | 2> {
+    return Object.fromEntries(this.rules.verdicts);
+  }
+}

@@ -1,0 +1,75 @@
+import type { EntityKind } from './entities.js';
+import { ENTITY_KINDS } from './entities.js';
+import type { Change, DeleteOperation, Head, Operation, PutOperation } from './operations.js';
+import { RowError } from './row-reader.js';
+import { fromKeyRow, fromRow, toKeyRow, toRow, type Row } from './rows.js';
+
+/**
+ * An operation as JSON: `["put", kind, row]`, `["delete", kind, key row]` or `["reload"]`. The form in the change log, on the feed
+ * and on disk.
+ */
+export type EncodedOperation =
+  readonly ['put', EntityKind, Row] | readonly ['delete', EntityKind, Row] | readonly ['reload'];
+
+/** A change as JSON. */
+export interface EncodedChange {
+  readonly revision: number;
+  readonly digest: string;
+  readonly operations: readonly EncodedOperation[];
+}
+
+export function encodeOperation(operation: Operation): EncodedOperation {
+  switch (operation.type) {
+    case 'put':
+      return ['put', operation.kind, toRow(operation.kind, operation.entity)];
+    case 'delete':
+      return ['delete', operation.kind, toKeyRow(operation.kind, operation.key)];
+    case 'reload':
+      return ['reload'];
+  }
+}
+
+/** @throws RowError when `value` is not an encoded operation. */
+export function decodeOperation(value: unknown): Operation {
+  if (!Array.isArray(value)) throw new RowError('an operation is an array');
+  const [type, kind, row] = value as unknown[];
+  if (type === 'reload' && value.length === 1) return { type: 'reload' };
+  if (value.length !== 3 || !isEntityKind(kind)) throw new RowError('unknown operation');
+  if (type === 'put') return { type, kind, entity: fromRow(kind, row) } as PutOperation;
+  if (type === 'delete') return { type, kind, key: fromKeyRow(kind, row) } as DeleteOperation;
+  throw new RowError('unknown operation');
+}
+
+export function encodeChange(change: Change): EncodedChange {
+  return { ...encodeHead(change), operations: change.operations.map(encodeOperation) };
+}
+
+/** @throws RowError when `value` is not an encoded change. */
+export function decodeChange(value: unknown): Change {
+  const head = decodeHead(value);
+  const { operations } = value as { operations?: unknown };
+  if (!Array.isArray(operations)) throw new RowError('a change has an array of operations');
+  return { ...head, operations: operations.map(decodeOperation) };
+}
+
+export function encodeHead(head: Head): Head {
+  return { revision: head.revision, digest: head.digest };
+}
+
+/** @throws RowError when `value` has no revision or digest in its range. */
+export function decodeHead(value: unknown): Head {
+  if (typeof value !== 'object' || value === null) throw new RowError('a head is an object');
+  const { revision, digest } = value as Record<string, unknown>;
+  if (!Number.isSafeInteger(revision) || (revision as number) < 0) {
+    throw new RowError('a revision is an integer from 0');
+  }
+  if (typeof digest !== 'string' || !/^[0-9a-f]{16}$/.test(digest)) {
+    throw new RowError('a digest is 16 hex digits');
+  }
+  return { revision: revision as number, digest };
+}
+
+/** Whether `value` names a kind of entity. */
+export function isEntityKind(value: unknown): value is EntityKind {
+  return ENTITY_KINDS.includes(value as EntityKind);
+}

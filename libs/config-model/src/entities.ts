@@ -1,0 +1,137 @@
+/**
+ * The configuration as followers know it: everything that decides a query, and nothing that only the API shows.
+ * Each entity of the management API stands here once, in the form in which a resolver uses it.
+ */
+
+/** Largest id of a profile, block page, application or category (decisions §1). */
+export const MAX_ID = 2_147_483_647;
+
+/** Largest stored domain hash: 53 bits, so that every JSON reader keeps it exactly (decisions §4). */
+export const MAX_DOMAIN_HASH = Number.MAX_SAFE_INTEGER;
+
+/** Half hours in a week; a week point is 0 (Monday 00:00) … 335 (Sunday 23:30), local time (decisions §5). */
+export const WEEK_POINTS = 336;
+
+/** What an explicit rule says. The numbers are the `cat_id` of a stored domain rule (decisions §4). */
+export const RuleVerdict = { allow: 1, deny: 2 } as const;
+export type RuleVerdict = (typeof RuleVerdict)[keyof typeof RuleVerdict];
+
+export interface BlockPage {
+  readonly id: number;
+  /** 0: default block page, 1: custom block page. */
+  readonly type: number;
+}
+
+export interface ApplicationRule {
+  readonly applicationId: number;
+  readonly verdict: RuleVerdict;
+}
+
+export interface Profile {
+  readonly id: number;
+  /** The assigned block page; null: the deployment's default page. */
+  readonly pageId: number | null;
+  readonly whiteListOnly: boolean;
+  readonly emptyDnsAnswer: boolean;
+  readonly appawarePriorityOverBwlists: boolean;
+  /** Blocked categories, ascending, without duplicates. */
+  readonly categoryIds: readonly number[];
+  /** Ascending by application, each once. */
+  readonly applicationRules: readonly ApplicationRule[];
+}
+
+export interface DomainRule {
+  readonly profileId: number;
+  /** 53-bit keyed hash of the domain; the domain itself is known to nobody. */
+  readonly domainHash: number;
+  readonly verdict: RuleVerdict;
+}
+
+export interface Ipv4Network {
+  /** Masked network address, big-endian unsigned 32-bit. */
+  readonly address: number;
+  readonly prefixLength: number;
+  readonly profileId: number;
+}
+
+/** An IPv6 address as four big-endian unsigned 32-bit words, most significant first. */
+export type Ipv6Words = readonly [number, number, number, number];
+
+export interface Ipv6Network {
+  /** Masked network address. */
+  readonly address: Ipv6Words;
+  readonly prefixLength: number;
+  readonly profileId: number;
+}
+
+export interface NaptAssignment {
+  /** Shared address, big-endian unsigned 32-bit. */
+  readonly address: number;
+  /** First source port of the range, inclusive. */
+  readonly lowerPort: number;
+  /** Last source port of the range, inclusive. */
+  readonly upperPort: number;
+  readonly profileId: number;
+}
+
+/** Half-open in week points. `end` ≤ `start` wraps over Sunday midnight; `end` = `start` is the whole week. */
+export interface Period {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Schedule {
+  readonly profileId: number;
+  readonly targetProfileId: number;
+  /** In the submitted order; may overlap, touch or be none. */
+  readonly periods: readonly Period[];
+}
+
+/** The catalogue image in force; there is at most one. */
+export interface ActiveCatalogue {
+  readonly version: number;
+  /** Of the image: 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** Every kind of entity with its form. */
+export interface Entities {
+  blockPage: BlockPage;
+  profile: Profile;
+  domainRule: DomainRule;
+  ipv4Network: Ipv4Network;
+  ipv6Network: Ipv6Network;
+  naptAssignment: NaptAssignment;
+  schedule: Schedule;
+  catalogue: ActiveCatalogue;
+}
+
+export type EntityKind = keyof Entities;
+
+/** What identifies an entity among those of its kind: any entity is its own key. */
+export interface EntityKeys {
+  blockPage: Pick<BlockPage, 'id'>;
+  profile: Pick<Profile, 'id'>;
+  domainRule: Pick<DomainRule, 'profileId' | 'domainHash'>;
+  ipv4Network: Pick<Ipv4Network, 'address' | 'prefixLength'>;
+  ipv6Network: Pick<Ipv6Network, 'address' | 'prefixLength'>;
+  naptAssignment: Pick<NaptAssignment, 'address' | 'lowerPort' | 'upperPort'>;
+  schedule: Pick<Schedule, 'profileId'>;
+  catalogue: object;
+}
+
+/**
+ * Every kind, in the order in which a snapshot lists them: what is referred to comes before what refers to it.
+ * The position of a kind is its number in the digest, so new kinds go to the end.
+ */
+export const ENTITY_KINDS = [
+  'blockPage',
+  'profile',
+  'domainRule',
+  'ipv4Network',
+  'ipv6Network',
+  'naptAssignment',
+  'schedule',
+  'catalogue',
+] as const satisfies readonly EntityKind[];

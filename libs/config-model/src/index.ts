@@ -1,0 +1,6 @@
+export * from './codec.js';
+export * from './digest.js';
+export * from './entities.js';
+export * from './operations.js';
+export { RowError } from './row-reader.js';
+export * from './rows.js';

@@ -1,0 +1,33 @@
+import type { Entities, EntityKeys, EntityKind } from './entities.js';
+
+/** The entity is as given from now on, whether or not one with its key existed. */
+export type PutOperation = {
+  [K in EntityKind]: { readonly type: 'put'; readonly kind: K; readonly entity: Entities[K] };
+}[EntityKind];
+
+/** No entity with that key exists from now on. */
+export type DeleteOperation = {
+  [K in EntityKind]: { readonly type: 'delete'; readonly kind: K; readonly key: EntityKeys[K] };
+}[EntityKind];
+
+/** The whole configuration was replaced (`POST /init/`): only a snapshot tells the new one. */
+export interface ReloadOperation {
+  readonly type: 'reload';
+}
+
+export type Operation = PutOperation | DeleteOperation | ReloadOperation;
+
+/** One committed change: all operations of one API call, applied as one step. */
+export interface Change {
+  /** Number of the change in the one gapless sequence, from 1 (decisions §6). */
+  readonly revision: number;
+  /** Digest of the whole configuration after the change: 16 hex digits, see `Digest`. */
+  readonly digest: string;
+  readonly operations: readonly Operation[];
+}
+
+/** Where the log stands. */
+export interface Head {
+  readonly revision: number;
+  readonly digest: string;
+}

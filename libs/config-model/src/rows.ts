@@ -1,0 +1,201 @@
+import type {
+  ActiveCatalogue,
+  ApplicationRule,
+  Entities,
+  EntityKeys,
+  EntityKind,
+  Ipv6Words,
+  Period,
+} from './entities.js';
+import { MAX_DOMAIN_HASH, MAX_ID, RuleVerdict, WEEK_POINTS } from './entities.js';
+import { RowReader } from './row-reader.js';
+
+/**
+ * An entity on the wire, on disk and in the digest: a flat list of integers, lists as their length followed by their items, null
+ * as null. Flat, so that a million of them parse fast and hash without recursion.
+ *
+ * | kind           | row                                                                                       |
+ * | -------------- | ----------------------------------------------------------------------------------------- |
+ * | blockPage      | id, type                                                                                  |
+ * | profile        | id, pageId, flags (1 whiteListOnly, 2 emptyDnsAnswer, 4 appawarePriorityOverBwlists), n, n × categoryId, m, m × (applicationId, verdict) |
+ * | domainRule     | profileId, domainHash, verdict                                                            |
+ * | ipv4Network    | address, prefixLength, profileId                                                          |
+ * | ipv6Network    | word 0 … word 3, prefixLength, profileId                                                  |
+ * | naptAssignment | address, lowerPort, upperPort, profileId                                                  |
+ * | schedule       | profileId, targetProfileId, n, n × (start, end)                                           |
+ * | catalogue      | version, 8 words of the sha256, sizeBytes                                                 |
+ */
+export type Row = readonly (number | null)[];
+
+interface RowCodec<K extends EntityKind> {
+  toRow(entity: Entities[K]): Row;
+  read(reader: RowReader): Entities[K];
+  toKeyRow(key: EntityKeys[K]): Row;
+  readKey(reader: RowReader): EntityKeys[K];
+}
+
+const WORD = 0xffff_ffff;
+const FLAG_WHITE_LIST_ONLY = 1;
+const FLAG_EMPTY_DNS_ANSWER = 2;
+const FLAG_APPAWARE_PRIORITY = 4;
+
+const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
+  blockPage: {
+    toRow: (page) => [page.id, page.type],
+    read: (r) => ({ id: r.integer('id', 0, MAX_ID), type: r.integer('type', 0, 1) }),
+    toKeyRow: (key) => [key.id],
+    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
+  },
+  profile: {
+    toRow: (profile) => [
+      profile.id,
+      profile.pageId,
+      (profile.whiteListOnly ? FLAG_WHITE_LIST_ONLY : 0) |
+        (profile.emptyDnsAnswer ? FLAG_EMPTY_DNS_ANSWER : 0) |
+        (profile.appawarePriorityOverBwlists ? FLAG_APPAWARE_PRIORITY : 0),
+      profile.categoryIds.length,
+      ...profile.categoryIds,
+      profile.applicationRules.length,
+      ...profile.applicationRules.flatMap((rule) => [rule.applicationId, rule.verdict]),
+    ],
+    read: (r) => {
+      const id = r.integer('id', 0, MAX_ID);
+      const pageId = r.integerOrNull('pageId', 0, MAX_ID);
+      const flags = r.integer('flags', 0, 7);
+      return {
+        id,
+        pageId,
+        whiteListOnly: (flags & FLAG_WHITE_LIST_ONLY) !== 0,
+        emptyDnsAnswer: (flags & FLAG_EMPTY_DNS_ANSWER) !== 0,
+        appawarePriorityOverBwlists: (flags & FLAG_APPAWARE_PRIORITY) !== 0,
+        categoryIds: r.list('categoryIds', () => r.integer('categoryId', 0, MAX_ID)),
+        applicationRules: r.list('applicationRules', () => readApplicationRule(r)),
+      };
+    },
+    toKeyRow: (key) => [key.id],
+    readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
+  },
+  domainRule: {
+    toRow: (rule) => [rule.profileId, rule.domainHash, rule.verdict],
+    read: (r) => ({ ...readDomainRuleKey(r), verdict: readVerdict(r) }),
+    toKeyRow: (key) => [key.profileId, key.domainHash],
+    readKey: readDomainRuleKey,
+  },
+  ipv4Network: {
+    toRow: (network) => [network.address, network.prefixLength, network.profileId],
+    read: (r) => ({ ...readIpv4Key(r), profileId: readProfileId(r) }),
+    toKeyRow: (key) => [key.address, key.prefixLength],
+    readKey: readIpv4Key,
+  },
+  ipv6Network: {
+    toRow: (network) => [...network.address, network.prefixLength, network.profileId],
+    read: (r) => ({ ...readIpv6Key(r), profileId: readProfileId(r) }),
+    toKeyRow: (key) => [...key.address, key.prefixLength],
+    readKey: readIpv6Key,
+  },
+  naptAssignment: {
+    toRow: (napt) => [napt.address, napt.lowerPort, napt.upperPort, napt.profileId],
+    read: (r) => ({ ...readNaptKey(r), profileId: readProfileId(r) }),
+    toKeyRow: (key) => [key.address, key.lowerPort, key.upperPort],
+    readKey: readNaptKey,
+  },
+  schedule: {
+    toRow: (schedule) => [
+      schedule.profileId,
+      schedule.targetProfileId,
+      schedule.periods.length,
+      ...schedule.periods.flatMap((period) => [period.start, period.end]),
+    ],
+    read: (r) => ({
+      profileId: readProfileId(r),
+      targetProfileId: readProfileId(r),
+      periods: r.list('periods', () => readPeriod(r)),
+    }),
+    toKeyRow: (key) => [key.profileId],
+    readKey: (r) => ({ profileId: readProfileId(r) }),
+  },
+  catalogue: {
+    toRow: (catalogue) => [
+      catalogue.version,
+      ...sha256Words(catalogue.sha256),
+      catalogue.sizeBytes,
+    ],
+    read: readCatalogue,
+    toKeyRow: () => [],
+    readKey: () => ({}),
+  },
+};
+
+/** The row of an entity. */
+export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
+  return CODECS[kind].toRow(entity);
+}
+
+/**
+ * The entity of a row.
+ * @throws RowError when the row is not one of that kind: too short, too long, a value of the wrong type or out of its range.
+ */
+export function fromRow<K extends EntityKind>(kind: K, row: unknown): Entities[K] {
+  return RowReader.readAll(kind, row, (reader) => CODECS[kind].read(reader));
+}
+
+/** The row of a key; an entity serves as its own key. */
+export function toKeyRow<K extends EntityKind>(kind: K, key: EntityKeys[K]): Row {
+  return CODECS[kind].toKeyRow(key);
+}
+
+/** The key of a key row. @throws RowError as `fromRow` does. */
+export function fromKeyRow<K extends EntityKind>(kind: K, row: unknown): EntityKeys[K] {
+  return RowReader.readAll(kind, row, (reader) => CODECS[kind].readKey(reader));
+}
+
+function readProfileId(r: RowReader): number {
+  return r.integer('profileId', 0, MAX_ID);
+}
+
+function readVerdict(r: RowReader): RuleVerdict {
+  return r.integer('verdict', RuleVerdict.allow, RuleVerdict.deny) as RuleVerdict;
+}
+
+function readApplicationRule(r: RowReader): ApplicationRule {
+  return { applicationId: r.integer('applicationId', 0, MAX_ID), verdict: readVerdict(r) };
+}
+
+function readPeriod(r: RowReader): Period {
+  return {
+    start: r.integer('start', 0, WEEK_POINTS - 1),
+    end: r.integer('end', 0, WEEK_POINTS - 1),
+  };
+}
+
+function readDomainRuleKey(r: RowReader): EntityKeys['domainRule'] {
+  return { profileId: readProfileId(r), domainHash: r.integer('domainHash', 0, MAX_DOMAIN_HASH) };
+}
+
+function readIpv4Key(r: RowReader): EntityKeys['ipv4Network'] {
+  return { address: r.integer('address', 0, WORD), prefixLength: r.integer('prefixLength', 0, 32) };
+}
+
+function readIpv6Key(r: RowReader): EntityKeys['ipv6Network'] {
+  const word = (): number => r.integer('address', 0, WORD);
+  const address: Ipv6Words = [word(), word(), word(), word()];
+  return { address, prefixLength: r.integer('prefixLength', 0, 128) };
+}
+
+function readNaptKey(r: RowReader): EntityKeys['naptAssignment'] {
+  const address = r.integer('address', 0, WORD);
+  const lowerPort = r.integer('lowerPort', 0, 65535);
+  return { address, lowerPort, upperPort: r.integer('upperPort', lowerPort, 65535) };
+}
+
+function readCatalogue(r: RowReader): ActiveCatalogue {
+  const version = r.integer('version', 0, Number.MAX_SAFE_INTEGER);
+  let sha256 = '';
+  for (let i = 0; i < 8; i++) sha256 += r.integer('sha256', 0, WORD).toString(16).padStart(8, '0');
+  return { version, sha256, sizeBytes: r.integer('sizeBytes', 0, Number.MAX_SAFE_INTEGER) };
+}
+
+function sha256Words(sha256: string): number[] {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new RangeError('a sha256 is 64 hex digits');
+  return Array.from({ length: 8 }, (_, i) => Number.parseInt(sha256.slice(i * 8, i * 8 + 8), 16));
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import {
+  MAX_ADDRESSES,
+  writeAnyAnswer,
+  writeBlockAnswer,
+  writeEmptyAnswer,
+  writeNegativeAnswer,
+  writeTruncatedAnswer,
+  writeZoneAnswer,
+} from './answer.js';
+import { Ede, Rcode, Type } from './protocol.js';
+import { parseQuery, Query } from './query.js';
+import { decodeMessage, decodeOptions } from './testing/decode.js';
+import { bytesOf, encodeMessage, encodeQuery, hexOf } from './testing/message.js';
+
+const query = new Query();
+const out = new Uint8Array(1232);
+const NO_ADDRESS = new Uint8Array(0);
+const IPV4 = Uint8Array.of(192, 0, 2, 1, 192, 0, 2, 2);
+const IPV6 = bytesOf('20010db8000000000000000000000001');
+
+function answer(
+  packet: Uint8Array,
+  write: (out: Uint8Array, packet: Uint8Array, query: Query) => number,
+) {
+  parseQuery(packet, packet.length, query);
+  out.fill(0xee);
+  return out.slice(0, write(out, packet, query));
+}
+
+const block = (packet: Uint8Array, ipv4 = IPV4, ipv6 = IPV6) =>
+  answer(packet, (...to) => writeBlockAnswer(...to, ipv4, ipv6, 10));
+
+describe('writeBlockAnswer', () => {
+  it('gives the page’s IPv4 addresses to an A query, byte for byte', () => {
+    expect(hexOf(block(encodeQuery('WwW.example.com', 1, { udpBytes: 4096 })))).toBe(
+      [
+        '1234 8180 0001 0002 0000 0001', // QR RD RA, NOERROR
+        '03577757076578616d706c6503636f6d00 0001 0001', // the name in its own case
+        'c00c 0001 0001 0000000a 0004 c0000201',
+        'c00c 0001 0001 0000000a 0004 c0000202',
+        '00 0029 04d0 00 00 0000 0006 000f 0002 0011', // OPT 1232, EDE 17 Filtered
+      ]
+        .join('')
+        .replaceAll(' ', ''),
+    );
+  });
+
+  it('gives the page’s IPv6 addresses to an AAAA query, without OPT to one without', () => {
+    expect(hexOf(block(encodeQuery('example.com', 28, { flags: 0x0010 })))).toBe(
+      [
+        '1234 8090 0001 0001 0000 0000', // QR RA CD
+        '076578616d706c6503636f6d00 001c 0001',
+        'c00c 001c 0001 0000000a 0010 20010db8000000000000000000000001',
+      ]
+        .join('')
+        .replaceAll(' ', ''),
+    );
+  });
+
+  it.each([Type.https, Type.svcb, Type.txt, Type.any])('has no record for type %i', (qtype) => {
+    const message = decodeMessage(block(encodeQuery('example.com', qtype, { udpBytes: 1232 })));
+    expect(message).toMatchObject({ rcode: 0, answers: [], authorities: [], ede: [17] });
+  });
+
+  it('has no record for a family without addresses', () => {
+    expect(decodeMessage(block(encodeQuery('example.com', 28), IPV4, NO_ADDRESS)).answers).toEqual(
+      [],
+    );
+    expect(decodeMessage(block(encodeQuery('example.com', 1), NO_ADDRESS, IPV6)).answers).toEqual(
+      [],
+    );
+  });
+
+  it('fits the longest name and the most addresses into 512 bytes', () => {
+    const name = [1, 2, 3].map((n) => String(n).repeat(63)).join('.') + '.' + '4'.repeat(61);
+    const addresses = new Uint8Array(16 * MAX_ADDRESSES);
+    const bytes = block(encodeQuery(name, 28, { udpBytes: 512 }), IPV4, addresses);
+    expect(bytes).toHaveLength(512);
+    expect(decodeMessage(bytes).answers).toHaveLength(8);
+  });
+
+  it('answers DO with DO (RFC 3225 §3)', () => {
+    const bytes = block(encodeQuery('example.com', 1, { udpBytes: 1232, ednsTtl: 0x8000 }));
+    expect(decodeMessage(bytes).opt?.ttl).toBe(0x8000);
+  });
+});
+
+describe('writeEmptyAnswer', () => {
+  it('answers FORMERR without a question when there is no usable one', () => {
+    const packet = encodeMessage({ id: 7, flags: 0x0100 });
+    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.formErr, Ede.none));
+    expect(hexOf(bytes)).toBe('000781810000000000000000');
+  });
+
+  it('keeps an opcode that is not implemented', () => {
+    const packet = encodeQuery('example.com', 6, { flags: 0x2800 });
+    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.notImp, Ede.none));
+    expect(hexOf(bytes)).toBe('1234a8840000000000000000');
+  });
+
+  it('splits BADVERS over header and OPT (RFC 6891 §6.1.3)', () => {
+    const packet = encodeQuery('example.com', 1, { udpBytes: 1232, ednsTtl: 0x0001_0000 });
+    const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.badVers, Ede.none));
+    expect(bytes[3] & 15).toBe(0);
+    expect(decodeMessage(bytes)).toMatchObject({ rcode: 16, opt: { ttl: 0x0100_0000 } });
+  });
+
+  it('carries an Extended DNS Error only for a query with EDNS (RFC 8914 §2)', () => {
+    const write = (udpBytes?: number) =>
+      decodeMessage(
+        answer(encodeQuery('example.com', 1, { ...(udpBytes && { udpBytes }) }), (...to) =>
+          writeEmptyAnswer(...to, Rcode.servFail, Ede.notReady),
+        ),
+      );
+    expect(write(1232)).toMatchObject({ rcode: 2, ede: [14] });
+    expect(decodeOptions(write(1232).opt!.rdata)).toHaveLength(1);
+    expect(write()).toMatchObject({ rcode: 2, additionals: [] });
+  });
+});
+
+describe('writeAnyAnswer', () => {
+  it('gives one HINFO record (RFC 8482 §4.2)', () => {
+    const bytes = answer(encodeQuery('example.com', 255, { udpBytes: 1232 }), (...to) =>
+      writeAnyAnswer(...to, 3600),
+    );
+    const { answers, opt } = decodeMessage(bytes);
+    expect(answers).toMatchObject([{ owner: 'example.com', type: 13, class: 1, ttl: 3600 }]);
+    expect(answers[0].rdata.toString('latin1')).toBe('\x07RFC8482\0');
+    expect(opt).toBeDefined();
+  });
+});
+
+describe('writeTruncatedAnswer', () => {
+  it('sets TC and keeps question and OPT', () => {
+    const bytes = answer(encodeQuery('example.com', 16, { udpBytes: 1232 }), (...to) =>
+      writeTruncatedAnswer(...to, Rcode.nxDomain),
+    );
+    const message = decodeMessage(bytes);
+    expect(message.flags).toBe(0x8383);
+    expect(message).toMatchObject({ questions: [{ qname: 'example.com' }], answers: [], ede: [] });
+    expect(message.opt).toBeDefined();
+  });
+});
+
+describe('writeNegativeAnswer', () => {
+  it('has the SOA record of the zone, byte for byte (RFC 6303 §3)', () => {
+    const asked = encodeQuery('1.10.in-addr.arpa', 12, { udpBytes: 1232 });
+    const bytes = answer(asked, (...to) => writeNegativeAnswer(...to, Rcode.nxDomain, 14, 900));
+    expect(hexOf(bytes)).toBe(
+      [
+        '1234 8183 0001 0000 0001 0001',
+        '01310231300769 6e2d61646472046172706100 000c 0001',
+        'c00e 0006 0001 00000384 0026 c00e 066e6f626f647907696e76616c696400',
+        '00000001 00000e10 000004b0 00093a80 00000384',
+        '00 0029 04d0 00 00 0000 0000',
+      ]
+        .join('')
+        .replaceAll(' ', ''),
+    );
+  });
+});
+
+describe('writeZoneAnswer', () => {
+  const zone = (qtype: number) =>
+    decodeMessage(answer(encodeQuery('home.arpa', qtype), (...to) => writeZoneAnswer(...to, 900)));
+
+  it('has SOA and NS, and NODATA for what else is asked', () => {
+    expect(zone(6)).toMatchObject({ answers: [{ owner: 'home.arpa', type: 6 }], authorities: [] });
+    expect(zone(2)).toMatchObject({ answers: [{ type: 2, ttl: 900 }], authorities: [] });
+    expect(hexOf(zone(2).answers[0].rdata)).toBe('c00c');
+    expect(zone(1)).toMatchObject({ rcode: 0, answers: [], authorities: [{ type: 6 }] });
+  });
+});

@@ -1,0 +1,257 @@
+import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
+import {
+  ANCOUNT_OFFSET,
+  ARCOUNT_OFFSET,
+  CLASS_IN,
+  DNSSEC_OK,
+  Ede,
+  EDNS_UDP_BYTES,
+  Flag,
+  FLAGS_OFFSET,
+  HEADER_BYTES,
+  NAME_POINTER,
+  NSCOUNT_OFFSET,
+  OPT_FIXED_BYTES,
+  OPTION_EDE,
+  OPTION_HEADER_BYTES,
+  QDCOUNT_OFFSET,
+  QNAME_POINTER,
+  Rcode,
+  RECORD_FIXED_BYTES,
+  Type,
+} from './protocol.js';
+import type { Query } from './query.js';
+
+/*
+ * Answers of this side's own making. `bytes` is the message that `query` was parsed from, `out` the buffer to write to from its
+ * start; the two must not overlap. Every writer returns the length so far, which the next one takes as `end`. With at most
+ * `MAX_ADDRESSES` addresses every answer here fits 512 bytes, so none is ever truncated.
+ */
+
+/** Most addresses in a block answer: head 271 + 8 × 28 + OPT with EDE 17 = 512 bytes. */
+export const MAX_ADDRESSES = 8;
+
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+const OWNER_POINTER_BYTES = 2;
+const EDE_BYTES = OPTION_HEADER_BYTES + 2;
+
+/** Of a SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
+// prettier-ignore
+const SOA_REST = Uint8Array.of(
+  6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,
+  0, 0, 0, 1, 0, 0, 0x0e, 0x10, 0, 0, 0x04, 0xb0, 0, 0x09, 0x3a, 0x80,
+);
+const SOA_MINIMUM_BYTES = 4;
+
+/** HINFO with CPU "RFC8482" and an empty OS (RFC 8482 §4.2). */
+const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
+
+/** An answer without records: an error, NODATA, a refusal. `ede` is an INFO-CODE or `Ede.none`. */
+export function writeEmptyAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+  ede: number,
+): number {
+  return writeOpt(out, writeHead(out, bytes, query, rcode), query, rcode, ede);
+}
+
+/** `writeAddressAnswer` with EDE 17 Filtered. */
+export function writeBlockAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  ipv4: Uint8Array,
+  ipv6: Uint8Array,
+  ttlSeconds: number,
+): number {
+  return writeAddressAnswer(out, bytes, query, ipv4, ipv6, ttlSeconds, Ede.filtered);
+}
+
+/**
+ * NOERROR with one A or AAAA record an address when the query asks for that type, and no record for any other type.
+ * @param ipv4 addresses, 4 bytes each; may be empty
+ * @param ipv6 addresses, 16 bytes each; may be empty
+ */
+export function writeAddressAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  ipv4: Uint8Array,
+  ipv6: Uint8Array,
+  ttlSeconds: number,
+  ede: number,
+): number {
+  let end = writeHead(out, bytes, query, Rcode.noError);
+  if (query.qtype === Type.a) end = writeAddresses(out, end, Type.a, ipv4, IPV4_BYTES, ttlSeconds);
+  if (query.qtype === Type.aaaa) {
+    end = writeAddresses(out, end, Type.aaaa, ipv6, IPV6_BYTES, ttlSeconds);
+  }
+  return writeOpt(out, end, query, Rcode.noError, ede);
+}
+
+/**
+ * NXDOMAIN or NODATA from a zone of this side's own, with its SOA record for the client to keep it by (RFC 2308 §5).
+ * @param zoneOffset of the zone's name within the qname, from the message's start
+ * @param ttlSeconds TTL and minimum of the SOA record
+ */
+export function writeNegativeAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+  zoneOffset: number,
+  ttlSeconds: number,
+): number {
+  const head = writeHead(out, bytes, query, rcode);
+  const end = writeSoa(out, head, zoneOffset, ttlSeconds);
+  writeUint16(out, NSCOUNT_OFFSET, 1);
+  return writeOpt(out, end, query, rcode, Ede.none);
+}
+
+/** The SOA or NS record of an empty zone whose name is the qname, as RFC 6303 §3 has them; NODATA for other types. */
+export function writeZoneAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  ttlSeconds: number,
+): number {
+  const { qtype } = query;
+  if (qtype !== Type.soa && qtype !== Type.ns) {
+    return writeNegativeAnswer(out, bytes, query, Rcode.noError, HEADER_BYTES, ttlSeconds);
+  }
+  let end = writeHead(out, bytes, query, Rcode.noError);
+  if (qtype === Type.soa) {
+    end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
+  } else {
+    const rdata = writeRecordFixed(out, end, Type.ns, ttlSeconds, OWNER_POINTER_BYTES);
+    writeUint16(out, rdata, QNAME_POINTER);
+    end = rdata + OWNER_POINTER_BYTES;
+  }
+  writeUint16(out, ANCOUNT_OFFSET, 1);
+  return writeOpt(out, end, query, Rcode.noError, Ede.none);
+}
+
+/** The minimal answer to ANY: one synthesised HINFO record (RFC 8482 §4.2). */
+export function writeAnyAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  ttlSeconds: number,
+): number {
+  const head = writeHead(out, bytes, query, Rcode.noError);
+  const rdata = writeRecordFixed(out, head, Type.hinfo, ttlSeconds, ANY_HINFO.length);
+  copyBytes(ANY_HINFO, 0, out, rdata, ANY_HINFO.length);
+  writeUint16(out, ANCOUNT_OFFSET, 1);
+  return writeOpt(out, rdata + ANY_HINFO.length, query, Rcode.noError, Ede.none);
+}
+
+/** TC=1 and no records: the client asks again over TCP (RFC 2181 §9); OPT is kept (RFC 6891 §7). */
+export function writeTruncatedAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+): number {
+  const end = writeHead(out, bytes, query, rcode);
+  writeUint16(out, FLAGS_OFFSET, readUint16(out, FLAGS_OFFSET) | Flag.tc);
+  return writeOpt(out, end, query, rcode, Ede.none);
+}
+
+/** Header and the question as it was asked, if there is a usable one. Opcode, RD and CD follow the query, RA is set. */
+export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcode: number): number {
+  const flags = query.flags & (Flag.opcode | Flag.rd | Flag.cd);
+  writeUint16(out, 0, query.id);
+  writeUint16(out, FLAGS_OFFSET, flags | Flag.qr | Flag.ra | (rcode & Flag.rcode));
+  writeUint16(out, QDCOUNT_OFFSET, query.questionEnd > HEADER_BYTES ? 1 : 0);
+  writeUint16(out, ANCOUNT_OFFSET, 0);
+  writeUint16(out, NSCOUNT_OFFSET, 0);
+  writeUint16(out, ARCOUNT_OFFSET, 0);
+  copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, query.questionEnd - HEADER_BYTES);
+  return query.questionEnd;
+}
+
+/** Bytes that `writeOpt` adds. */
+export function optBytes(query: Query, ede: number): number {
+  if (!query.hasEdns) return 0;
+  return OPT_FIXED_BYTES + (ede === Ede.none ? 0 : EDE_BYTES);
+}
+
+/**
+ * The OPT record, if the query has one, as the only additional record that `out` did not count yet: upper bits of `rcode`, version
+ * 0, DO as in the query (RFC 3225 §3), and an Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2).
+ */
+export function writeOpt(
+  out: Uint8Array,
+  end: number,
+  query: Query,
+  rcode: number,
+  ede: number,
+): number {
+  if (!query.hasEdns) return end;
+  const rdata = end + OPT_FIXED_BYTES;
+  out[end] = 0;
+  writeUint16(out, end + 1, Type.opt);
+  writeUint16(out, end + 3, EDNS_UDP_BYTES);
+  out[end + 5] = rcode >>> 4;
+  out[end + 6] = 0;
+  writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
+  writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
+  if (ede === Ede.none) {
+    writeUint16(out, end + 9, 0);
+    return rdata;
+  }
+  writeUint16(out, end + 9, EDE_BYTES);
+  writeUint16(out, rdata, OPTION_EDE);
+  writeUint16(out, rdata + 2, EDE_BYTES - OPTION_HEADER_BYTES);
+  writeUint16(out, rdata + OPTION_HEADER_BYTES, ede);
+  return rdata + EDE_BYTES;
+}
+
+function writeAddresses(
+  out: Uint8Array,
+  end: number,
+  type: number,
+  addresses: Uint8Array,
+  addressBytes: number,
+  ttlSeconds: number,
+): number {
+  let at = end;
+  for (let from = 0; from < addresses.length; from += addressBytes) {
+    const rdata = writeRecordFixed(out, at, type, ttlSeconds, addressBytes);
+    copyBytes(addresses, from, out, rdata, addressBytes);
+    at = rdata + addressBytes;
+  }
+  writeUint16(out, ANCOUNT_OFFSET, addresses.length / addressBytes);
+  return at;
+}
+
+/** The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the length so far. */
+function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: number): number {
+  const size = OWNER_POINTER_BYTES + SOA_REST.length + SOA_MINIMUM_BYTES;
+  const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, size);
+  writeUint16(out, at, NAME_POINTER | zoneOffset);
+  writeUint16(out, rdata, NAME_POINTER | zoneOffset);
+  copyBytes(SOA_REST, 0, out, rdata + OWNER_POINTER_BYTES, SOA_REST.length);
+  writeUint32(out, rdata + size - SOA_MINIMUM_BYTES, ttlSeconds);
+  return rdata + size;
+}
+
+/** All of a record of the queried name but its rdata. @returns the rdata's offset. */
+function writeRecordFixed(
+  out: Uint8Array,
+  at: number,
+  type: number,
+  ttlSeconds: number,
+  rdataBytes: number,
+): number {
+  const fixed = at + OWNER_POINTER_BYTES;
+  writeUint16(out, at, QNAME_POINTER);
+  writeUint16(out, fixed, type);
+  writeUint16(out, fixed + 2, CLASS_IN);
+  writeUint32(out, fixed + 4, ttlSeconds);
+  writeUint16(out, fixed + 8, rdataBytes);
+  return fixed + RECORD_FIXED_BYTES;
+}

@@ -1,0 +1,38 @@
+/** Two bytes, big-endian. */
+export function readUint16(bytes: Uint8Array, offset: number): number {
+  return (bytes[offset] << 8) | bytes[offset + 1];
+}
+
+/** Four bytes, big-endian, unsigned. */
+export function readUint32(bytes: Uint8Array, offset: number): number {
+  return (
+    ((bytes[offset] << 24) |
+      (bytes[offset + 1] << 16) |
+      (bytes[offset + 2] << 8) |
+      bytes[offset + 3]) >>>
+    0
+  );
+}
+
+export function writeUint16(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 8;
+  bytes[offset + 1] = value;
+}
+
+export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 24;
+  bytes[offset + 1] = value >>> 16;
+  bytes[offset + 2] = value >>> 8;
+  bytes[offset + 3] = value;
+}
+
+/** Copies `length` bytes without making a view, which costs more than the copy for a name. */
+export function copyBytes(
+  from: Uint8Array,
+  fromOffset: number,
+  to: Uint8Array,
+  toOffset: number,
+  length: number,
+): void {
+  for (let i = 0; i < length; i++) to[toOffset + i] = from[fromOffset + i];
+}

@@ -1,0 +1,99 @@
+import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
+import { optBytes, writeOpt, writeTruncatedAnswer } from './answer.js';
+import {
+  ANCOUNT_OFFSET,
+  ARCOUNT_OFFSET,
+  DNSSEC_OK,
+  EDNS_UDP_BYTES,
+  Flag,
+  FLAGS_OFFSET,
+  HEADER_BYTES,
+  NSCOUNT_OFFSET,
+  OPT_FIXED_BYTES,
+  QDCOUNT_OFFSET,
+  TTL_SIGN,
+  Type,
+} from './protocol.js';
+import type { Query } from './query.js';
+import type { Response } from './response.js';
+
+/** Longest query that `writeUpstreamQuery` makes: header, name, type and class, OPT. */
+export const MAX_UPSTREAM_QUERY_BYTES = HEADER_BYTES + 255 + 4 + OPT_FIXED_BYTES;
+
+/**
+ * The query to ask an upstream resolver: own id, CD of the client, its question in its own case, and EDNS with this side's size and the
+ * client's DO. RD and AD are always set: the answer may serve others, who want to know what is authentic (RFC 6840 §5.7).
+ * @returns its length
+ */
+export function writeUpstreamQuery(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  id: number,
+): number {
+  const end = query.questionEnd;
+  writeUint16(out, 0, id);
+  writeUint16(out, FLAGS_OFFSET, Flag.rd | Flag.ad | (query.flags & Flag.cd));
+  writeUint16(out, QDCOUNT_OFFSET, 1);
+  writeUint16(out, ANCOUNT_OFFSET, 0);
+  writeUint16(out, NSCOUNT_OFFSET, 0);
+  writeUint16(out, ARCOUNT_OFFSET, 1);
+  copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, end - HEADER_BYTES);
+  out[end] = 0;
+  writeUint16(out, end + 1, Type.opt);
+  writeUint16(out, end + 3, EDNS_UDP_BYTES);
+  writeUint16(out, end + 5, 0);
+  writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
+  writeUint16(out, end + 9, 0);
+  return end + OPT_FIXED_BYTES;
+}
+
+/**
+ * The client's answer made of an upstream response whose question is the client's: records unchanged but for a bound on their TTLs; id,
+ * case of the question, RD, CD and OPT are the client's. What is larger than `limit` becomes a truncated answer.
+ * The response's rcode must be below 16.
+ * @param limit largest answer in bytes, 512 or more
+ * @param ttlCapSeconds bound on every TTL
+ */
+export function writeForwardedAnswer(
+  out: Uint8Array,
+  response: Response,
+  bytes: Uint8Array,
+  query: Query,
+  limit: number,
+  ttlCapSeconds: number,
+): number {
+  const { recordsEnd, rcode, ede } = response;
+  if (recordsEnd + optBytes(query, ede) > limit) {
+    return writeTruncatedAnswer(out, bytes, query, rcode);
+  }
+  writeUint16(out, 0, query.id);
+  writeUint16(out, FLAGS_OFFSET, forwardedFlags(response, query));
+  writeUint16(out, QDCOUNT_OFFSET, 1);
+  writeUint16(out, ANCOUNT_OFFSET, response.answerCount);
+  writeUint16(out, NSCOUNT_OFFSET, response.authorityCount);
+  writeUint16(out, ARCOUNT_OFFSET, response.additionalCount);
+  copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, query.questionEnd - HEADER_BYTES);
+  const start = response.questionEnd;
+  copyBytes(response.bytes, start, out, start, recordsEnd - start);
+  capTtls(out, response, ttlCapSeconds);
+  return writeOpt(out, recordsEnd, query, rcode, ede);
+}
+
+/** RD and CD are the client's; AD only for a client that asked for it with AD or DO (RFC 6840 §5.8). */
+function forwardedFlags(response: Response, query: Query): number {
+  const wantsAd = query.dnssecOk || (query.flags & Flag.ad) !== 0;
+  const kept = Flag.aa | Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
+  return Flag.qr | Flag.ra | (response.flags & kept) | (query.flags & (Flag.rd | Flag.cd));
+}
+
+/** Bounds the TTLs of all records of `response`, whose records stand in `out` at their own offsets. */
+function capTtls(out: Uint8Array, response: Response, ttlCapSeconds: number): void {
+  const { ttlOffsets, ttlCount } = response;
+  for (let i = 0; i < ttlCount; i++) {
+    const at = ttlOffsets[i];
+    const ttl = readUint32(out, at);
+    if (ttl >= TTL_SIGN) writeUint32(out, at, 0);
+    else if (ttl > ttlCapSeconds) writeUint32(out, at, ttlCapSeconds);
+  }
+}

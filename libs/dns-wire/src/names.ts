@@ -1,0 +1,94 @@
+import { LABEL_TYPE_MASK, MAX_LABEL_BYTES, MAX_NAME_BYTES, POINTER_MASK } from './protocol.js';
+import { copyBytes, readUint16 } from './bytes.js';
+
+/** A name that breaks the rules of RFC 1035 §3.1 or §4.1.4, or runs over the end of the message. */
+export const BAD_NAME = -1;
+
+/** A name has at most 127 labels, and a pointer stands after at least one of them. */
+const MAX_POINTERS = 127;
+
+/**
+ * End of an uncompressed wire name (RFC 1035 §3.1) of at most 255 bytes.
+ * @returns the offset after the root's byte, or `BAD_NAME`; a compression pointer is one.
+ */
+export function skipPlainName(bytes: Uint8Array, length: number, offset: number): number {
+  const limit = Math.min(length, offset + MAX_NAME_BYTES);
+  let at = offset;
+  while (at < limit) {
+    const label = bytes[at];
+    if (label === 0) return at + 1;
+    if (label > MAX_LABEL_BYTES) return BAD_NAME;
+    at += label + 1;
+  }
+  return BAD_NAME;
+}
+
+/**
+ * End of a name that may be compressed (RFC 1035 §4.1.4), without following its pointer.
+ * @returns the offset after the root's byte or the pointer, or `BAD_NAME`.
+ */
+export function skipName(bytes: Uint8Array, length: number, offset: number): number {
+  const limit = Math.min(length, offset + MAX_NAME_BYTES);
+  let at = offset;
+  while (at < limit) {
+    const label = bytes[at];
+    if (label === 0) return at + 1;
+    if (label >= LABEL_TYPE_MASK) return at + 2 <= length ? at + 2 : BAD_NAME;
+    if (label > MAX_LABEL_BYTES) return BAD_NAME;
+    at += label + 1;
+  }
+  return BAD_NAME;
+}
+
+/**
+ * Writes a name that may be compressed to the start of `scratch` (255 bytes or more) as an uncompressed wire name.
+ * Each pointer must point before the place it was reached from, so every name ends.
+ * @returns the bytes written, or `BAD_NAME`.
+ */
+export function expandName(
+  bytes: Uint8Array,
+  length: number,
+  offset: number,
+  scratch: Uint8Array,
+): number {
+  let at = offset;
+  let start = offset;
+  let written = 0;
+  let pointers = 0;
+  while (at < length) {
+    const label = bytes[at];
+    if (label >= LABEL_TYPE_MASK) {
+      if (at + 2 > length || ++pointers > MAX_POINTERS) return BAD_NAME;
+      at = readUint16(bytes, at) & POINTER_MASK;
+      if (at >= start) return BAD_NAME;
+      start = at;
+      continue;
+    }
+    if (label > MAX_LABEL_BYTES) return BAD_NAME;
+    const size = label + 1;
+    if (at + size > length || written + size > MAX_NAME_BYTES) return BAD_NAME;
+    copyBytes(bytes, at, scratch, written, size);
+    written += size;
+    if (label === 0) return written;
+    at += size;
+  }
+  return BAD_NAME;
+}
+
+/** Whether two runs of bytes are equal when ASCII letters are taken as lower case (RFC 4343 §3). */
+export function equalsIgnoringCase(
+  a: Uint8Array,
+  aOffset: number,
+  b: Uint8Array,
+  bOffset: number,
+  length: number,
+): boolean {
+  for (let i = 0; i < length; i++) {
+    if (lowerCase(a[aOffset + i]) !== lowerCase(b[bOffset + i])) return false;
+  }
+  return true;
+}
+
+function lowerCase(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+}

@@ -1,0 +1,152 @@
+import { readUint16 } from './bytes.js';
+import { areOptionsSound } from './edns.js';
+import { BAD_NAME, skipName, skipPlainName } from './names.js';
+import {
+  ANCOUNT_OFFSET,
+  ARCOUNT_OFFSET,
+  CLASSIC_UDP_BYTES,
+  DNSSEC_OK,
+  EDNS_UDP_BYTES,
+  FIRST_META_TYPE,
+  Flag,
+  FLAGS_OFFSET,
+  HEADER_BYTES,
+  LAST_META_TYPE,
+  NSCOUNT_OFFSET,
+  OPCODE_QUERY,
+  OPCODE_SHIFT,
+  QDCOUNT_OFFSET,
+  QUESTION_FIXED_BYTES,
+  Rcode,
+  RECORD_FIXED_BYTES,
+  Type,
+} from './protocol.js';
+
+/** What became of a packet. A positive status is the RCODE to answer with. */
+export const QueryStatus = {
+  ok: 0,
+  formErr: Rcode.formErr,
+  notImp: Rcode.notImp,
+  badVers: Rcode.badVers,
+  /** No answer at all: not even a header, or itself a reply. */
+  drop: -1,
+} as const;
+export type QueryStatus = (typeof QueryStatus)[keyof typeof QueryStatus];
+
+/** One parsed query; reused from query to query. Offsets are into the bytes given to `parseQuery`, which keep their owner. */
+export class Query {
+  id = 0;
+  /** The 16 flag bits of the header, see `Flag`. */
+  flags = 0;
+  qtype = 0;
+  qclass = 0;
+  /** Offset after the question; the end of the header when there is no usable question. The qname starts at `HEADER_BYTES`. */
+  questionEnd = HEADER_BYTES;
+  /** Whether the query has an OPT record (RFC 6891). */
+  hasEdns = false;
+  /** Whether the client wants DNSSEC records (DO, RFC 3225). */
+  dnssecOk = false;
+  /** Largest answer that the client takes over UDP: 512 … 1232 bytes. */
+  udpBytes: number = CLASSIC_UDP_BYTES;
+
+  get recursionDesired(): boolean {
+    return (this.flags & Flag.rd) !== 0;
+  }
+
+  copyFrom(other: Query): void {
+    this.id = other.id;
+    this.flags = other.flags;
+    this.qtype = other.qtype;
+    this.qclass = other.qclass;
+    this.questionEnd = other.questionEnd;
+    this.hasEdns = other.hasEdns;
+    this.dnssecOk = other.dnssecOk;
+    this.udpBytes = other.udpBytes;
+  }
+}
+
+/** Version of EDNS that this side speaks. */
+const EDNS_VERSION = 0;
+
+/**
+ * Reads a query: one question without compression, nothing in the answer and authority sections, at most one OPT record, no
+ * bytes left over. Reads `bytes` up to `length` only.
+ *
+ * Whatever the status, `out` then holds what an answer needs: id and flags, the question if it is sound, and the EDNS part as far as
+ * it was reached. Only after `drop` it means nothing.
+ */
+export function parseQuery(bytes: Uint8Array, length: number, out: Query): QueryStatus {
+  if (length < HEADER_BYTES) return QueryStatus.drop;
+  const flags = readUint16(bytes, FLAGS_OFFSET);
+  if ((flags & Flag.qr) !== 0) return QueryStatus.drop;
+  out.id = readUint16(bytes, 0);
+  out.flags = flags;
+  out.qtype = 0;
+  out.qclass = 0;
+  out.questionEnd = HEADER_BYTES;
+  out.hasEdns = false;
+  out.dnssecOk = false;
+  out.udpBytes = CLASSIC_UDP_BYTES;
+  if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
+  if (!parseQuestion(bytes, length, out)) return QueryStatus.formErr;
+  const status = parseAdditional(bytes, length, out);
+  return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;
+}
+
+/** One question (RFC 9619), its name without pointers. Sets nothing unless it is sound. */
+function parseQuestion(bytes: Uint8Array, length: number, out: Query): boolean {
+  if (readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
+  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
+  out.qtype = readUint16(bytes, nameEnd);
+  out.qclass = readUint16(bytes, nameEnd + 2);
+  out.questionEnd = nameEnd + QUESTION_FIXED_BYTES;
+  return true;
+}
+
+/** All records after the question of a query without answer and authority records; others are left to `checkType`. */
+function parseAdditional(bytes: Uint8Array, length: number, out: Query): QueryStatus {
+  if (!hasOnlyAdditional(bytes)) return QueryStatus.ok;
+  let at = out.questionEnd;
+  let version = EDNS_VERSION;
+  for (let left = readUint16(bytes, ARCOUNT_OFFSET); left > 0; left--) {
+    const nameEnd = skipName(bytes, length, at);
+    if (nameEnd === BAD_NAME || nameEnd + RECORD_FIXED_BYTES > length) return QueryStatus.formErr;
+    const rdata = nameEnd + RECORD_FIXED_BYTES;
+    const end = rdata + readUint16(bytes, nameEnd + 8);
+    if (end > length) return QueryStatus.formErr;
+    if (readUint16(bytes, nameEnd) === Type.opt) {
+      if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
+      if (!areOptionsSound(bytes, rdata, end)) return QueryStatus.formErr;
+      version = readOpt(bytes, nameEnd, out);
+    }
+    at = end;
+  }
+  if (at !== length) return QueryStatus.formErr;
+  return version === EDNS_VERSION ? QueryStatus.ok : QueryStatus.badVers;
+}
+
+/** OPT: class is the UDP size, TTL is extended RCODE, version and flags (RFC 6891 §6.1.2–6.1.3). @returns the version. */
+function readOpt(bytes: Uint8Array, fixed: number, out: Query): number {
+  out.hasEdns = true;
+  out.udpBytes = Math.min(
+    Math.max(readUint16(bytes, fixed + 2), CLASSIC_UDP_BYTES),
+    EDNS_UDP_BYTES,
+  );
+  out.dnssecOk = (readUint16(bytes, fixed + 6) & DNSSEC_OK) !== 0;
+  return bytes[fixed + 5];
+}
+
+function hasOnlyAdditional(bytes: Uint8Array): boolean {
+  return readUint16(bytes, ANCOUNT_OFFSET) === 0 && readUint16(bytes, NSCOUNT_OFFSET) === 0;
+}
+
+/**
+ * Zone transfers (an IXFR has an authority record: RFC 1995 §3) and other meta questions are not implemented, ANY is a question;
+ * 0, OPT and NXNAME (RFC 9824 §3.5) cannot be asked for.
+ */
+function checkType(bytes: Uint8Array, qtype: number): QueryStatus {
+  if (qtype === 0 || qtype === Type.opt || qtype === Type.nxname) return QueryStatus.formErr;
+  if (qtype >= FIRST_META_TYPE && qtype < LAST_META_TYPE) return QueryStatus.notImp;
+  return hasOnlyAdditional(bytes) ? QueryStatus.ok : QueryStatus.formErr;
+}

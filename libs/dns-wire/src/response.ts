@@ -1,0 +1,142 @@
+import { readUint16, readUint32 } from './bytes.js';
+import { areOptionsSound, readEde } from './edns.js';
+import { BAD_NAME, equalsIgnoringCase, skipName, skipPlainName } from './names.js';
+import {
+  ANCOUNT_OFFSET,
+  ARCOUNT_OFFSET,
+  Ede,
+  Flag,
+  FLAGS_OFFSET,
+  HEADER_BYTES,
+  MAX_MESSAGE_BYTES,
+  NSCOUNT_OFFSET,
+  OPCODE_QUERY,
+  OPCODE_SHIFT,
+  QDCOUNT_OFFSET,
+  QUESTION_FIXED_BYTES,
+  RECORD_FIXED_BYTES,
+  Type,
+} from './protocol.js';
+import type { Query } from './query.js';
+
+/** Records that fit the longest message: root name and no rdata each. */
+const MAX_RECORDS = Math.floor((MAX_MESSAGE_BYTES - HEADER_BYTES) / (1 + RECORD_FIXED_BYTES));
+
+/** One parsed response of an upstream resolver; reused. Holds the bytes until the next `parseResponse`, never changes them. */
+export class Response {
+  bytes: Uint8Array = new Uint8Array(0);
+  id = 0;
+  flags = 0;
+  /** With the upper bits of the OPT record (RFC 6891 §6.1.3). */
+  rcode = 0;
+  /** Offset after the question, where the records start. */
+  questionEnd = HEADER_BYTES;
+  answerCount = 0;
+  authorityCount = 0;
+  /** Additional records before the OPT record, or all of them where there is none. */
+  additionalCount = 0;
+  /** Offset after the last of those records. */
+  recordsEnd = HEADER_BYTES;
+  /** Offsets of the TTLs of those records, the first `ttlCount` of them: answer, authority, additional. */
+  readonly ttlOffsets = new Uint16Array(MAX_RECORDS);
+  ttlCount = 0;
+  /** INFO-CODE of the first Extended DNS Error, or `Ede.none`. */
+  ede: number = Ede.none;
+
+  get isTruncated(): boolean {
+    return (this.flags & Flag.tc) !== 0;
+  }
+}
+
+/**
+ * Reads a response to one question and checks that every record lies inside `length`. What stands in additional records after
+ * OPT is given up: it is optional, and would have to move.
+ * @returns false when it is no sound response; `out` then means nothing.
+ */
+export function parseResponse(bytes: Uint8Array, length: number, out: Response): boolean {
+  if (length < HEADER_BYTES || readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
+  const flags = readUint16(bytes, FLAGS_OFFSET);
+  if ((flags & Flag.qr) === 0 || (flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) {
+    return false;
+  }
+  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
+  out.bytes = bytes;
+  out.id = readUint16(bytes, 0);
+  out.flags = flags;
+  out.rcode = flags & Flag.rcode;
+  out.questionEnd = nameEnd + QUESTION_FIXED_BYTES;
+  out.answerCount = readUint16(bytes, ANCOUNT_OFFSET);
+  out.authorityCount = readUint16(bytes, NSCOUNT_OFFSET);
+  out.ede = Ede.none;
+  out.ttlCount = 0;
+  const additional = readLeading(bytes, length, out);
+  return additional !== BAD_RECORD && readAdditional(bytes, length, additional, out);
+}
+
+/** Whether the response is to that question: same name but for case (RFC 4343), type and class. */
+export function answersQuestion(response: Response, bytes: Uint8Array, query: Query): boolean {
+  const fixed = query.questionEnd - QUESTION_FIXED_BYTES;
+  return (
+    response.questionEnd === query.questionEnd &&
+    readUint32(response.bytes, fixed) === readUint32(bytes, fixed) &&
+    equalsIgnoringCase(response.bytes, HEADER_BYTES, bytes, HEADER_BYTES, fixed - HEADER_BYTES)
+  );
+}
+
+/** A record that runs over the end of the message, or whose name does. */
+export const BAD_RECORD = -1;
+
+/** @returns the offset of the type of the record at `offset`, or `BAD_RECORD`. */
+export function skipOwner(bytes: Uint8Array, length: number, offset: number): number {
+  const fixed = skipName(bytes, length, offset);
+  return fixed === BAD_NAME || fixed + RECORD_FIXED_BYTES > length ? BAD_RECORD : fixed;
+}
+
+/** @returns the offset after the record whose type is at `fixed`; it may lie beyond the message. */
+export function endOfRecord(bytes: Uint8Array, fixed: number): number {
+  return fixed + RECORD_FIXED_BYTES + readUint16(bytes, fixed + 8);
+}
+
+/** Offset of the TTL after that of the type. */
+const TTL_OFFSET = 4;
+
+/** Answer and authority records. @returns the offset after them, or `BAD_RECORD`. */
+function readLeading(bytes: Uint8Array, length: number, out: Response): number {
+  let at = out.questionEnd;
+  for (let left = out.answerCount + out.authorityCount; left > 0; left--) {
+    const fixed = skipOwner(bytes, length, at);
+    if (fixed === BAD_RECORD || readUint16(bytes, fixed) === Type.opt) return BAD_RECORD;
+    at = endOfRecord(bytes, fixed);
+    if (at > length) return BAD_RECORD;
+    out.ttlOffsets[out.ttlCount++] = fixed + TTL_OFFSET;
+  }
+  return at;
+}
+
+function readAdditional(bytes: Uint8Array, length: number, offset: number, out: Response): boolean {
+  const total = readUint16(bytes, ARCOUNT_OFFSET);
+  let hasOpt = false;
+  out.additionalCount = total;
+  out.recordsEnd = offset;
+  let at = offset;
+  for (let i = 0; i < total; i++) {
+    const fixed = skipOwner(bytes, length, at);
+    if (fixed === BAD_RECORD) return false;
+    const end = endOfRecord(bytes, fixed);
+    if (end > length) return false;
+    if (readUint16(bytes, fixed) === Type.opt) {
+      const rdata = fixed + RECORD_FIXED_BYTES;
+      if (hasOpt || fixed !== at + 1 || !areOptionsSound(bytes, rdata, end)) return false;
+      hasOpt = true;
+      out.additionalCount = i;
+      out.rcode |= bytes[fixed + 4] << 4;
+      out.ede = readEde(bytes, rdata, end);
+    }
+    at = end;
+    if (hasOpt) continue;
+    out.recordsEnd = at;
+    out.ttlOffsets[out.ttlCount++] = fixed + TTL_OFFSET;
+  }
+  return true;
+}

@@ -1,0 +1,23 @@
+import { pino, type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Levels of `LOG_LEVEL`, most severe first. */
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * The log of a process: one JSON object a line on standard output, ISO times, level in words. Written synchronously, so that the
+ * last line before a crash is there.
+ */
+export function createLogger(options: { name: string; level: LogLevel }): Logger {
+  return pino(
+    {
+      level: options.level,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      base: { process: options.name },
+    },
+    pino.destination({ dest: 1, sync: true }),
+  );
+}

@@ -1,0 +1,231 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { CidrSet, InvalidCidrError } from './cidr-set.js';
+import { type Variable, VariableFault } from './variable.js';
+
+/** What each kind of variable takes beside its own bounds. */
+export interface VariableOptions {
+  readonly description: string;
+  readonly default?: string;
+}
+
+/** An address and a port to connect to. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+function variable<T>(
+  options: VariableOptions,
+  allowed: string,
+  parse: (text: string) => T,
+  secret = false,
+): Variable<T> {
+  return { description: options.description, default: options.default, allowed, secret, parse };
+}
+
+/** A whole number from `lowest` to `highest`. */
+export function integer(
+  lowest: number,
+  highest: number,
+  options: VariableOptions,
+): Variable<number> {
+  return variable(options, `a whole number from ${lowest} to ${highest}`, (text) =>
+    parseInteger(text, lowest, highest),
+  );
+}
+
+/** A port to listen on. Unless `lowest` says otherwise, 0 is allowed and takes any free one. */
+export function port(
+  options: VariableOptions & { readonly lowest?: number; readonly highest?: number },
+): Variable<number> {
+  const { lowest = 0, highest = 65535 } = options;
+  return variable(options, `a port number from ${lowest} to ${highest}`, (text) =>
+    parseInteger(text, lowest, highest),
+  );
+}
+
+/** Any text, as it stands. */
+export function text(allowed: string, options: VariableOptions): Variable<string> {
+  return variable(options, allowed, (value) => value);
+}
+
+/** A text that is never shown, of at least `shortest` characters. */
+export function secret(shortest: number, options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => parseSecret(value, shortest);
+  return variable(
+    options,
+    `a secret of at least ${shortest} characters without spaces`,
+    parse,
+    true,
+  );
+}
+
+/** Comma-separated secrets of at least `shortest` characters each. */
+export function secretList(
+  shortest: number,
+  options: VariableOptions,
+): Variable<readonly string[]> {
+  const allowed = `comma-separated secrets of at least ${shortest} characters without spaces`;
+  const parse = (value: string): string[] =>
+    splitList(value).map((item) => parseSecret(item, shortest));
+  return variable(options, allowed, parse, true);
+}
+
+/** A secret of exactly `bytes` bytes in hexadecimal. */
+export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => {
+    if (value.length !== bytes * 2 || !/^[0-9a-f]+$/i.test(value)) throw new VariableFault();
+    return value.toLowerCase();
+  };
+  return variable(options, `${bytes * 2} hexadecimal digits`, parse, true);
+}
+
+/** `true` or `false`. */
+export function boolean(options: VariableOptions): Variable<boolean> {
+  return variable(options, 'true or false', (value) => {
+    if (value !== 'true' && value !== 'false') throw new VariableFault();
+    return value === 'true';
+  });
+}
+
+/** One of `choices`. */
+export function choice<const T extends string>(
+  choices: readonly T[],
+  options: VariableOptions,
+): Variable<T> {
+  return variable(options, `one of ${choices.join(', ')}`, (value) => {
+    const found = choices.find((one) => one === value);
+    if (found === undefined) throw new VariableFault();
+    return found;
+  });
+}
+
+/** A URL with one of `protocols` (`http`, `redis` …). May hold a password, so it is never shown. */
+export function url(protocols: readonly string[], options: VariableOptions): Variable<string> {
+  const allowed = `a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`;
+  const parse = (value: string): string => {
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    if (!parsed?.host || !protocols.includes(parsed.protocol.slice(0, -1)))
+      throw new VariableFault();
+    return value;
+  };
+  return variable(options, allowed, parse, true);
+}
+
+/** Comma-separated networks in CIDR form; a bare address is a network of one. */
+export function cidrList(options: VariableOptions): Variable<CidrSet> {
+  const allowed = 'comma-separated networks such as 192.0.2.0/24 or 2001:db8::/32';
+  return variable(options, allowed, (value) => {
+    try {
+      return CidrSet.parse(splitList(value));
+    } catch (error) {
+      if (!(error instanceof InvalidCidrError)) throw error;
+      throw new VariableFault(error.message);
+    }
+  });
+}
+
+/** An address to listen on. */
+export function address(options: VariableOptions): Variable<string> {
+  return variable(options, 'an IPv4 or IPv6 address', (value) => {
+    if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
+    return value;
+  });
+}
+
+/** Comma-separated addresses of one family. */
+export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
+  const valid = family === 4 ? isIPv4 : isIPv6;
+  return variable(options, `comma-separated IPv${family} addresses`, (value) => {
+    const items = splitList(value);
+    const bad = items.find((item) => !valid(item) || item.includes('%'));
+    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
+    return items;
+  });
+}
+
+/** Comma-separated `address`, `address:port` or `[v6]:port`. */
+export function endpointList(
+  defaultPort: number,
+  options: VariableOptions,
+): Variable<readonly Endpoint[]> {
+  const allowed = `comma-separated addresses such as 192.0.2.1, 192.0.2.1:${defaultPort} or [2001:db8::1]:${defaultPort}`;
+  return variable(options, allowed, (value) =>
+    splitList(value).map((item) => parseEndpoint(item, defaultPort)),
+  );
+}
+
+/** A size in bytes: digits, or digits with kb, mb or gb (1024 each). */
+export function byteSize(options: VariableOptions): Variable<number> {
+  return variable(options, 'a size such as 512kb, 8mb or a number of bytes', (value) => {
+    const match = /^(\d{1,12})(kb|mb|gb|b)?$/i.exec(value);
+    if (!match) throw new VariableFault();
+    const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
+    return Number(match[1]) * (unit ?? 1);
+  });
+}
+
+/** An IANA time zone. */
+export function timeZone(options: VariableOptions): Variable<string> {
+  return variable(options, 'an IANA time zone such as UTC or Europe/London', (value) => {
+    if (!/^[A-Za-z]/.test(value)) throw new VariableFault();
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    } catch (error) {
+      if (error instanceof RangeError) throw new VariableFault();
+      throw error;
+    }
+  });
+}
+
+/** A JSON text that `read` turns into a value; it throws VariableFault when the value is not what is allowed. */
+export function json<T>(
+  allowed: string,
+  read: (value: unknown) => T,
+  options: VariableOptions,
+): Variable<T> {
+  return variable(options, allowed, (value) => {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(value);
+    } catch {
+      throw new VariableFault('it is not JSON');
+    }
+    return read(parsed);
+  });
+}
+
+function parseInteger(value: string, lowest: number, highest: number): number {
+  const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+  return parsed;
+}
+
+function parseSecret(value: string, shortest: number): string {
+  if (value.length < shortest || /\s/.test(value)) throw new VariableFault();
+  return value;
+}
+
+function parseEndpoint(item: string, defaultPort: number): Endpoint {
+  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item);
+  const host = isIPv6(item) ? item : (match?.[1] ?? match?.[2] ?? '');
+  const bracketed = match?.[1] !== undefined;
+  if (host.includes('%') || (bracketed ? !isIPv6(host) : isIP(host) === 0)) {
+    throw new VariableFault(`"${bounded(item)}" is not one`);
+  }
+  const portText = isIPv6(item) ? undefined : match?.[3];
+  return {
+    address: host,
+    port: portText === undefined ? defaultPort : parseInteger(portText, 1, 65535),
+  };
+}
+
+function splitList(value: string): string[] {
+  const items = value.split(',').map((item) => item.trim());
+  if (items.includes('')) throw new VariableFault('an item is empty');
+  return items;
+}
+
+function bounded(value: string): string {
+  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
+}

@@ -1,0 +1,67 @@
+/** A variable of the environment: what it means, what it may be, and how its text becomes a value. */
+export interface Variable<T> {
+  /** One sentence for operators. */
+  readonly description: string;
+  /** What the variable may be, to complete "NAME must be …". */
+  readonly allowed: string;
+  /** Text that stands in when the variable is unset or empty; undefined: the variable is required. */
+  readonly default: string | undefined;
+  /** Whether the value must never be shown. */
+  readonly secret: boolean;
+  /** @throws VariableFault when the text is not what is allowed. */
+  readonly parse: (text: string) => T;
+  /** Value of an optional variable that is unset. Present only on optional variables. */
+  readonly absent?: { readonly value: T };
+}
+
+/** All variables of one process, by name. */
+export type VariableSchema = Readonly<Record<string, Variable<unknown>>>;
+
+/** The typed values of a schema, by variable name. */
+export type Configuration<S extends VariableSchema> = {
+  readonly [N in keyof S]: S[N] extends Variable<infer T> ? T : never;
+};
+
+/** A text that is not what its variable allows; `parse` throws it. The message, if any, says more than `allowed` does. */
+export class VariableFault extends Error {
+  override readonly name = 'VariableFault';
+}
+
+/** Bad or missing variables: one line each, naming the variable and what it may be. Values are not repeated: they may be secret. */
+export class VariableError extends Error {
+  override readonly name = 'VariableError';
+}
+
+/**
+ * Reads the variables of `schema` from `environment`. An empty text counts as unset.
+ * @throws VariableError naming every bad or missing variable.
+ */
+export function parseVariables<S extends VariableSchema>(
+  schema: S,
+  environment: Readonly<Record<string, string | undefined>>,
+): Configuration<S> {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, variable] of Object.entries(schema)) {
+    const text = environment[name]?.trim() || variable.default;
+    if (text === undefined) {
+      if (variable.absent) values[name] = variable.absent.value;
+      else faults.push(`${name} is required: it must be ${variable.allowed}`);
+      continue;
+    }
+    try {
+      values[name] = variable.parse(text);
+    } catch (error) {
+      if (!(error instanceof VariableFault)) throw error;
+      const detail = error.message === '' ? '' : ` (${error.message})`;
+      faults.push(`${name} must be ${variable.allowed}${detail}`);
+    }
+  }
+  if (faults.length > 0) throw new VariableError(faults.join('\n'));
+  return values as Configuration<S>;
+}
+
+/** The same variable, undefined when unset. */
+export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
+  return { ...variable, absent: { value: undefined } };
+}

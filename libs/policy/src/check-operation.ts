@@ -1,0 +1,56 @@
+import type { Entities, EntityKeys, Ipv6Words, Operation } from '@weir/config-model';
+import { PolicyError } from './policy-error.js';
+
+/**
+ * Refuses what a policy could only get wrong. Ranges of single values are the codec's business; this is about what lookups build
+ * on: masked networks and ascending lists.
+ * @throws PolicyError
+ */
+export function checkOperation(operation: Operation): void {
+  if (operation.type === 'reload') {
+    throw new PolicyError('a reload is not an operation on a policy: load a snapshot');
+  }
+  switch (operation.kind) {
+    case 'profile':
+      if (operation.type === 'put') checkProfile(operation.entity);
+      return;
+    case 'ipv4Network':
+      checkIpv4(operation.type === 'put' ? operation.entity : operation.key);
+      return;
+    case 'ipv6Network':
+      checkIpv6(operation.type === 'put' ? operation.entity : operation.key);
+      return;
+    case 'blockPage':
+    case 'domainRule':
+    case 'naptAssignment':
+    case 'schedule':
+    case 'catalogue':
+      return;
+  }
+}
+
+function checkProfile({ id, categoryIds, applicationRules }: Entities['profile']): void {
+  const applicationIds = applicationRules.map((rule) => rule.applicationId);
+  if (!isAscending(categoryIds) || !isAscending(applicationIds)) {
+    throw new PolicyError(`profile ${id}: categories and applications must be ascending`);
+  }
+}
+
+function isAscending(ids: readonly number[]): boolean {
+  return ids.every((id, i) => i === 0 || ids[i - 1] < id);
+}
+
+function checkIpv4({ address, prefixLength }: EntityKeys['ipv4Network']): void {
+  if (!isMasked(address, prefixLength)) throw new PolicyError('an IPv4 network has host bits set');
+}
+
+function checkIpv6({ address, prefixLength }: EntityKeys['ipv6Network']): void {
+  const masked = (address satisfies Ipv6Words).every((word, i) =>
+    isMasked(word, Math.min(Math.max(prefixLength - i * 32, 0), 32)),
+  );
+  if (!masked) throw new PolicyError('an IPv6 network has host bits set');
+}
+
+function isMasked(word: number, bits: number): boolean {
+  return bits === 32 || (word & (0xffff_ffff >>> bits)) === 0;
+}

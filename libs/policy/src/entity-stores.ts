@@ -1,0 +1,186 @@
+import {
+  type ActiveCatalogue,
+  type BlockPage,
+  type Entities,
+  type EntityKeys,
+  type EntityKind,
+  type Ipv4Network,
+  type Ipv6Network,
+  type Row,
+  toRow,
+} from '@weir/config-model';
+import { Profiles } from './profiles/profiles.js';
+import { DomainRules } from './rules/domain-rules.js';
+import { WeeklySwitch } from './schedules/weekly-switch.js';
+import { Subscribers } from './subscribers/subscribers.js';
+
+/** The entities of one kind. What was there before comes back as its row, so that the digest can count it out. */
+export interface EntityStore<K extends EntityKind> {
+  readonly size: number;
+  /** @returns the row of the entity that this one replaces; null: it is new. */
+  put(entity: Entities[K]): Row | null;
+  /** @returns the row of the entity that went; null: there was none. */
+  delete(key: EntityKeys[K]): Row | null;
+}
+
+/** Everything that is configured, each kind in the structure that answers queries. */
+export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
+  readonly profiles = new Profiles();
+  readonly domainRules = new DomainRules();
+  readonly subscribers = new Subscribers();
+  /** By slot of the scheduled profile. */
+  readonly schedules = new Map<number, WeeklySwitch>();
+
+  private readonly words = new Uint32Array(4);
+
+  readonly profile: EntityStore<'profile'> = storeOf(
+    () => this.profiles.size,
+    (profile) => this.profiles.set(profile),
+    ({ id }) => this.profiles.delete(id),
+  );
+
+  readonly domainRule: EntityStore<'domainRule'> = storeOf(
+    () => this.domainRules.size,
+    ({ profileId, domainHash, verdict }) => {
+      const slot = this.profiles.slotOf(profileId);
+      const previous = this.domainRules.set(slot, domainHash, verdict);
+      if (previous !== 0) return [profileId, domainHash, previous];
+      this.profiles.countRules(slot, 1);
+      return null;
+    },
+    ({ profileId, domainHash }) => {
+      const slot = this.profiles.findSlot(profileId);
+      const previous = slot < 0 ? 0 : this.domainRules.delete(slot, domainHash);
+      if (previous === 0) return null;
+      this.profiles.countRules(slot, -1);
+      return [profileId, domainHash, previous];
+    },
+  );
+
+  readonly ipv4Network: EntityStore<'ipv4Network'> = storeOf(
+    () => this.subscribers.ipv4Networks.size,
+    (network) => {
+      const slot = this.profiles.slotOf(network.profileId);
+      return this.networkRow(
+        network,
+        this.subscribers.ipv4Networks.set(this.ipv4Words(network), network.prefixLength, slot),
+      );
+    },
+    (key) =>
+      this.networkRow(
+        key,
+        this.subscribers.ipv4Networks.delete(this.ipv4Words(key), key.prefixLength),
+      ),
+  );
+
+  readonly ipv6Network: EntityStore<'ipv6Network'> = storeOf(
+    () => this.subscribers.ipv6Networks.size,
+    (network) => {
+      const slot = this.profiles.slotOf(network.profileId);
+      return this.networkRow(
+        network,
+        this.subscribers.ipv6Networks.set(this.ipv6Words(network), network.prefixLength, slot),
+      );
+    },
+    (key) =>
+      this.networkRow(
+        key,
+        this.subscribers.ipv6Networks.delete(this.ipv6Words(key), key.prefixLength),
+      ),
+  );
+
+  readonly naptAssignment: EntityStore<'naptAssignment'> = storeOf(
+    () => this.subscribers.naptRanges.size,
+    ({ address, lowerPort, upperPort, profileId }) => {
+      const slot = this.profiles.slotOf(profileId);
+      const previous = this.subscribers.naptRanges.set(address, lowerPort, upperPort, slot);
+      return previous < 0 ? null : [address, lowerPort, upperPort, this.profiles.id(previous)];
+    },
+    ({ address, lowerPort, upperPort }) => {
+      const previous = this.subscribers.naptRanges.delete(address, lowerPort, upperPort);
+      return previous < 0 ? null : [address, lowerPort, upperPort, this.profiles.id(previous)];
+    },
+  );
+
+  readonly schedule: EntityStore<'schedule'> = storeOf(
+    () => this.schedules.size,
+    (schedule) => {
+      const slot = this.profiles.slotOf(schedule.profileId);
+      const previous = this.schedules.get(slot)?.row ?? null;
+      const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
+      this.schedules.set(slot, new WeeklySwitch(schedule, targetSlot));
+      this.profiles.noteSchedule(slot, true);
+      return previous;
+    },
+    ({ profileId }) => {
+      const slot = this.profiles.findSlot(profileId);
+      const previous = this.schedules.get(slot)?.row ?? null;
+      if (previous === null) return null;
+      this.schedules.delete(slot);
+      this.profiles.noteSchedule(slot, false);
+      return previous;
+    },
+  );
+
+  private readonly pages = new Map<number, BlockPage>();
+  readonly blockPage: EntityStore<'blockPage'> = storeOf(
+    () => this.pages.size,
+    (page) => {
+      const previous = this.pages.get(page.id);
+      this.pages.set(page.id, page);
+      return previous === undefined ? null : toRow('blockPage', previous);
+    },
+    ({ id }) => {
+      const previous = this.pages.get(id);
+      this.pages.delete(id);
+      return previous === undefined ? null : toRow('blockPage', previous);
+    },
+  );
+
+  private activeCatalogue: ActiveCatalogue | null = null;
+  readonly catalogue: EntityStore<'catalogue'> = storeOf(
+    () => (this.activeCatalogue === null ? 0 : 1),
+    (catalogue) => this.replaceCatalogue(catalogue),
+    () => this.replaceCatalogue(null),
+  );
+
+  private replaceCatalogue(next: ActiveCatalogue | null): Row | null {
+    const previous = this.activeCatalogue;
+    this.activeCatalogue = next;
+    return previous === null ? null : toRow('catalogue', previous);
+  }
+
+  private networkRow(
+    key: EntityKeys['ipv4Network'] | EntityKeys['ipv6Network'],
+    previousSlot: number,
+  ): Row | null {
+    if (previousSlot < 0) return null;
+    const { address, prefixLength } = key;
+    const words = typeof address === 'number' ? [address] : address;
+    return [...words, prefixLength, this.profiles.id(previousSlot)];
+  }
+
+  private ipv4Words({ address }: Pick<Ipv4Network, 'address'>): Uint32Array {
+    this.words[0] = address;
+    return this.words;
+  }
+
+  private ipv6Words({ address }: Pick<Ipv6Network, 'address'>): Uint32Array {
+    this.words.set(address);
+    return this.words;
+  }
+}
+
+function storeOf<K extends EntityKind>(
+  size: () => number,
+  put: EntityStore<K>['put'],
+  remove: EntityStore<K>['delete'],
+): EntityStore<K> {
+  return {
+    get size() {
+      return size();
+    },
+    put,
+    delete: remove,
+  };
+}

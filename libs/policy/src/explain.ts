@@ -1,0 +1,108 @@
+import type { Client } from './client.js';
+import { type Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import type { EntityStores } from './entity-stores.js';
+import type { Ladder, Rung } from './ladder.js';
+import type { Profiles } from './profiles/profiles.js';
+
+/** A decision with the way to it, a line a step. Names no domain: the policy knows only hashes. */
+export interface Explanation {
+  readonly decision: Decision;
+  readonly lines: readonly string[];
+}
+
+/** Tells a decision that was just made for this client. It is read off the decision, so it cannot tell another one. */
+export function explain(
+  stores: EntityStores,
+  ladder: Ladder,
+  client: Client,
+  decision: Decision,
+): string[] {
+  const lines = [describeSubscriber(stores, client)];
+  const slot = decision.activeSlot;
+  if (slot < 0) return [...lines, 'verdict: unfiltered'];
+  lines.push(describeSchedule(stores, client, decision), describeOrder(stores.profiles, slot));
+  for (const rung of ladder.rungsOf(slot)) {
+    if (rung === decision.reason) {
+      lines.push(`${describeRung(rung, decision)}: this decides`);
+      break;
+    }
+    lines.push(describeSilence(rung, stores.profiles, slot));
+  }
+  if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
+  lines.push(describeVerdict(decision), describeCap(decision));
+  return lines;
+}
+
+function describeSubscriber({ subscribers, profiles }: EntityStores, client: Client): string {
+  const slot = subscribers.find(client);
+  const match = `subscriber: ${subscribers.describe(client)}`;
+  if (slot < 0) return `${match}, no profile`;
+  const exists = profiles.exists(slot);
+  return `${match}, profile ${profiles.id(slot)}${exists ? '' : ', which does not exist'}`;
+}
+
+function describeSchedule(
+  { subscribers, schedules, profiles }: EntityStores,
+  client: Client,
+  decision: Decision,
+): string {
+  const schedule = schedules.get(subscribers.find(client));
+  const active = `profile ${decision.activeProfileId} decides`;
+  if (schedule === undefined) return `schedule: none, ${active}`;
+  const until = Number.isFinite(schedule.untilMs)
+    ? `until ${new Date(schedule.untilMs).toISOString()}`
+    : 'for good';
+  if (!schedule.isInside) return `schedule: outside of its periods ${until}, ${active}`;
+  const target = `profile ${profiles.id(schedule.targetSlot)}`;
+  if (!profiles.exists(schedule.targetSlot)) {
+    return `schedule: inside a period ${until}, but its target ${target} does not exist, ${active}`;
+  }
+  return `schedule: inside a period ${until}, ${active}`;
+}
+
+function describeOrder(profiles: Profiles, slot: number): string {
+  return profiles.isAppawarePriority(slot)
+    ? 'order: application rules before domain rules (appaware_priority_over_bwlists)'
+    : 'order: domain rules before application rules';
+}
+
+/** A rung that decided. */
+function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decision): string {
+  const said = verdict === Verdict.permit ? 'allowed' : 'denied';
+  const suffix = matchedLabels === 1 ? 'the last label' : `the last ${matchedLabels} labels`;
+  switch (rung) {
+    case Reason.domainRule:
+      return `domain rules: ${suffix} of the name ${said}`;
+    case Reason.applicationRule:
+      return `application rules: application ${matchedId}, which lists ${suffix} of the name, ${said}`;
+    case Reason.whiteListOnly:
+      return 'white_list_only: on, and no rule allows the name';
+    case Reason.category:
+      return `categories: ${matchedId}, which lists ${suffix} of the name, blocked`;
+  }
+}
+
+/** A rung that was asked and said nothing. */
+function describeSilence(rung: Rung, profiles: Profiles, slot: number): string {
+  switch (rung) {
+    case Reason.domainRule:
+      return `domain rules: none of ${profiles.ruleCount(slot)} is for the name or a parent`;
+    case Reason.applicationRule:
+      return `application rules: none of ${profiles.applicationCount(slot)} lists the name or a parent`;
+    case Reason.whiteListOnly:
+      return 'white_list_only: off';
+    case Reason.category:
+      return `categories: none of ${profiles.categoryCount(slot)} blocked lists the name or a parent`;
+  }
+}
+
+function describeVerdict({ verdict, emptyDnsAnswer, pageId }: Decision): string {
+  if (verdict === Verdict.permit) return 'verdict: permit';
+  if (emptyDnsAnswer) return 'verdict: block, empty answer';
+  return `verdict: block, ${pageId < 0 ? 'default block page' : `block page ${pageId}`}`;
+}
+
+function describeCap({ ttlCapSeconds }: Decision): string {
+  if (ttlCapSeconds === NO_TTL_CAP) return 'next switch: none';
+  return `next switch: in ${ttlCapSeconds} s, no answer lives longer`;
+}

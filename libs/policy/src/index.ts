@@ -1,0 +1,6 @@
+export type { CatalogueIndex } from './catalogue-index.js';
+export type { Client } from './client.js';
+export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+export type { Explanation } from './explain.js';
+export { Policy, type PolicyOptions } from './policy.js';
+export { PolicyError } from './policy-error.js';

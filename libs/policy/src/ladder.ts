@@ -1,0 +1,170 @@
+import { RuleVerdict } from '@weir/config-model';
+import type { SuffixHashes } from '@weir/dns-name';
+import type { CatalogueIndex } from './catalogue-index.js';
+import { type Decision, Reason, Verdict } from './decision.js';
+import type { Profiles } from './profiles/profiles.js';
+import type { DomainRules } from './rules/domain-rules.js';
+
+/** A rung of the ladder is named by the reason it gives when it decides. */
+export type Rung = (typeof Reason)['domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
+
+/** The order in which a profile decides (decisions §7): the first rung that says allow or deny. None: permitted. */
+const LISTS_FIRST: readonly Rung[] = [
+  Reason.domainRule,
+  Reason.applicationRule,
+  Reason.whiteListOnly,
+  Reason.category,
+];
+const APPLICATIONS_FIRST: readonly Rung[] = [
+  Reason.applicationRule,
+  Reason.domainRule,
+  Reason.whiteListOnly,
+  Reason.category,
+];
+
+const MAX_LABELS = 127;
+
+/** Judges names by profiles. Reused: allocates nothing. */
+export class Ladder {
+  catalogue: CatalogueIndex | null = null;
+  /** Membership set of each suffix of the name being judged, once looked up. */
+  private readonly memberships = new Int32Array(MAX_LABELS);
+  private isLookedUp = false;
+  /** Suffixes that the catalogue may list, and those that the profile may have rules for (see `CatalogueIndex.mayList`). */
+  private listed = 0;
+  private ruled = 0;
+
+  constructor(
+    private readonly profiles: Profiles,
+    private readonly domainRules: DomainRules,
+  ) {}
+
+  /** The rungs of a profile in their order. */
+  rungsOf(slot: number): readonly Rung[] {
+    return this.profiles.isAppawarePriority(slot) ? APPLICATIONS_FIRST : LISTS_FIRST;
+  }
+
+  /**
+   * To be called before `judge`, and before it is known who asks: begins to read the catalogue, which does not depend on that. Tables
+   * of this size are not in the processor's cache, so lookups one after the other would wait for memory each.
+   */
+  beginName(names: SuffixHashes): void {
+    this.listed = this.catalogue === null ? 0 : this.catalogue.mayList(names);
+  }
+
+  /** To be called before `judge`, as soon as the slot is known: likewise for the profile's domain rules. */
+  beginSlot(slot: number, names: SuffixHashes): void {
+    this.ruled = this.domainRules.mayHave(slot, names);
+  }
+
+  /** Fills in what `judge` sets of `out`, by the profile of that slot. */
+  judge(slot: number, names: SuffixHashes, out: Decision): void {
+    this.isLookedUp = false;
+    const rungs = this.rungsOf(slot);
+    for (let i = 0; i < rungs.length; i++) {
+      const rung = rungs[i];
+      const verdict = this.ask(rung, slot, names, out);
+      if (verdict !== 0) {
+        out.reason = rung;
+        out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
+        // Only rules allow; the other rungs deny or say nothing.
+        out.explicitAllow = verdict === RuleVerdict.allow;
+        return;
+      }
+    }
+    out.reason = Reason.none;
+    out.verdict = Verdict.permit;
+    out.explicitAllow = false;
+  }
+
+  /** What one rung says: allow, deny or nothing (0). Sets which suffix and which application or category it went by. */
+  private ask(rung: Rung, slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { profiles } = this;
+    out.matchedLabels = 0;
+    out.matchedId = -1;
+    switch (rung) {
+      case Reason.domainRule:
+        return this.ruled !== 0 ? this.askDomainRules(slot, names, out) : 0;
+      case Reason.applicationRule:
+        return this.listed !== 0 && profiles.applicationCount(slot) > 0
+          ? this.askApplications(slot, names, out)
+          : 0;
+      case Reason.whiteListOnly:
+        return profiles.isWhiteListOnly(slot) ? RuleVerdict.deny : 0;
+      case Reason.category:
+        return this.listed !== 0 && profiles.categoryCount(slot) > 0
+          ? this.askCategories(slot, names, out)
+          : 0;
+    }
+  }
+
+  /** The rule for the longest suffix. */
+  private askDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    for (let i = names.count - 1; i >= 0; i--) {
+      if (!has(this.ruled, i)) continue;
+      const verdict = this.domainRules.findSuffix(slot, names, i);
+      if (verdict !== 0) {
+        out.matchedLabels = i + 1;
+        return verdict;
+      }
+    }
+    return 0;
+  }
+
+  /** The longest suffix that lists an application with a rule; of several there, one that is allowed wins. */
+  private askApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { catalogue } = this;
+    if (catalogue === null) return 0;
+    this.lookUp(catalogue, names);
+    const words = catalogue.memberships;
+    for (let i = names.count - 1; i >= 0; i--) {
+      const set = this.memberships[i];
+      if (set === 0) continue;
+      const first = set + 2 + words[set];
+      const end = first + words[set + 1];
+      for (let at = first; at < end; at++) {
+        const verdict = this.profiles.applicationVerdict(slot, words[at]);
+        if (verdict === 0 || (verdict === RuleVerdict.deny && out.matchedLabels !== 0)) continue;
+        out.matchedLabels = i + 1;
+        out.matchedId = words[at];
+        if (verdict === RuleVerdict.allow) return RuleVerdict.allow;
+      }
+      if (out.matchedLabels !== 0) return RuleVerdict.deny;
+    }
+    return 0;
+  }
+
+  /** Any suffix that lists a blocked category; the longest is named. */
+  private askCategories(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    const { catalogue } = this;
+    if (catalogue === null) return 0;
+    this.lookUp(catalogue, names);
+    const words = catalogue.memberships;
+    for (let i = names.count - 1; i >= 0; i--) {
+      const set = this.memberships[i];
+      if (set === 0) continue;
+      const end = set + 2 + words[set];
+      for (let at = set + 2; at < end; at++) {
+        if (!this.profiles.blocksCategory(slot, words[at])) continue;
+        out.matchedLabels = i + 1;
+        out.matchedId = words[at];
+        return RuleVerdict.deny;
+      }
+    }
+    return 0;
+  }
+
+  /** Once a name: applications and categories go by the same sets. */
+  private lookUp(catalogue: CatalogueIndex, names: SuffixHashes): void {
+    if (this.isLookedUp) return;
+    this.isLookedUp = true;
+    for (let i = names.count - 1; i >= 0; i--) {
+      this.memberships[i] = has(this.listed, i) ? catalogue.find(names, i) : 0;
+    }
+  }
+}
+
+/** Whether a suffix's bit is set, in a mask whose bit 31 stands for all from there on. */
+function has(mask: number, suffix: number): boolean {
+  return ((mask >>> Math.min(suffix, 31)) & 1) !== 0;
+}

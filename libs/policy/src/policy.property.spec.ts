@@ -1,0 +1,211 @@
+import { type Operation, toRow } from '@weir/config-model';
+import { SuffixHashes, toWireName } from '@weir/dns-name';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Client } from './client.js';
+import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import { Policy } from './policy.js';
+import { asker, listings, name, operation } from './testing/arbitraries.js';
+import { client, KEY } from './testing/fixtures.js';
+import { type Listing, MapCatalogue } from './testing/map-catalogue.js';
+import {
+  type Active,
+  type Judgement,
+  type OracleClient,
+  PolicyOracle,
+  type Subscriber,
+} from './testing/policy-oracle.js';
+import { WallClock } from './testing/wall-clock.js';
+
+const DAY_MS = 86_400_000;
+/** A day before the clock changes in most of these zones, on different dates; in some there is no change. */
+const CLOCKS = [
+  ['UTC', Date.UTC(2026, 0, 3)],
+  ['Europe/Berlin', Date.UTC(2026, 2, 28)],
+  ['Europe/London', Date.UTC(2026, 9, 24)],
+  ['America/New_York', Date.UTC(2026, 2, 7)],
+  ['Australia/Lord_Howe', Date.UTC(2026, 3, 4)],
+  ['Asia/Kolkata', Date.UTC(2026, 6, 1)],
+].map(([zone, fromMs]) => {
+  const from = fromMs as number;
+  // A week to ask in, and beyond it what a search for the next switch may have to look at.
+  return new WallClock(zone as string, from, from + 25 * DAY_MS);
+});
+
+const MIN_TRIPLES = 1_000_000;
+const RUNS = 1000;
+
+const names = fc.uniqueArray(name, { minLength: 14, maxLength: 18 });
+const askers = fc.array(asker, { minLength: 14, maxLength: 18 });
+/** Milliseconds into the week, on the second and off it. */
+const times = fc.array(fc.nat({ max: 7 * DAY_MS }), { minLength: 6, maxLength: 8 });
+const step = fc.tuple(fc.array(operation, { maxLength: 12 }), fc.option(listings));
+const world = fc.record({
+  clock: fc.constantFrom(...CLOCKS),
+  first: fc.array(operation, { minLength: 10, maxLength: 60 }),
+  listed: listings,
+  steps: fc.array(step, { maxLength: 4 }),
+  askers,
+  names,
+  times,
+});
+
+interface Questions {
+  readonly clients: readonly { client: Client; asker: OracleClient }[];
+  readonly names: readonly { hashes: SuffixHashes; name: string }[];
+  readonly times: readonly number[];
+}
+
+function hashesOf(of: string): SuffixHashes {
+  const hashes = new SuffixHashes(KEY);
+  hashes.compute(toWireName(of), 0);
+  return hashes;
+}
+
+/** Fails, with the question in its message, unless the decision is the oracle's. (A matcher for each field would take minutes.) */
+function check(
+  out: Decision,
+  subscriber: Subscriber,
+  active: Active | null,
+  judged: Judgement | null,
+): void {
+  const isRight =
+    active === null || judged === null
+      ? out.verdict === Verdict.unfiltered &&
+        out.reason === Reason.noProfile &&
+        out.profileId === -1 &&
+        out.activeProfileId === -1 &&
+        out.pageId === -1 &&
+        !out.emptyDnsAnswer &&
+        !out.explicitAllow &&
+        out.ttlCapSeconds === NO_TTL_CAP
+      : out.verdict === Verdict[judged.verdict] &&
+        out.reason === Reason[judged.reason] &&
+        out.explicitAllow === judged.explicitAllow &&
+        out.matchedLabels === judged.labels &&
+        (judged.ids.length === 0 ? out.matchedId === -1 : judged.ids.includes(out.matchedId)) &&
+        out.profileId === subscriber.profileId &&
+        out.activeProfileId === active.profile.id &&
+        out.pageId === (active.profile.pageId ?? -1) &&
+        out.emptyDnsAnswer === active.profile.emptyDnsAnswer &&
+        out.ttlCapSeconds ===
+          (active.secondsToSwitch === null ? NO_TTL_CAP : Math.max(1, active.secondsToSwitch));
+  if (!isRight) expect(out).toEqual({ subscriber, active, judged });
+}
+
+const DECIDED_BY: Record<Judgement['reason'], string> = {
+  domainRule: 'domain rules: ',
+  applicationRule: 'application rules: ',
+  whiteListOnly: 'white_list_only: ',
+  category: 'categories: ',
+  none: 'nothing speaks against the name',
+};
+
+/** An explanation names subscriber, what decided and the verdict, as the oracle has them. */
+function checkLines(
+  lines: readonly string[],
+  subscriber: Subscriber,
+  active: Active | null,
+  judged: Judgement | null,
+): void {
+  const who = `subscriber: ${subscriber.by}, ${subscriber.profileId === null ? 'no profile' : `profile ${subscriber.profileId}`}`;
+  const decided = lines.filter(
+    (line) => line.endsWith(': this decides') || line.startsWith('nothing'),
+  );
+  const isRight =
+    active === null || judged === null
+      ? lines.length === 2 &&
+        lines[0] === (subscriber.profileId === null ? who : `${who}, which does not exist`) &&
+        lines[1] === 'verdict: unfiltered'
+      : lines[0] === who &&
+        lines[1].endsWith(`profile ${active.profile.id} decides`) &&
+        decided.length === 1 &&
+        decided[0].startsWith(DECIDED_BY[judged.reason]) &&
+        lines.filter((line) => line.startsWith(`verdict: ${judged.verdict}`)).length === 1;
+  if (!isRight) expect(lines).toEqual({ subscriber, active, judged });
+}
+
+/** How often each reason decided. */
+const outcomes = new Array<number>(Object.keys(Reason).length).fill(0);
+
+/** Asks policy and oracle everything. @returns how many questions that were. */
+function compare(
+  policy: Policy,
+  oracle: PolicyOracle,
+  { clients, names, times }: Questions,
+): number {
+  const out = new Decision();
+  const judgements = new Map<string, Judgement>();
+  const judge = (active: Active, name: string): Judgement => {
+    const key = `${active.profile.id} ${name}`;
+    const judged = judgements.get(key) ?? oracle.judge(active.profile, name);
+    judgements.set(key, judged);
+    return judged;
+  };
+  for (const { client, asker } of clients) {
+    const subscriber = oracle.subscriber(asker);
+    for (const nowMs of times) {
+      const active = oracle.active(subscriber.profileId, nowMs);
+      for (const { hashes, name } of names) {
+        const judged = active === null ? null : judge(active, name);
+        policy.decide(client, hashes, nowMs, out);
+        check(out, subscriber, active, judged);
+        outcomes[out.reason]++;
+        const { decision, lines } = policy.explain(client, hashes, nowMs);
+        check(decision, subscriber, active, judged);
+        checkLines(lines, subscriber, active, judged);
+      }
+    }
+  }
+  return clients.length * times.length * names.length;
+}
+
+describe('Policy', () => {
+  it('decides and explains as a scan over all entities does, over a million questions, and is the same applied or loaded', () => {
+    let triples = 0;
+    fc.assert(
+      fc.property(world, ({ clock, first, listed, steps, askers, names, times }) => {
+        const policy = new Policy({ timeZone: clock.timeZone });
+        const oracle = new PolicyOracle(KEY, clock);
+        const change = (
+          operations: readonly Operation[],
+          next: ReadonlyMap<string, Listing> | null,
+        ): void => {
+          if (next !== null) {
+            oracle.listings = next;
+            policy.setCatalogue(new MapCatalogue(KEY, next));
+          }
+          for (const one of operations) oracle.apply(one);
+          policy.apply({ revision: policy.revision + 1, digest: '', operations });
+          expect(policy.digest()).toBe(oracle.digest());
+          expect(policy.counts()).toEqual(oracle.counts());
+        };
+        const questions: Questions = {
+          clients: askers.map((one) => ({
+            client: client(one.family, one.address, one.port),
+            asker: one,
+          })),
+          names: names.map((one) => ({ hashes: hashesOf(one), name: one })),
+          times: times.map((sinceMs) => clock.fromMs + sinceMs),
+        };
+        change(first, listed);
+        triples += compare(policy, oracle, questions);
+        const few = { ...questions, times: questions.times.slice(0, 1) };
+        for (const [operations, next] of steps) {
+          change(operations, next);
+          triples += compare(policy, oracle, few);
+        }
+        const loaded = new Policy({ timeZone: clock.timeZone });
+        for (const { kind, entity } of oracle.puts().reverse()) {
+          loaded.load(kind, [toRow(kind, entity)]);
+        }
+        loaded.setCatalogue(new MapCatalogue(KEY, oracle.listings));
+        expect(loaded.digest()).toBe(policy.digest());
+        compare(loaded, oracle, few);
+      }),
+      { numRuns: RUNS },
+    );
+    expect(triples).toBeGreaterThanOrEqual(MIN_TRIPLES);
+    expect(Math.min(...outcomes), 'every rung decides often').toBeGreaterThan(MIN_TRIPLES / 100);
+  }, 180_000);
+});

@@ -1,0 +1,198 @@
+import { type Period } from '@weir/config-model';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isInsidePeriods } from '../testing/schedule-oracle.js';
+import { WeeklySwitch } from './weekly-switch.js';
+import { ZoneClock } from './zone-clock.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const MONDAY = 0;
+const FRIDAY = 4;
+const SUNDAY = 6;
+
+function point(day: number, hour: number, minute = 0): number {
+  return day * 48 + hour * 2 + minute / 30;
+}
+
+function switchOf(...periods: Period[]): WeeklySwitch {
+  return new WeeklySwitch({ profileId: 1, targetProfileId: 2, periods }, 0);
+}
+
+function seekAt(weekly: WeeklySwitch, nowMs: number, clock: ZoneClock): void {
+  clock.nowMs = nowMs;
+  weekly.seek(clock);
+}
+
+/** What the switch says at an instant: inside, and when it ends. */
+function seek(weekly: WeeklySwitch, at: string, timeZone: string): [boolean, string | null] {
+  seekAt(weekly, Date.parse(at), new ZoneClock(timeZone));
+  const { isInside, untilMs } = weekly;
+  return [isInside, Number.isFinite(untilMs) ? new Date(untilMs).toISOString().slice(0, 16) : null];
+}
+
+describe('WeeklySwitch', () => {
+  it('is half-open: inside from the start, outside from the end', () => {
+    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
+    expect(seek(weekly, '2026-03-02T07:59:59.999Z', 'UTC')).toEqual([false, '2026-03-02T08:00']);
+    expect(seek(weekly, '2026-03-02T08:00:00Z', 'UTC')).toEqual([true, '2026-03-02T12:00']);
+    expect(seek(weekly, '2026-03-02T11:59:59.999Z', 'UTC')).toEqual([true, '2026-03-02T12:00']);
+    expect(seek(weekly, '2026-03-02T12:00:00Z', 'UTC')).toEqual([false, '2026-03-09T08:00']);
+  });
+
+  it('wraps over Sunday midnight', () => {
+    const weekly = switchOf({ start: point(FRIDAY, 18), end: point(MONDAY, 6) });
+    expect(seek(weekly, '2026-03-08T23:59:00Z', 'UTC')).toEqual([true, '2026-03-09T06:00']);
+    expect(seek(weekly, '2026-03-05T00:00:00Z', 'UTC')).toEqual([false, '2026-03-06T18:00']);
+  });
+
+  it('runs on through periods that overlap or touch', () => {
+    const weekly = switchOf(
+      { start: point(MONDAY, 8), end: point(MONDAY, 12) },
+      { start: point(MONDAY, 11), end: point(MONDAY, 14) },
+      { start: point(MONDAY, 14), end: point(MONDAY, 15, 30) },
+    );
+    expect(seek(weekly, '2026-03-02T09:00:00Z', 'UTC')).toEqual([true, '2026-03-02T15:30']);
+  });
+
+  it('never switches when there is no period, or one that is the whole week', () => {
+    expect(seek(switchOf(), '2026-03-02T09:00:00Z', 'UTC')).toEqual([false, null]);
+    expect(seek(switchOf({ start: 17, end: 17 }), '2026-03-02T09:00:00Z', 'UTC')).toEqual([
+      true,
+      null,
+    ]);
+  });
+
+  it('goes by the local clock of the zone', () => {
+    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
+    expect(seek(weekly, '2026-03-02T02:14:00Z', 'Asia/Kathmandu')).toEqual([
+      false,
+      '2026-03-02T02:15',
+    ]);
+    expect(seek(weekly, '2026-03-02T17:30:00Z', 'America/Los_Angeles')).toEqual([
+      true,
+      '2026-03-02T20:00',
+    ]);
+  });
+
+  it('is inside both times when the clock is put back over a period', () => {
+    // 2026-10-25 in Berlin: 03:00 becomes 02:00 at 01:00 UTC.
+    const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 2, 30) });
+    expect(seek(weekly, '2026-10-25T00:15:00Z', 'Europe/Berlin')).toEqual([
+      true,
+      '2026-10-25T00:30',
+    ]);
+    expect(seek(weekly, '2026-10-25T00:45:00Z', 'Europe/Berlin')).toEqual([
+      false,
+      '2026-10-25T01:00',
+    ]);
+    expect(seek(weekly, '2026-10-25T01:15:00Z', 'Europe/Berlin')).toEqual([
+      true,
+      '2026-10-25T01:30',
+    ]);
+    expect(seek(weekly, '2026-10-25T01:30:00Z', 'Europe/Berlin')).toEqual([
+      false,
+      '2026-11-01T01:00',
+    ]);
+  });
+
+  it('passes over a period that the clock skips', () => {
+    // 2026-03-29 in Berlin: 02:00 becomes 03:00 at 01:00 UTC.
+    const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 3) });
+    expect(seek(weekly, '2026-03-29T00:59:59Z', 'Europe/Berlin')).toEqual([
+      false,
+      '2026-04-05T00:00',
+    ]);
+    expect(seek(weekly, '2026-03-29T01:00:00Z', 'Europe/Berlin')).toEqual([
+      false,
+      '2026-04-05T00:00',
+    ]);
+  });
+
+  it('starts at the skip when the clock jumps into a period', () => {
+    const weekly = switchOf({ start: point(SUNDAY, 2, 30), end: point(SUNDAY, 5) });
+    expect(seek(weekly, '2026-03-29T00:30:00Z', 'Europe/Berlin')).toEqual([
+      false,
+      '2026-03-29T01:00',
+    ]);
+    expect(seek(weekly, '2026-03-29T01:00:00Z', 'Europe/Berlin')).toEqual([
+      true,
+      '2026-03-29T03:00',
+    ]);
+  });
+
+  it('follows a clock that is set back', () => {
+    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
+    const clock = new ZoneClock('UTC');
+    seekAt(weekly, Date.parse('2026-03-02T09:00:00Z'), clock);
+    seekAt(weekly, Date.parse('2026-03-02T07:00:00Z'), clock);
+    expect(weekly.isInside).toBe(false);
+    expect(weekly.untilMs).toBe(Date.parse('2026-03-02T08:00:00Z'));
+  });
+
+  it('agrees with the wall clock, asked every quarter of an hour, around changes of the offset', () => {
+    const zones: readonly [string, string][] = [
+      ['UTC', '2026-01-01T00:00:00Z'],
+      ['Europe/Berlin', '2026-03-26T00:00:00Z'],
+      ['Europe/Berlin', '2026-10-22T00:00:00Z'],
+      ['America/New_York', '2026-10-29T00:00:00Z'],
+      ['Australia/Lord_Howe', '2026-04-02T00:00:00Z'],
+      ['Australia/Lord_Howe', '2026-10-01T00:00:00Z'],
+      ['Africa/Casablanca', '2026-02-12T00:00:00Z'],
+      ['America/St_Johns', '2026-03-05T00:00:00Z'],
+      ['Asia/Kathmandu', '2026-05-01T00:00:00Z'],
+      ['Pacific/Apia', '2011-12-27T00:00:00Z'],
+    ];
+    const clocks = new Map(zones.map(([zone]) => [zone, new ZoneClock(zone)]));
+    const period = fc
+      .record({ start: fc.nat({ max: 335 }), length: fc.integer({ min: 1, max: 336 }) })
+      .map(({ start, length }) => ({ start, end: (start + length) % 336 }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        fc.array(period, { maxLength: 4 }),
+        fc.nat({ max: 6 * DAY }),
+        ([zone, from], periods, sinceMs) => {
+          const weekly = switchOf(...periods);
+          const nowMs = Date.parse(from) + sinceMs;
+          seekAt(weekly, nowMs, clocks.get(zone)!);
+          const inside = isInsidePeriods(periods, nowMs, zone);
+          expect(weekly.isInside).toBe(inside);
+          const quarter = 15 * MINUTE;
+          let next = Number.POSITIVE_INFINITY;
+          for (
+            let at = Math.ceil((nowMs + 1) / quarter) * quarter;
+            at < nowMs + 9 * DAY;
+            at += quarter
+          ) {
+            if (isInsidePeriods(periods, at, zone) !== inside) {
+              next = at;
+              break;
+            }
+          }
+          if (next === Number.POSITIVE_INFINITY)
+            expect(weekly.untilMs).toBeGreaterThan(nowMs + 8 * DAY);
+          else expect(weekly.untilMs).toBe(next);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }, 30_000);
+});
+
+describe('ZoneClock', () => {
+  it('refuses a zone that does not exist', () => {
+    expect(() => new ZoneClock('Europe/Nowhere')).toThrow(RangeError);
+  });
+
+  it('finds the change of the offset to the second, and looks no further than a fortnight', () => {
+    const clock = new ZoneClock('Europe/Berlin');
+    clock.seek(Date.parse('2026-03-20T12:00:00.500Z'));
+    expect(clock.offsetMs).toBe(HOUR);
+    expect(clock.untilMs).toBe(Date.parse('2026-03-29T01:00:00Z'));
+    clock.seek(clock.untilMs);
+    expect(clock.offsetMs).toBe(2 * HOUR);
+    expect(clock.untilMs).toBe(Date.parse('2026-03-29T01:00:00Z') + 14 * DAY);
+  });
+});

@@ -1,0 +1,52 @@
+import { type Row, type Schedule, toRow } from '@weir/config-model';
+import { HALF_HOUR_MS, Week } from './week.js';
+import type { ZoneClock } from './zone-clock.js';
+
+/** A switch that the week holds comes within a week; a change of the offset may swallow it once. */
+const LOOK_AHEAD_MS = 15 * 86_400_000;
+
+/**
+ * A schedule at work: whether its target decides now, and until when (decisions §5). Both stay as they are until `untilMs`, so a
+ * query only compares two numbers; the half hours are searched when a switch has passed.
+ */
+export class WeeklySwitch {
+  /** Valid from `fromMs` until `untilMs`: whether now is inside a period. */
+  isInside = false;
+  fromMs = Number.POSITIVE_INFINITY;
+  /** The next switch; Infinity: there will be none. */
+  untilMs = Number.NEGATIVE_INFINITY;
+  readonly row: Row;
+  private readonly week: Week;
+
+  constructor(
+    schedule: Schedule,
+    readonly targetSlot: number,
+  ) {
+    this.row = toRow('schedule', schedule);
+    this.week = new Week(schedule.periods);
+  }
+
+  /** Brings the three fields up to date with `clock.nowMs`. */
+  seek(clock: ZoneClock): void {
+    const { nowMs } = clock;
+    if (nowMs >= this.fromMs && nowMs < this.untilMs) return;
+    clock.seek(nowMs);
+    this.isInside = this.week.isInside(nowMs + clock.offsetMs);
+    this.fromMs = nowMs;
+    this.untilMs = this.week.isConstant ? Number.POSITIVE_INFINITY : this.nextSwitch(nowMs, clock);
+  }
+
+  /** Goes from half hour to half hour of local time, and over each change of the offset, until the other side is met. */
+  private nextSwitch(nowMs: number, clock: ZoneClock): number {
+    let at = nowMs;
+    while (at < nowMs + LOOK_AHEAD_MS) {
+      clock.seek(at);
+      const local = at + clock.offsetMs;
+      const boundary = (Math.floor(local / HALF_HOUR_MS) + 1) * HALF_HOUR_MS;
+      at = Math.min(boundary - clock.offsetMs, clock.untilMs);
+      clock.seek(at);
+      if (this.week.isInside(at + clock.offsetMs) !== this.isInside) return at;
+    }
+    return at;
+  }
+}

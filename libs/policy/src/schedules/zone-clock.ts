@@ -1,0 +1,89 @@
+const DAY_MS = 86_400_000;
+/** How far ahead a window reaches when the zone does not change its offset before. */
+const HORIZON_DAYS = 14;
+/** Windows kept: the one of now, and those that the search for a next switch runs into. */
+const WINDOWS = 4;
+
+/**
+ * Local time of an IANA zone, daylight saving included, without asking Intl more than once a fortnight: between two changes of
+ * its offset a zone is a constant, so the clock keeps windows [from, until) with one offset each.
+ */
+export class ZoneClock {
+  /** The time of the query in hand, set by the policy. A field, as a number handed from call to call would be boxed in each. */
+  nowMs = Number.NaN;
+  /** Offset of local time from UTC in the window that `seek` found, in milliseconds, positive east. */
+  offsetMs = 0;
+  /** End of that window, exclusive: the offset's next change, or as far as the clock has looked. */
+  untilMs = 0;
+
+  private readonly format: Intl.DateTimeFormat;
+  private readonly from = new Float64Array(WINDOWS);
+  private readonly until = new Float64Array(WINDOWS);
+  private readonly offset = new Float64Array(WINDOWS);
+  private oldest = 0;
+
+  /** @throws RangeError when there is no such zone. */
+  constructor(timeZone: string) {
+    this.format = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'iso8601',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  }
+
+  /** Finds the window that holds an instant and fills in `offsetMs` and `untilMs`. Allocates only when it is a new window. */
+  seek(atMs: number): void {
+    let window = 0;
+    while (window < WINDOWS && !(this.from[window] <= atMs && atMs < this.until[window])) window++;
+    if (window === WINDOWS) window = this.load(atMs);
+    this.offsetMs = this.offset[window];
+    this.untilMs = this.until[window];
+  }
+
+  private load(atMs: number): number {
+    const window = this.oldest;
+    this.oldest = (window + 1) % WINDOWS;
+    const offset = this.askOffset(atMs);
+    let same = atMs;
+    let until = atMs;
+    for (let day = 0; day < HORIZON_DAYS; day++) {
+      until = same + DAY_MS;
+      if (this.askOffset(until) !== offset) {
+        until = this.findChange(same, until, offset);
+        break;
+      }
+      same = until;
+    }
+    this.from[window] = atMs;
+    this.until[window] = until;
+    this.offset[window] = offset;
+    return window;
+  }
+
+  /** The first whole second after `same` at which the offset is another one; it is at `changed`. */
+  private findChange(same: number, changed: number, offset: number): number {
+    let low = Math.floor(same / 1000);
+    let high = Math.ceil(changed / 1000);
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.askOffset(middle * 1000) === offset) low = middle;
+      else high = middle;
+    }
+    return high * 1000;
+  }
+
+  private askOffset(atMs: number): number {
+    const second = Math.floor(atMs / 1000) * 1000;
+    const field: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+    for (const { type, value } of this.format.formatToParts(second)) field[type] = Number(value);
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second: seconds = 0 } = field;
+    return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
+  }
+}

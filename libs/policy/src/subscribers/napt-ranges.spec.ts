@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NaptRanges } from './napt-ranges.js';
+
+const SHARED = 0xc000_0201; // 192.0.2.1
+
+interface Range {
+  readonly lower: number;
+  readonly upper: number;
+}
+
+/** Ranges that halve 0–63, so any two nest or are apart; the last port of each is also the range's end at 65535 scale. */
+const nested: fc.Arbitrary<Range> = fc
+  .tuple(fc.integer({ min: 0, max: 6 }), fc.nat())
+  .map(([depth, seed]) => {
+    const width = 65_536 >>> depth;
+    const lower = (seed % (1 << depth)) * width;
+    return { lower, upper: lower + width - 1 };
+  });
+
+describe('NaptRanges', () => {
+  it('lets the narrowest range win, after any puts and deletes', () => {
+    const step = fc.record({
+      address: fc.constantFrom(SHARED, SHARED + 1, 0xffff_ffff, 0),
+      range: nested,
+      value: fc.nat({ max: 50 }),
+      remove: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 60 }),
+        fc.array(fc.nat({ max: 65_535 })),
+        (steps, ports) => {
+          const ranges = new NaptRanges();
+          const oracle = new Map<string, (typeof steps)[number]>();
+          for (const one of steps) {
+            const { lower, upper } = one.range;
+            const key = `${one.address} ${lower} ${upper}`;
+            const previous = oracle.get(key)?.value ?? -1;
+            if (one.remove) {
+              expect(ranges.delete(one.address, lower, upper)).toBe(previous);
+              oracle.delete(key);
+            } else {
+              expect(ranges.set(one.address, lower, upper, one.value)).toBe(previous);
+              oracle.set(key, one);
+            }
+            expect(ranges.size).toBe(oracle.size);
+          }
+          const asked = [
+            ...ports,
+            0,
+            65_535,
+            ...steps.flatMap((one) => [one.range.lower, one.range.upper]),
+          ];
+          for (const { address } of steps) {
+            for (const port of asked) {
+              const [narrowest] = [...oracle.values()]
+                .filter(
+                  (one) =>
+                    one.address === address && one.range.lower <= port && port <= one.range.upper,
+                )
+                .sort((a, b) => a.range.upper - a.range.lower - (b.range.upper - b.range.lower));
+              expect(ranges.find(address, port)).toBe(narrowest?.value ?? -1);
+            }
+          }
+        },
+      ),
+    );
+  });
+
+  it('includes both bounds', () => {
+    const ranges = new NaptRanges();
+    ranges.set(SHARED, 1024, 2047, 5);
+    expect([1023, 1024, 2047, 2048].map((port) => ranges.find(SHARED, port))).toEqual([
+      -1, 5, 5, -1,
+    ]);
+  });
+
+  it('answers some range that holds the port where ranges overlap in part', () => {
+    const ranges = new NaptRanges();
+    ranges.set(SHARED, 10, 20, 1);
+    ranges.set(SHARED, 15, 30, 2);
+    ranges.set(SHARED, 25, 26, 3);
+    expect([12, 17, 25, 28, 31].map((port) => ranges.find(SHARED, port))).toEqual([1, 2, 3, 2, -1]);
+  });
+
+  it('holds every single port of an address', () => {
+    const ranges = new NaptRanges();
+    for (let port = 0; port < 4096; port++) ranges.set(SHARED, port, port, port);
+    ranges.set(SHARED, 0, 65_535, 9999);
+    for (let port = 0; port < 4096; port++) expect(ranges.find(SHARED, port)).toBe(port);
+    expect(ranges.find(SHARED, 4096)).toBe(9999);
+  });
+});

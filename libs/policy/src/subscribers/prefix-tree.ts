@@ -1,0 +1,303 @@
+import { Arena, chunkOf, wordOf } from '../memory/arena.js';
+import {
+  commonBits,
+  heapIndex,
+  heapLength,
+  matchesPrefix,
+  nibbleAt,
+  nodePosition,
+  popCount,
+} from './prefix-bits.js';
+import { KEY, LEAF_SHIFT, LINKS, maxNodeWords, META, NodeEditor, RESULTS } from './prefix-node.js';
+
+/** Heap indices on the way to each nibble, as bits: all prefixes in a node that hold an address with that nibble. */
+const ON_THE_WAY = Int32Array.from(
+  { length: 16 },
+  (_, n) =>
+    (1 << 1) |
+    (1 << (2 | (n >> 3))) |
+    (1 << (4 | (n >> 2))) |
+    (1 << (8 | (n >> 1))) |
+    (1 << (16 | n)),
+);
+/** Words of a cache line. */
+const LINE = 16;
+/** In place of a link's address: the root. */
+const ROOT = 0;
+
+/**
+ * Longest-prefix match, kept up to date in place: a radix tree of 4-bit strides with path compression.
+ *
+ * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the root, at 0, also the empty one.
+ * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but the root has at
+ * least two entries, so positions at which nothing branches are skipped.
+ *
+ * Four bits a step instead of one: a million networks are five or six steps deep instead of 20 to 32, whether they lie dense (one
+ * node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a node: a scattered network takes a leaf of 3 or 6 words and a
+ * share of the nodes above. Leaves within nodes: the last step, into memory that no cache holds, falls away. An insertion or a
+ * removal rewrites one or two nodes.
+ */
+export class PrefixTree {
+  private readonly arena: Arena;
+  /** For the node that is being changed, and for a second one above or below it. */
+  private readonly editor: NodeEditor;
+  private readonly other: NodeEditor;
+  private root: number;
+  private count = 0;
+  private matchedPrefix = 0;
+  protected sink = 0;
+  /** Where the results of a node begin. */
+  private readonly resultsAt: number;
+  private readonly leafWords: number;
+  private readonly leafKey: Uint32Array;
+
+  /** @param keyWords words of an address: 1 for IPv4, 4 for IPv6. */
+  constructor(private readonly keyWords: 1 | 4) {
+    this.resultsAt = KEY + keyWords;
+    this.leafWords = keyWords + 2;
+    this.leafKey = new Uint32Array(keyWords);
+    this.arena = new Arena(maxNodeWords(keyWords));
+    this.editor = new NodeEditor(this.arena, keyWords);
+    this.other = new NodeEditor(this.arena, keyWords);
+    this.editor.start(this.leafKey, 0);
+    this.root = this.editor.save();
+  }
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** Memory held, in bytes. */
+  get bytes(): number {
+    return this.arena.bytes;
+  }
+
+  /** Length of the prefix that the last `find` found, if it found one. */
+  get matchedLength(): number {
+    return this.matchedPrefix;
+  }
+
+  /** The value of the longest prefix that holds the address; −1: none. Allocates nothing. */
+  find(words: Uint32Array): number {
+    const { chunks } = this.arena;
+    const { resultsAt } = this;
+    let best = -1;
+    let node = this.root;
+    let read = 0;
+    for (;;) {
+      const chunk = chunks[chunkOf(node)];
+      const at = wordOf(node);
+      // Begins to read what may follow before it is known what does: memory answers all at once.
+      read ^= chunk[at + LINE] ^ chunk[at + 2 * LINE];
+      const meta = chunk[at + META];
+      const position = meta & 0xff;
+      if (!matchesPrefix(chunk, at + KEY, words, position)) break;
+      const nibble = nibbleAt(words[position >>> 5] | 0, position);
+      const results = chunk[at + RESULTS];
+      const hits = results & ON_THE_WAY[nibble];
+      if (hits !== 0) {
+        const longest = 31 - Math.clz32(hits);
+        best = chunk[at + resultsAt + popCount(results & ((1 << longest) - 1))];
+        this.matchedPrefix = position + heapLength(longest);
+      }
+      const links = chunk[at + LINKS];
+      const below = (1 << nibble) - 1;
+      const childrenAt = at + resultsAt + ((meta >>> 8) & 0xff);
+      if ((links & (1 << nibble)) !== 0) {
+        node = chunk[childrenAt + popCount(links & below)];
+        continue;
+      }
+      const leaves = links >>> LEAF_SHIFT;
+      if ((leaves & (1 << nibble)) === 0) break;
+      const leaf = childrenAt + (meta >>> 16) + popCount(leaves & below) * this.leafWords;
+      const length = chunk[leaf + this.keyWords];
+      if (matchesPrefix(chunk, leaf, words, length)) {
+        best = chunk[leaf + this.keyWords + 1];
+        this.matchedPrefix = length;
+      }
+      break;
+    }
+    // Kept, so that the reads are not optimised away.
+    this.sink = read;
+    return best;
+  }
+
+  /**
+   * Stores a prefix, or gives the stored one another value.
+   * @param words masked to `length` bits.
+   * @param value from 0.
+   * @returns the value it had; −1: it was not stored.
+   */
+  set(words: Uint32Array, length: number, value: number): number {
+    const { editor, other } = this;
+    const target = nodePosition(length);
+    let link = ROOT;
+    for (;;) {
+      const node = this.follow(link);
+      editor.load(node);
+      const { position } = editor;
+      const nibble = nibbleAt(words[position >>> 5], position);
+      const bit = 1 << nibble;
+      let previous = -1;
+      if (position === target) {
+        const index = heapIndex(words, position, length);
+        if ((editor.results & (1 << index)) !== 0) previous = editor.resultValues[index];
+        editor.setResult(index, value);
+      } else if ((editor.children & bit) !== 0) {
+        const child = editor.childAddresses[nibble];
+        const childPosition = this.positionOf(child);
+        const common = this.commonWith(child, words, Math.min(childPosition, target));
+        if (common === childPosition) {
+          link = this.childLink(node, nibble);
+          continue;
+        }
+        other.start(words, common);
+        other.setChild(this.nibbleOf(child, common), child);
+        this.addPrefix(other, words, length, value);
+        editor.setChild(nibble, other.save());
+      } else if ((editor.leaves & bit) !== 0) {
+        previous = this.setBesideLeaf(nibble, words, length, value);
+      } else {
+        editor.setLeaf(nibble, words, length, value);
+      }
+      this.replace(link, node);
+      if (previous < 0) this.count++;
+      return previous;
+    }
+  }
+
+  /**
+   * Removes a prefix.
+   * @param words masked to `length` bits.
+   * @returns the value it had; −1: it was not stored.
+   */
+  delete(words: Uint32Array, length: number): number {
+    const { editor } = this;
+    const target = nodePosition(length);
+    let parentLink = ROOT;
+    let parentNibble = 0;
+    let link = ROOT;
+    for (;;) {
+      const node = this.follow(link);
+      editor.load(node);
+      const { position } = editor;
+      const nibble = nibbleAt(words[position >>> 5], position);
+      if (position !== target && (editor.children & (1 << nibble)) !== 0) {
+        const child = editor.childAddresses[nibble];
+        const childPosition = this.positionOf(child);
+        const common = this.commonWith(child, words, Math.min(childPosition, target));
+        if (common < childPosition) return -1;
+        parentLink = link;
+        parentNibble = nibble;
+        link = this.childLink(node, nibble);
+        continue;
+      }
+      const previous = this.takeEntry(nibble, words, length);
+      if (previous < 0) return -1;
+      if (link !== ROOT && editor.entryCount === 1) this.dissolve(node, parentLink, parentNibble);
+      else this.replace(link, node);
+      this.count--;
+      return previous;
+    }
+  }
+
+  /** Where the editor's node has a leaf below a nibble: gives it another value, or puts a node there that holds both. */
+  private setBesideLeaf(nibble: number, words: Uint32Array, length: number, value: number): number {
+    const { editor, other, keyWords } = this;
+    const leafLength = editor.leafLengths[nibble];
+    const start = nibble * keyWords;
+    for (let i = 0; i < keyWords; i++) this.leafKey[i] = editor.leafKeys[start + i];
+    const limit = Math.min(nodePosition(leafLength), nodePosition(length));
+    if (leafLength === length && this.isLeafKey(words)) {
+      const previous = editor.leafValues[nibble];
+      editor.leafValues[nibble] = value;
+      return previous;
+    }
+    const common = commonBits(editor.leafKeys, start, words, limit) & ~3;
+    other.start(words, common);
+    this.addPrefix(other, this.leafKey, leafLength, editor.leafValues[nibble]);
+    this.addPrefix(other, words, length, value);
+    editor.setChild(nibble, other.save());
+    return -1;
+  }
+
+  private addPrefix(to: NodeEditor, words: Uint32Array, length: number, value: number): void {
+    const { position } = to;
+    if (nodePosition(length) === position) {
+      to.setResult(heapIndex(words, position, length), value);
+    } else {
+      to.setLeaf(nibbleAt(words[position >>> 5], position), words, length, value);
+    }
+  }
+
+  /** Takes a result or leaf out of the editor's node. @returns its value; −1: it is not there. */
+  private takeEntry(nibble: number, words: Uint32Array, length: number): number {
+    const { editor, keyWords } = this;
+    if (editor.position === nodePosition(length)) {
+      const index = heapIndex(words, editor.position, length);
+      if ((editor.results & (1 << index)) === 0) return -1;
+      editor.results &= ~(1 << index);
+      return editor.resultValues[index];
+    }
+    if ((editor.leaves & (1 << nibble)) === 0 || editor.leafLengths[nibble] !== length) return -1;
+    const start = nibble * keyWords;
+    for (let i = 0; i < keyWords; i++) this.leafKey[i] = editor.leafKeys[start + i];
+    if (!this.isLeafKey(words)) return -1;
+    editor.leaves &= ~(1 << nibble);
+    return editor.leafValues[nibble];
+  }
+
+  private isLeafKey(words: Uint32Array): boolean {
+    return this.leafKey.every((word, i) => word === words[i]);
+  }
+
+  /** Takes the editor's node, which has one entry left, out of the tree. */
+  private dissolve(node: number, parentLink: number, nibble: number): void {
+    const parent = this.follow(parentLink);
+    this.other.load(parent);
+    this.editor.moveOnlyEntryTo(this.other, nibble);
+    this.editor.release(node);
+    this.other.release(parent);
+    this.point(parentLink, this.other.save());
+  }
+
+  /** Puts the editor's node in place of the one it was loaded from. */
+  private replace(link: number, node: number): void {
+    this.editor.release(node);
+    this.point(link, this.editor.save());
+  }
+
+  // Links: the address of the word that points to a node.
+
+  private follow(link: number): number {
+    return link === ROOT ? this.root : this.read(link);
+  }
+
+  private point(link: number, node: number): void {
+    if (link === ROOT) this.root = node;
+    else this.arena.chunks[chunkOf(link)][wordOf(link)] = node;
+  }
+
+  private childLink(node: number, nibble: number): number {
+    const before = popCount(this.read(node + LINKS) & ((1 << nibble) - 1));
+    return node + this.resultsAt + ((this.read(node + META) >>> 8) & 0xff) + before;
+  }
+
+  private positionOf(node: number): number {
+    return this.read(node + META) & 0xff;
+  }
+
+  private nibbleOf(node: number, position: number): number {
+    return nibbleAt(this.read(node + KEY + (position >>> 5)), position);
+  }
+
+  /** The position of the first nibble in which node and address differ, at most `limit`. */
+  private commonWith(node: number, words: Uint32Array, limit: number): number {
+    const chunk = this.arena.chunks[chunkOf(node)];
+    return commonBits(chunk, wordOf(node) + KEY, words, limit) & ~3;
+  }
+
+  private read(address: number): number {
+    return this.arena.chunks[chunkOf(address)][wordOf(address)];
+  }
+}

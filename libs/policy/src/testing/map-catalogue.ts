@@ -1,0 +1,36 @@
+import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import type { CatalogueIndex } from '../catalogue-index.js';
+
+export interface Listing {
+  readonly categories: readonly number[];
+  readonly applications: readonly number[];
+}
+
+/** A catalogue over a plain map, for tests: domain → who lists it. */
+export class MapCatalogue implements CatalogueIndex {
+  readonly memberships: Int32Array;
+  private readonly positions = new Map<string, number>();
+
+  constructor(key: HashKey, listings: ReadonlyMap<string, Listing>) {
+    const words = [0];
+    const hashes = new SuffixHashes(key);
+    for (const [domain, { categories, applications }] of listings) {
+      const last = hashes.compute(toWireName(domain), 0) - 1;
+      this.positions.set(`${hashes.high[last]} ${hashes.low[last]}`, words.length);
+      words.push(categories.length, applications.length, ...categories, ...applications);
+    }
+    this.memberships = Int32Array.from(words);
+  }
+
+  find({ high, low }: SuffixHashes, suffix: number): number {
+    return this.positions.get(`${high[suffix]} ${low[suffix]}`) ?? 0;
+  }
+
+  mayList({ count, high, low }: SuffixHashes): number {
+    let mask = 0;
+    for (let i = 0; i < count; i++) {
+      if (this.positions.has(`${high[i]} ${low[i]}`)) mask |= 1 << Math.min(i, 31);
+    }
+    return mask;
+  }
+}

@@ -1,0 +1,207 @@
+import {
+  Digest,
+  type Entities,
+  type EntityKind,
+  ENTITY_KINDS,
+  type Operation,
+  type Profile,
+  type PutOperation,
+  RuleVerdict,
+  toKeyRow,
+  toRow,
+} from '@weir/config-model';
+import { hashDomain, type HashKey } from '@weir/dns-name';
+import type { Listing } from './map-catalogue.js';
+import type { WallClock } from './wall-clock.js';
+
+export interface OracleClient {
+  readonly family: 4 | 6;
+  /** 32 or 128 bits. */
+  readonly address: bigint;
+  readonly port: number;
+}
+
+/** The profile a client has and by what, in the words of an explanation. */
+export interface Subscriber {
+  readonly profileId: number | null;
+  readonly by: string;
+}
+
+/** The profile that decides, and the seconds to the next switch; null: there is none ahead. */
+export interface Active {
+  readonly profile: Profile;
+  readonly secondsToSwitch: number | null;
+}
+
+/** What a profile says of a name, and which step of decisions §7 said it. */
+export interface Judgement {
+  readonly verdict: 'permit' | 'block';
+  readonly reason: 'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category' | 'none';
+  readonly explicitAllow: boolean;
+  /** Labels of the suffix it went by; 0: none. */
+  readonly labels: number;
+  /** Applications or categories that may be named for it. */
+  readonly ids: readonly number[];
+}
+
+/** Allow or deny, and by which suffix; null: none. */
+type Said = Pick<Judgement, 'labels' | 'ids'> & { allows: boolean };
+
+/** The filtering semantics of decisions §5 and §7 written down as they stand there: every entity in a map, every question a scan. */
+export class PolicyOracle {
+  listings: ReadonlyMap<string, Listing> = new Map();
+  private readonly entities = new Map<EntityKind, Map<string, unknown>>(
+    ENTITY_KINDS.map((kind) => [kind, new Map()]),
+  );
+
+  constructor(
+    private readonly key: HashKey,
+    private readonly clock: WallClock,
+  ) {}
+
+  apply(operation: Operation): void {
+    if (operation.type === 'reload') throw new Error('not for the oracle');
+    const { kind } = operation;
+    if (operation.type === 'put') {
+      this.entities.get(kind)!.set(toKeyRow(kind, operation.entity).join(), operation.entity);
+    } else {
+      this.entities.get(kind)!.delete(toKeyRow(kind, operation.key).join());
+    }
+  }
+
+  /** Everything that is there. */
+  puts(): PutOperation[] {
+    return ENTITY_KINDS.flatMap((kind) =>
+      this.all(kind).map((entity) => ({ type: 'put', kind, entity }) as PutOperation),
+    );
+  }
+
+  digest(): string {
+    const digest = new Digest();
+    for (const kind of ENTITY_KINDS) {
+      for (const entity of this.all(kind)) digest.add(kind, toRow(kind, entity));
+    }
+    return digest.toString();
+  }
+
+  counts(): Record<string, number> {
+    return Object.fromEntries(ENTITY_KINDS.map((kind) => [kind, this.all(kind).length]));
+  }
+
+  /** The narrowest NAPT range holding the port; else the longest matching network; else no profile. */
+  subscriber({ family, address, port }: OracleClient): Subscriber {
+    if (family === 4) {
+      const [narrowest] = this.all('naptAssignment')
+        .filter(
+          (one) =>
+            BigInt(one.address) === address && one.lowerPort <= port && port <= one.upperPort,
+        )
+        .sort((a, b) => a.upperPort - a.lowerPort - (b.upperPort - b.lowerPort));
+      if (narrowest !== undefined) {
+        const by = `NAPT range ${narrowest.lowerPort}–${narrowest.upperPort}`;
+        return { profileId: narrowest.profileId, by };
+      }
+    }
+    const networks =
+      family === 4
+        ? this.all('ipv4Network').map((one) => ({ ...one, value: BigInt(one.address), width: 32 }))
+        : this.all('ipv6Network').map((one) => ({
+            ...one,
+            value: one.address.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n),
+            width: 128,
+          }));
+    const [longest] = networks
+      .filter(({ value, width, prefixLength }) => {
+        const hostBits = BigInt(width - prefixLength);
+        return value >> hostBits === address >> hostBits;
+      })
+      .sort((a, b) => b.prefixLength - a.prefixLength);
+    if (longest === undefined) return { profileId: null, by: 'no NAPT range and no network' };
+    return { profileId: longest.profileId, by: `IPv${family} network /${longest.prefixLength}` };
+  }
+
+  /** A profile's schedule picks the active profile, one hop; null: there is no such profile. */
+  active(profileId: number | null, nowMs: number): Active | null {
+    const own = this.all('profile').find((one) => one.id === profileId);
+    if (own === undefined) return null;
+    const schedule = this.all('schedule').find((one) => one.profileId === own.id);
+    if (schedule === undefined) return { profile: own, secondsToSwitch: null };
+    const { periods, targetProfileId } = schedule;
+    const target = this.all('profile').find((one) => one.id === targetProfileId);
+    const switchMs = this.clock.nextSwitch(periods, nowMs);
+    return {
+      profile: this.clock.isInside(periods, nowMs) && target !== undefined ? target : own,
+      secondsToSwitch: switchMs === null ? null : Math.floor((switchMs - nowMs) / 1000),
+    };
+  }
+
+  judge(profile: Profile, name: string): Judgement {
+    const list = { said: this.askDomainRules(profile, name), reason: 'domainRule' as const };
+    const app = { said: this.askApplications(profile, name), reason: 'applicationRule' as const };
+    for (const { said, reason } of profile.appawarePriorityOverBwlists
+      ? [app, list]
+      : [list, app]) {
+      if (said === null) continue;
+      const { allows, labels, ids } = said;
+      return { verdict: allows ? 'permit' : 'block', reason, explicitAllow: allows, labels, ids };
+    }
+    if (profile.whiteListOnly) {
+      return {
+        verdict: 'block',
+        reason: 'whiteListOnly',
+        explicitAllow: false,
+        labels: 0,
+        ids: [],
+      };
+    }
+    for (const suffix of suffixes(name)) {
+      const listed = this.listings.get(suffix)?.categories ?? [];
+      const ids = listed.filter((id) => profile.categoryIds.includes(id));
+      if (ids.length === 0) continue;
+      return {
+        verdict: 'block',
+        reason: 'category',
+        explicitAllow: false,
+        labels: labelsOf(suffix),
+        ids,
+      };
+    }
+    return { verdict: 'permit', reason: 'none', explicitAllow: false, labels: 0, ids: [] };
+  }
+
+  private askDomainRules(profile: Profile, name: string): Said | null {
+    const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
+    for (const suffix of suffixes(name)) {
+      const rule = rules.find((one) => one.domainHash === hashDomain(suffix, this.key));
+      if (rule === undefined) continue;
+      return { allows: rule.verdict === RuleVerdict.allow, labels: labelsOf(suffix), ids: [] };
+    }
+    return null;
+  }
+
+  private askApplications(profile: Profile, name: string): Said | null {
+    for (const suffix of suffixes(name)) {
+      const listed = this.listings.get(suffix)?.applications ?? [];
+      const rules = profile.applicationRules.filter((rule) => listed.includes(rule.applicationId));
+      if (rules.length === 0) continue;
+      const allowing = rules.filter((rule) => rule.verdict === RuleVerdict.allow);
+      const ids = (allowing.length > 0 ? allowing : rules).map((rule) => rule.applicationId);
+      return { allows: allowing.length > 0, labels: labelsOf(suffix), ids };
+    }
+    return null;
+  }
+
+  private all<K extends EntityKind>(kind: K): Entities[K][] {
+    return [...this.entities.get(kind)!.values()] as Entities[K][];
+  }
+}
+
+/** The name and its parents, longest first. */
+function suffixes(name: string): string[] {
+  const labels = name.split('.');
+  return labels.map((_, i) => labels.slice(i).join('.'));
+}
+
+function labelsOf(suffix: string): number {
+  return suffix.split('.').length;
+}

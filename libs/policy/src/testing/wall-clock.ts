@@ -1,0 +1,52 @@
+import { type Period, WEEK_POINTS } from '@weir/config-model';
+
+/** Every offset that the zones of the tests have is a multiple of this, and so every switch falls on one. */
+const QUARTER_MS = 15 * 60_000;
+const MINUTES_A_HALF_HOUR = 30;
+
+/**
+ * The wall clock of a zone over a stretch of time, read once from Temporal, which goes by its own rules of zones and not by Intl's fields as the
+ * policy's clock does: the half hour of the local week at each quarter of an hour.
+ */
+export class WallClock {
+  private readonly points: Uint16Array;
+
+  constructor(
+    readonly timeZone: string,
+    readonly fromMs: number,
+    readonly untilMs: number,
+  ) {
+    const quarters = (untilMs - fromMs) / QUARTER_MS;
+    this.points = Uint16Array.from({ length: quarters }, (_, i) =>
+      weekPointAt(fromMs + i * QUARTER_MS, timeZone),
+    );
+  }
+
+  isInside(periods: readonly Period[], atMs: number): boolean {
+    return this.covers(periods, Math.floor((atMs - this.fromMs) / QUARTER_MS));
+  }
+
+  /** The next instant at which inside becomes outside or the other way round; null: not in the rest of the stretch. */
+  nextSwitch(periods: readonly Period[], nowMs: number): number | null {
+    const now = Math.floor((nowMs - this.fromMs) / QUARTER_MS);
+    const inside = this.covers(periods, now);
+    for (let quarter = now + 1; quarter < this.points.length; quarter++) {
+      if (this.covers(periods, quarter) !== inside) return this.fromMs + quarter * QUARTER_MS;
+    }
+    return null;
+  }
+
+  private covers(periods: readonly Period[], quarter: number): boolean {
+    const point = this.points[quarter];
+    return periods.some(({ start, end }) =>
+      end > start ? start <= point && point < end : point >= start || point < end % WEEK_POINTS,
+    );
+  }
+}
+
+/** The half hour of the week that a zone's wall clock shows. */
+export function weekPointAt(atMs: number, timeZone: string): number {
+  const local = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone);
+  const minutes = local.hour * 60 + local.minute;
+  return (local.dayOfWeek - 1) * 48 + Math.floor(minutes / MINUTES_A_HALF_HOUR);
+}

@@ -1,0 +1,144 @@
+-- The configuration, its revision log and the catalogue.
+--
+-- What can be held by the database is held here, whatever the services above it check first: keys, references, bounds, and the
+-- masked prefix of every network. Ids are integers from 0 to 2147483647, the upper end of `integer`.
+
+-- The catalogue: compiled images, and how their sources fared.
+
+CREATE TABLE catalogue_image (
+  version    bigserial PRIMARY KEY,
+  sha256     char(64) NOT NULL,
+  size_bytes bigint NOT NULL,
+  image      bytea NOT NULL,
+  metadata   jsonb NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  CONSTRAINT catalogue_image_sha256_hex CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+  CONSTRAINT catalogue_image_size CHECK (size_bytes = octet_length(image))
+);
+CREATE UNIQUE INDEX catalogue_image_sha256_key ON catalogue_image (sha256);
+-- An image is hashes: it does not compress.
+ALTER TABLE catalogue_image ALTER COLUMN image SET STORAGE EXTERNAL;
+
+CREATE TABLE catalogue_source (
+  name            text PRIMARY KEY,
+  etag            text,
+  last_modified   text,
+  last_attempt_at timestamptz(3),
+  last_success_at timestamptz(3),
+  last_error      text,
+  domain_count    integer,
+  invalid_count   integer,
+  CONSTRAINT catalogue_source_counts CHECK (domain_count >= 0 AND invalid_count >= 0)
+);
+
+-- The revision log. Every change locks the one row of config_head.
+
+CREATE TABLE config_head (
+  id                smallint PRIMARY KEY DEFAULT 1,
+  revision          bigint NOT NULL DEFAULT 0,
+  digest            char(16) NOT NULL,
+  catalogue_version bigint REFERENCES catalogue_image (version) ON DELETE RESTRICT ON UPDATE CASCADE,
+  CONSTRAINT config_head_single CHECK (id = 1),
+  CONSTRAINT config_head_revision CHECK (revision BETWEEN 0 AND 9007199254740991),
+  CONSTRAINT config_head_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$')
+);
+INSERT INTO config_head (digest) VALUES ('0000000000000000');
+
+CREATE TABLE change (
+  revision   bigint PRIMARY KEY,
+  digest     char(16) NOT NULL,
+  operations jsonb NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  CONSTRAINT change_revision CHECK (revision > 0),
+  CONSTRAINT change_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$'),
+  CONSTRAINT change_operations_array CHECK (jsonb_typeof(operations) = 'array')
+);
+
+-- Profiles and what belongs to them.
+
+CREATE TABLE block_page (
+  id   integer PRIMARY KEY,
+  type smallint NOT NULL,
+  CONSTRAINT block_page_id CHECK (id >= 0),
+  CONSTRAINT block_page_type CHECK (type IN (0, 1))
+);
+
+-- Whether a list of ids is a set in its one written form: from 0, ascending, each once.
+CREATE FUNCTION is_id_set(ids integer[]) RETURNS boolean
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN array_position(ids, NULL) IS NULL
+     AND COALESCE(ids[1] >= 0, true)
+     AND NOT EXISTS (SELECT FROM unnest(ids[:cardinality(ids) - 1], ids[2:]) AS pair (id, next) WHERE id >= next);
+
+CREATE TABLE profile (
+  id                             integer PRIMARY KEY,
+  page_id                        integer REFERENCES block_page (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  white_list_only                boolean NOT NULL DEFAULT false,
+  empty_dns_answer               boolean NOT NULL DEFAULT false,
+  appaware_priority_over_bwlists boolean NOT NULL DEFAULT false,
+  category_ids                   integer[] NOT NULL DEFAULT '{}',
+  CONSTRAINT profile_id CHECK (id >= 0),
+  CONSTRAINT profile_category_ids_set CHECK (is_id_set(category_ids))
+);
+CREATE INDEX profile_page_id_idx ON profile (page_id);
+
+CREATE TYPE rule_status AS ENUM ('allow', 'deny');
+
+CREATE TABLE application_rule (
+  profile_id     integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  application_id integer NOT NULL,
+  status         rule_status NOT NULL,
+  PRIMARY KEY (profile_id, application_id),
+  CONSTRAINT application_rule_application_id CHECK (application_id >= 0)
+);
+
+CREATE TABLE domain_rule (
+  profile_id  integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  domain_hash bigint NOT NULL,
+  verdict     smallint NOT NULL,
+  PRIMARY KEY (profile_id, domain_hash),
+  CONSTRAINT domain_rule_hash CHECK (domain_hash BETWEEN 0 AND 9007199254740991),
+  CONSTRAINT domain_rule_verdict CHECK (verdict IN (1, 2))
+);
+
+CREATE TABLE schedule (
+  profile_id        integer PRIMARY KEY REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  target_profile_id integer NOT NULL REFERENCES profile (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  periods           jsonb NOT NULL,
+  CONSTRAINT schedule_target_differs CHECK (profile_id <> target_profile_id),
+  CONSTRAINT schedule_periods_array CHECK (jsonb_typeof(periods) = 'array')
+);
+CREATE INDEX schedule_target_profile_id_idx ON schedule (target_profile_id);
+
+-- Who belongs to which profile.
+
+CREATE TABLE ipv4_network (
+  address       inet PRIMARY KEY,
+  prefix_length smallint NOT NULL DEFAULT 32,
+  network       cidr GENERATED ALWAYS AS (network(set_masklen(address, prefix_length))) STORED,
+  profile_id    integer NOT NULL REFERENCES profile (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  CONSTRAINT ipv4_network_address CHECK (family(address) = 4 AND masklen(address) = 32),
+  CONSTRAINT ipv4_network_prefix_length CHECK (prefix_length BETWEEN 10 AND 32)
+);
+CREATE UNIQUE INDEX ipv4_network_network_key ON ipv4_network (network);
+
+CREATE TABLE ipv6_network (
+  address       inet PRIMARY KEY,
+  prefix_length smallint NOT NULL DEFAULT 128,
+  network       cidr GENERATED ALWAYS AS (network(set_masklen(address, prefix_length))) STORED,
+  profile_id    integer NOT NULL REFERENCES profile (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  -- An IPv4-mapped address counts as the IPv4 address, so it never stands here.
+  CONSTRAINT ipv6_network_address CHECK (family(address) = 6 AND masklen(address) = 128 AND NOT address <<= '::ffff:0:0/96'),
+  CONSTRAINT ipv6_network_prefix_length CHECK (prefix_length BETWEEN 16 AND 128)
+);
+CREATE UNIQUE INDEX ipv6_network_network_key ON ipv6_network (network);
+
+CREATE TABLE napt_assignment (
+  address    inet NOT NULL,
+  lower_port integer NOT NULL,
+  upper_port integer NOT NULL,
+  profile_id integer NOT NULL REFERENCES profile (id) ON DELETE RESTRICT ON UPDATE CASCADE,
+  PRIMARY KEY (address, lower_port, upper_port),
+  CONSTRAINT napt_assignment_address CHECK (family(address) = 4 AND masklen(address) = 32),
+  CONSTRAINT napt_assignment_ports CHECK (0 <= lower_port AND lower_port <= upper_port AND upper_port <= 65535)
+);

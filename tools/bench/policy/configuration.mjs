@@ -1,0 +1,106 @@
+// A configuration of a given size, the same at every run.
+import { RuleVerdict } from '@weir/config-model';
+import { SuffixHashes } from '@weir/dns-name';
+import { randomNumbers, writeName } from './names.mjs';
+
+export const APPLICATIONS = 64;
+export const CATEGORIES = 64;
+
+export const SIZES = {
+  0: { networks: 0, networks6: 0, napt: 0, profiles: 0, rules: 0, domains: 0 },
+  '10k': { networks: 1e4, networks6: 2e3, napt: 2e3, profiles: 1e3, rules: 1e5, domains: 5e4 },
+  '1M': { networks: 1e6, networks6: 2e5, napt: 2e5, profiles: 1e5, rules: 1e7, domains: 5e6 },
+};
+
+/** Every tenth profile has no domain rules and no lists, every tenth is white_list_only; the rest have all. */
+export function profileRow(id) {
+  if (id % 10 === 0) return [id, null, 0, 0, 0];
+  const flags = id % 10 === 1 ? 1 : id % 10 === 2 ? 4 : 0;
+  const categories = Array.from({ length: 10 }, (_, i) => i * 6 + (id % 6));
+  const applications = Array.from({ length: 8 }, (_, i) => [i * 8 + (id % 8), 1 + (i % 2)]).flat();
+  return [
+    id,
+    null,
+    flags,
+    categories.length,
+    ...categories,
+    applications.length / 2,
+    ...applications,
+  ];
+}
+
+/** Half of the IPv4 networks are hosts that lie dense, half are scattered, /20 to /32. */
+export function networkRow(i, profileId) {
+  if (i % 2 === 0) return [(0x0a00_0000 + (i >>> 1)) >>> 0, 32, profileId];
+  const length = 20 + (i % 13);
+  const address = Math.imul(i, 0x9e37_79b1) >>> 0;
+  return [(address & (-1 << (32 - length))) >>> 0, length, profileId];
+}
+
+/** Half /56 in sequence below one /24, half /64 scattered in 2001:db8::/32's neighbourhood. */
+export function network6Row(i, profileId) {
+  if (i % 2 === 0) return [0x2001_0d00 + (i >>> 25), (i << 7) >>> 0, 0, 0, 56, profileId];
+  return [0x2001_0db8, Math.imul(i, 0x9e37_79b1) >>> 0, 0, 0, 64, profileId];
+}
+
+/** 64 ranges of 1024 ports an address. */
+export function naptRow(i, profileId) {
+  const lower = (i & 63) * 1024;
+  return [(0xc612_0000 + (i >>> 6)) >>> 0, lower, lower + 1023, profileId];
+}
+
+/** Rows by kind, in the order of a snapshot; domain hashes as numbers, so that making them is not part of loading. */
+export function makeRows(size, key) {
+  const profileOf = (i) => Math.imul(i, 0x2545_f491) >>> 0;
+  const any = (i) => (size.profiles === 0 ? 0 : profileOf(i) % size.profiles);
+  return {
+    *profile() {
+      for (let i = 0; i < size.profiles; i++) yield profileRow(i);
+    },
+    domainRule: ruleRows(size, key),
+    *ipv4Network() {
+      for (let i = 0; i < size.networks; i++) yield networkRow(i, any(i));
+    },
+    *ipv6Network() {
+      for (let i = 0; i < size.networks6; i++) yield network6Row(i, any(i));
+    },
+    *naptAssignment() {
+      for (let i = 0; i < size.napt; i++) yield naptRow(i, any(i));
+    },
+    *schedule() {
+      for (let i = 3; i < size.profiles; i += 100) yield [i, i + 1, 1, 40, 46];
+    },
+  };
+}
+
+/** Rule n is for `r<n>.example`. The profiles but every tenth have as many each, and those of a profile follow each other, as in a snapshot. */
+export function ruleOwner(n, size) {
+  const owner = Math.floor((n * size.profiles) / size.rules);
+  return owner % 10 === 0 ? owner + 1 : owner;
+}
+
+function ruleRows(size, key) {
+  const hashes = new SuffixHashes(key);
+  const bytes = new Uint8Array(64);
+  const stored = new Float64Array(size.rules);
+  for (let n = 0; n < size.rules; n++) {
+    writeName(bytes, 0, 'r', n);
+    hashes.compute(bytes, 0);
+    stored[n] = (hashes.high[1] & 0x1f_ffff) * 2 ** 32 + hashes.low[1];
+  }
+  return function* () {
+    for (let n = 0; n < size.rules; n++) {
+      const verdict = n % 4 === 0 ? RuleVerdict.allow : RuleVerdict.deny;
+      yield [ruleOwner(n, size), stored[n], verdict];
+    }
+  };
+}
+
+/** Catalogue: `c<n>.example` in one category, every tenth in three; every hundredth `a<n>.example` in an application. */
+export function makeDefinition(domains) {
+  const applicationDomains = Math.floor(domains / 100);
+  const categoryDomains = domains - applicationDomains;
+  return { categoryDomains, applicationDomains };
+}
+
+export { randomNumbers };

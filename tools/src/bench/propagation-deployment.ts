@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Deployment } from '../faults/deployment.js';
+import type { ManagementClient } from '../faults/management-client.js';
+import { Random } from '../faults/random.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const PAGES = 200;
+
+/** Runs the work on a deployment of its own: one control plane, block pages 1 … 200. */
+export async function withDeployment<T>(
+  resolvers: number,
+  work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+  const deployment = await Deployment.create({
+    root,
+    folder,
+    replicas: 1,
+    resolvers,
+    random: new Random(1),
+    undisturbed: true,
+    onBroken: (explanation) => {
+      throw new Error(explanation);
+    },
+  });
+  try {
+    await deployment.start();
+    const [client] = deployment.clients;
+    if (client === undefined) throw new Error('no control plane');
+    for (let id = 1; id <= PAGES; id++)
+      await change(client, 'POST', '/blockpage/', { id, type: 1 });
+    return await work(deployment, client);
+  } finally {
+    await deployment.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One change; it must succeed. Answers on how many resolvers of how many it is in force. */
+export async function change(
+  client: ManagementClient,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ applied: number; total: number }> {
+  const reply = await client.call(method, path, body);
+  if (reply.status === null) throw new Error(reply.reason);
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`);
+  return { applied: reply.applied ?? 0, total: reply.total ?? 0 };
+}
+
+/** The nth change of a profile: another page each time. */
+export function nextPage(
+  client: ManagementClient,
+  profile: number,
+  n: number,
+): ReturnType<typeof change> {
+  return change(client, 'PATCH', `/profiles/${profile}`, { profile: { page_id: (n % PAGES) + 1 } });
+}
+
+/** The share'th percentile of the values. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -1,0 +1,61 @@
+/**
+ * How fast changes come into force, and how fast a resolver that missed something has it again: `npm run bench:propagation`, or
+ * one part of it: `npm run bench:propagation -- latency|throughput|catch-up|snapshot`. Real processes on loopback; PostgreSQL with its
+ * default durability. The load of the machine is printed, because two cores that others use as well make any figure larger.
+ */
+import { cpus, loadavg, totalmem } from 'node:os';
+import { measureLatency, measureThroughput } from './propagation-changes.js';
+import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
+
+const ROUNDS = 3;
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const PARTS: Record<string, () => Promise<void>> = {
+  latency: async () => {
+    for (const resolvers of [1, 3, 10]) {
+      await repeat(`latency, ${resolvers} resolvers (ms)`, () => measureLatency(resolvers));
+    }
+  },
+  throughput: async () => {
+    for (const writers of [1, 16]) {
+      const title = `throughput, 3 resolvers, ${writers} writers (changes/s)`;
+      await repeat(title, () => measureThroughput(writers));
+    }
+  },
+  'catch-up': () => repeat('catch-up after 10,000 missed changes (ms)', measureCatchUp),
+  snapshot: () => repeat('1,000,000 networks and 1,000,000 rules', measureSnapshot),
+};
+
+async function repeat(
+  title: string,
+  measure: () => Promise<Record<string, number>>,
+): Promise<void> {
+  const rounds: Record<string, number>[] = [];
+  for (let i = 0; i < ROUNDS; i++) rounds.push(await measure());
+  const [first = {}] = rounds;
+  for (const name of Object.keys(first)) {
+    const values = rounds.map((round) => round[name] ?? Number.NaN).sort((a, b) => a - b);
+    const [median = Number.NaN] = values.slice(Math.floor(values.length / 2));
+    const all = values.map((value) => value.toFixed(1)).join(', ');
+    print(
+      `${title}: ${name} ${median.toFixed(1)} (rounds ${all}; load ${loadavg()[0]?.toFixed(1)})`,
+    );
+  }
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((part) => !(part in PARTS));
+if (unknown.length > 0) {
+  print(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  process.exit(1);
+}
+const [cpu] = cpus();
+print(
+  `${cpu?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+);
+print(
+  `Node ${process.version}, ${new Date().toISOString()}, load before ${loadavg()[0]?.toFixed(1)}`,
+);
+for (const [name, run] of Object.entries(PARTS)) {
+  if (wanted.length === 0 || wanted.includes(name)) await run();
+}

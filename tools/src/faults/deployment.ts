@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:dgram';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrate } from '../migrate/migrate.js';
+import { type PostgresServer, startPostgres } from '../services/postgres.js';
+import { type RedisServer, startRedis } from '../services/redis.js';
+import { FeedBalancer } from './feed-balancer.js';
+import { ManagementClient } from './management-client.js';
+import { choosePorts } from './ports.js';
+import { Random } from './random.js';
+import { RedisProxy } from './redis-proxy.js';
+import { startUpstream } from './upstream.js';
+import { WeirProcess } from './weir-process.js';
+
+export interface DeploymentOptions {
+  /** The repository, compiled. */
+  readonly root: string;
+  /** Takes data and logs; empty. */
+  readonly folder: string;
+  readonly replicas: number;
+  readonly resolvers: number;
+  /** Of the proxy's faults. */
+  readonly random: Random;
+  readonly onBroken: (explanation: string) => void;
+  /** For measurements: Redis without the proxy, and a PostgreSQL that syncs as in production. */
+  readonly undisturbed?: boolean;
+}
+
+/** Block pages with an address of their own, so that a blocked answer tells the page: page n has 192.0.2.n. */
+export const LAST_PAGE = 254;
+export const pageAddress = (page: number): string => `192.0.2.${page}`;
+/** Address of the default page, which no profile of the suite has. */
+const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
+
+const CATALOGUE = `categories:
+  - id: 12
+    name: Gambling
+    domains: [casino.example.com]
+applications: []
+`;
+
+/** A deployment of real processes on loopback, with everything between them that can be made to fail. */
+export class Deployment {
+  replicas: readonly WeirProcess[] = [];
+  readonly resolvers: readonly WeirProcess[];
+  readonly dnsPorts: readonly number[];
+  readonly clients: readonly ManagementClient[];
+  readonly redisProxy: RedisProxy;
+  databaseUrl = '';
+  private readonly balancer: FeedBalancer;
+  private postgres: PostgresServer | null = null;
+  private redis: RedisServer | null = null;
+  private upstream: Socket | null = null;
+  private readonly secrets = {
+    token: randomBytes(24).toString('hex'),
+    feedToken: randomBytes(24).toString('hex'),
+    hashKey: randomBytes(16).toString('hex'),
+    redisPassword: randomBytes(24).toString('hex'),
+  };
+
+  private constructor(
+    private readonly options: DeploymentOptions,
+    private readonly ports: Ports,
+  ) {
+    this.dnsPorts = ports.dns;
+    this.redisProxy = new RedisProxy(ports.redis, options.random);
+    this.resolvers = ports.dns.map((_, i) => this.resolver(i));
+    this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
+    this.balancer = new FeedBalancer(() =>
+      this.ports.feed.filter((_, i) => this.replicas[i]?.up ?? false),
+    );
+  }
+
+  static async create(options: DeploymentOptions): Promise<Deployment> {
+    const { replicas, resolvers } = options;
+    // Not of the seed: which ports are free is another matter each time.
+    const random = new Random(randomBytes(4).readUInt32BE());
+    const free = await choosePorts(5 + 3 * replicas + 2 * resolvers, random);
+    const take = (count: number): number[] => free.splice(0, count);
+    const one = (): number => take(1)[0] ?? 0;
+    return new Deployment(options, {
+      postgres: one(),
+      redis: one(),
+      redisProxy: one(),
+      feedBalancer: one(),
+      upstream: one(),
+      management: take(replicas),
+      feed: take(replicas),
+      replicaOps: take(replicas),
+      dns: take(resolvers),
+      resolverOps: take(resolvers),
+    });
+  }
+
+  /** Starts everything; each part is ready when this resolves. */
+  async start(): Promise<void> {
+    mkdirSync(join(this.options.folder, 'catalogue'), { recursive: true });
+    writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
+    this.upstream = await startUpstream(this.ports.upstream);
+    await this.redisProxy.listen(this.ports.redisProxy);
+    await this.balancer.listen(this.ports.feedBalancer);
+    await Promise.all([this.startPostgres(), this.startRedis()]);
+    await migrate({
+      databaseUrl: this.databaseUrl,
+      folder: join(this.options.root, 'prisma/migrations'),
+    });
+    this.replicas = this.ports.management.map((_, i) => this.replica(i));
+    await Promise.all([...this.replicas, ...this.resolvers].map((one) => one.start()));
+  }
+
+  /** Stops everything that was started. */
+  async stop(): Promise<void> {
+    for (const client of this.clients) client.close();
+    await Promise.all([...this.replicas, ...this.resolvers].map((one) => one.kill()));
+    await this.balancer.close();
+    await this.redisProxy.close();
+    await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
+    this.upstream?.close();
+  }
+
+  async startPostgres(): Promise<void> {
+    this.postgres = await startPostgres({
+      dataDir: join(this.options.folder, 'postgres'),
+      logFile: this.logFile('postgres'),
+      port: this.ports.postgres,
+      // Its processes are killed, never the machine.
+      settings: this.options.undisturbed === true ? [] : ['fsync=off'],
+    });
+    this.databaseUrl = this.postgres.url;
+  }
+
+  /** SIGINT ends sessions and closes down, SIGQUIT leaves it as a crash would. */
+  async stopPostgres(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    await this.postgres?.child.stop(signal, 30_000);
+    this.postgres = null;
+  }
+
+  async startRedis(): Promise<void> {
+    this.redis = await startRedis({
+      dataDir: join(this.options.folder, 'redis'),
+      logFile: this.logFile('redis'),
+      port: this.ports.redis,
+      password: this.secrets.redisPassword,
+    });
+  }
+
+  /** Kills Redis; nothing of it is left. */
+  async killRedis(): Promise<void> {
+    await this.redis?.child.stop('SIGKILL');
+    this.redis = null;
+  }
+
+  /** Where a resolver keeps its configuration. */
+  dataFolder(resolver: number): string {
+    return join(this.options.folder, `resolver-${resolver}`);
+  }
+
+  logFile(name: string): string {
+    return join(this.options.folder, `${name}.log`);
+  }
+
+  private get redisPort(): number {
+    return this.options.undisturbed === true ? this.ports.redis : this.ports.redisProxy;
+  }
+
+  private replica(i: number): WeirProcess {
+    const { ports, secrets } = this;
+    return this.process(
+      `control-plane-${i}`,
+      'apps/control-plane/dist/main.js',
+      ports.replicaOps[i],
+      {
+        DATABASE_URL: this.databaseUrl,
+        MANAGEMENT_PORT: String(ports.management[i]),
+        MANAGEMENT_TOKENS: secrets.token,
+        FEED_PORT: String(ports.feed[i]),
+        CATALOGUE: join(this.options.folder, 'catalogue'),
+      },
+    );
+  }
+
+  private resolver(i: number): WeirProcess {
+    const { ports } = this;
+    const pages = Array.from({ length: LAST_PAGE }, (_, page) => [
+      page + 1,
+      [pageAddress(page + 1)],
+    ]);
+    return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
+      DNS_PORT: String(ports.dns[i]),
+      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
+      BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
+      FEED_URL: `http://127.0.0.1:${ports.feedBalancer}`,
+      DATA_DIR: this.dataFolder(i),
+    });
+  }
+
+  private process(
+    name: string,
+    script: string,
+    opsPort: number | undefined,
+    environment: Readonly<Record<string, string>>,
+  ): WeirProcess {
+    return new WeirProcess({
+      name,
+      script,
+      root: this.options.root,
+      opsPort: opsPort ?? 0,
+      logFile: this.logFile(name),
+      onBroken: this.options.onBroken,
+      environment: {
+        ...environment,
+        OPS_PORT: String(opsPort),
+        REDIS_URL: `redis://:${this.secrets.redisPassword}@127.0.0.1:${this.redisPort}`,
+        FEED_TOKEN: this.secrets.feedToken,
+        DOMAIN_HASH_KEY: this.secrets.hashKey,
+      },
+    });
+  }
+}
+
+interface Ports {
+  readonly postgres: number;
+  readonly redis: number;
+  readonly redisProxy: number;
+  readonly feedBalancer: number;
+  readonly upstream: number;
+  readonly management: readonly number[];
+  readonly feed: readonly number[];
+  readonly replicaOps: readonly number[];
+  readonly dns: readonly number[];
+  readonly resolverOps: readonly number[];
+}

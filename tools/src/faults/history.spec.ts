@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { KeyHistory, Witness } from './history.js';
+
+describe('KeyHistory', () => {
+  it('reads a sequence of answers forwards only', () => {
+    const key = new KeyHistory(['up']);
+    key.request(['page 1']);
+    key.request(['page 2']);
+    expect(key.earliest(0, 0, 'page 1')).toBe(1);
+    expect(key.earliest(1, 0, 'page 2')).toBe(2);
+    expect(key.earliest(2, 0, 'page 1')).toBeNull();
+  });
+
+  it('finds neither what was refused nor what was never asked for', () => {
+    const key = new KeyHistory(['up']);
+    key.request(['page 250'], true);
+    expect(key.earliest(0, 0, 'page 250')).toBeNull();
+    expect(key.earliest(0, 0, 'page 9')).toBeNull();
+  });
+
+  it('tells the probes of one version apart', () => {
+    const key = new KeyHistory(['up', 'up']);
+    key.request(['page 1', 'up']);
+    expect(key.earliest(0, 1, 'page 1')).toBeNull();
+    expect(key.earliest(1, 1, 'up')).toBe(1);
+  });
+});
+
+describe('Witness', () => {
+  it('holds a new process to what was acknowledged, an old one to what it showed', () => {
+    const [key, witness] = [new KeyHistory(['up']), new Witness()];
+    witness.owe(key, 3);
+    witness.show(key, 5);
+    expect(witness.floor(key)).toBe(5);
+    witness.restart();
+    expect(witness.floor(key)).toBe(3);
+  });
+});

@@ -1,0 +1,54 @@
+import { StartError } from '@weir/ops';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HELP, parseOptions } from './options.js';
+import { renderReport } from './report.js';
+import { runFaults } from './run.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2), randomBytes(4).readUInt32BE());
+  if (options === null) {
+    print(HELP);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'weir-faults-'));
+  print(`seed ${options.seed}, logs in ${folder}`);
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      interrupted.abort(
+        new StartError(`ended by ${signal}, seed ${options.seed}, logs in ${folder}`),
+      );
+    });
+  }
+  const result = await runFaults(options, { root, folder, print, signal: interrupted.signal });
+  print(renderReport(result));
+  const { violations } = result.tally;
+  if (violations.length === 0) {
+    if (!options.keep) rmSync(folder, { recursive: true, force: true });
+    print(`OK, seed ${options.seed}`);
+    return;
+  }
+  const again = options.short
+    ? '--short'
+    : `--seconds ${options.seconds} --writers ${options.writers}`;
+  print(`FAILED: ${violations.length} times what must not be. Logs in ${folder}`);
+  print(`To repeat: npm run test:faults -- --seed ${options.seed} ${again}`);
+  process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  const text =
+    error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
+  process.stderr.write(`${text}\n`);
+  // Calls that a broken run has left open would go on for a minute.
+  process.exit(1);
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { parseOptions } from './options.js';
+
+describe('parseOptions', () => {
+  it('draws a seed where none is given', () => {
+    expect(parseOptions([], 7)).toEqual({
+      seed: 7,
+      seconds: 60,
+      writers: 12,
+      short: false,
+      keep: false,
+    });
+    expect(parseOptions(['--seed', '3', '--short'], 7)).toMatchObject({ seed: 3, short: true });
+  });
+
+  it('answers nothing when help is asked for', () => {
+    expect(parseOptions(['--help'], 7)).toBeNull();
+  });
+
+  it.each([['--seed', '-1'], ['--seconds', '0'], ['--writers', 'x'], ['--sed', '1'], ['word']])(
+    'refuses %s %s',
+    (...args) => {
+      expect(() => parseOptions(args, 7)).toThrow(/--/);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+import { StartError } from '@weir/ops';
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import type { Random } from './random.js';
+
+/** Below the range from which the kernel takes ports for outgoing connections: a process that restarts finds its port free. */
+const [LOWEST, HIGHEST] = [20_000, 31_999];
+const TRIES = 1_000;
+
+/** As many loopback ports as are wanted, each free for TCP and UDP now. */
+export async function choosePorts(count: number, random: Random): Promise<number[]> {
+  const chosen = new Set<number>();
+  for (let tries = 0; chosen.size < count; tries++) {
+    if (tries > TRIES) throw new StartError('there are no free ports');
+    const port = random.integer(LOWEST, HIGHEST);
+    if ((await isFreeTcp(port)) && (await isFreeUdp(port))) chosen.add(port);
+  }
+  return [...chosen];
+}
+
+function isFreeTcp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
+}
+
+function isFreeUdp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => {
+      resolve(false);
+    });
+    socket.bind(port, '127.0.0.1', () =>
+      socket.close(() => {
+        resolve(true);
+      }),
+    );
+  });
+}

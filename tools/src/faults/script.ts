@@ -1,0 +1,73 @@
+import type { Random } from './random.js';
+
+export const PROCESS_FAULTS = [
+  'kill replica',
+  'kill replica after commit',
+  'kill resolver',
+  'stop resolver',
+  'stop replica',
+  'restart resolver',
+  'restart replica',
+  'Redis killed and empty',
+  'PostgreSQL stopped',
+  'PostgreSQL crashed',
+  'resolver alone',
+] as const;
+export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall'] as const;
+
+export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
+export type MessageFaultKind = (typeof MESSAGE_FAULTS)[number];
+
+/** One fault as the script has it. */
+export interface Fault<K> {
+  readonly kind: K;
+  /** Which replica or resolver, modulo their number. */
+  readonly target: number;
+  /** How long what was taken away stays away. */
+  readonly durationMs: number;
+  /** 0 … 1: how bad. */
+  readonly strength: number;
+  /** Quiet time before the next. */
+  readonly calmMs: number;
+}
+
+/** Longest lease: a stop of the resolver above it makes the control plane go on without it. */
+const STOP_RESOLVER_MS = [300, 5_500] as const;
+
+/** Rounds of all kinds, each round in another order, for ever. */
+export function* processFaults(random: Random): Generator<Fault<ProcessFaultKind>> {
+  for (;;) {
+    for (const kind of random.shuffle(PROCESS_FAULTS)) {
+      const [shortest, longest] =
+        kind === 'stop resolver' ? STOP_RESOLVER_MS : ([50, 3_000] as const);
+      yield draw(kind, random, random.integer(shortest, longest), random.integer(200, 2_500));
+    }
+  }
+}
+
+/** The same for messages, with calm enough in between for leases to be relied on. */
+export function* messageFaults(random: Random): Generator<Fault<MessageFaultKind>> {
+  for (;;) {
+    for (const kind of random.shuffle(MESSAGE_FAULTS)) {
+      yield draw(kind, random, random.integer(200, 2_500), random.integer(1_000, 12_000));
+    }
+  }
+}
+
+/** A script of half a minute that has what matters most, in this order; only targets are drawn. */
+export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>> {
+  const kinds: readonly (readonly [ProcessFaultKind, number])[] = [
+    ['kill replica after commit', 300],
+    ['kill resolver', 100],
+    ['Redis killed and empty', 300],
+    ['stop resolver', 3_500],
+    ['PostgreSQL crashed', 200],
+    ['stop replica', 3_500],
+    ['resolver alone', 100],
+  ];
+  for (const [kind, durationMs] of kinds) yield draw(kind, random, durationMs, 100);
+}
+
+function draw<K>(kind: K, random: Random, durationMs: number, calmMs: number): Fault<K> {
+  return { kind, target: random.integer(0, 1_000), durationMs, strength: random.next(), calmMs };
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createSocket } from 'node:dgram';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeEnding, startChild } from './child.js';
+import { expectFree, expectReachable, freePort } from './ports.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+const run = (script: string) =>
+  startChild({
+    name: 'example',
+    command: process.execPath,
+    args: ['-e', script],
+    env: process.env,
+    logFile: join(folder, 'example.log'),
+  });
+
+describe('startChild', () => {
+  it('keeps the last lines and the exit code, and the whole output in the log file', async () => {
+    const child = run(
+      'for (let i = 0; i < 40; i++) console.log(`line ${i}`); console.error("the end"); process.exitCode = 3',
+    );
+    const ending = await child.ended;
+    expect(describeEnding(ending)).toBe('exit code 3');
+    expect(child.lastLines()).toHaveLength(15);
+    expect(child.lastLines()).toContain('line 39');
+    expect(readFileSync(join(folder, 'example.log'), 'utf8')).toContain('line 0\n');
+  });
+
+  it('says which signal killed it', async () => {
+    expect(describeEnding(await run('process.kill(process.pid, "SIGKILL")').ended)).toBe(
+      'killed by SIGKILL',
+    );
+  });
+
+  it('kills a child that does not stop in time', async () => {
+    const child = run(
+      'process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)',
+    );
+    while (child.lastLines().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await child.stop('SIGTERM', 100)).toEqual({ signal: 'SIGKILL' });
+  });
+
+  it('ends with an explanation when the command is not there', async () => {
+    const child = startChild({
+      name: 'none',
+      command: '/no/such/command',
+      args: [],
+      env: {},
+      logFile: join(folder, 'none.log'),
+      prefix: [],
+    });
+    expect(await child.ended).toEqual({ code: 127 });
+    expect(child.lastLines().join()).toContain('cannot start /no/such/command');
+  });
+});
+
+describe('expectFree', () => {
+  const host = '127.0.0.1';
+
+  it('accepts free ports', async () => {
+    const port = await freePort();
+    await expectFree([
+      { host, port, protocol: 'tcp', variable: 'MANAGEMENT_PORT', hostVariable: 'MANAGEMENT_HOST' },
+      { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
+    ]);
+  });
+
+  it('names two variables that come to the same port', async () => {
+    const port = await freePort();
+    const tcp = { host, port, protocol: 'tcp', hostVariable: 'MANAGEMENT_HOST' } as const;
+    await expect(
+      expectFree([
+        { ...tcp, variable: 'MANAGEMENT_PORT' },
+        { ...tcp, variable: 'FEED_PORT' },
+      ]),
+    ).rejects.toThrow(`MANAGEMENT_PORT and FEED_PORT both come to TCP port ${port}`);
+  });
+
+  it('names the variable of an address that is not of this machine', async () => {
+    const elsewhere = {
+      host: '192.0.2.1',
+      port: 5300,
+      protocol: 'udp',
+      variable: 'DNS_PORT',
+    } as const;
+    await expect(expectFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
+      '192.0.2.1 is not an address of this machine; set DNS_HOST to one',
+    );
+  });
+
+  it('names a taken TCP port and its variable', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    const { port } = server.address() as AddressInfo;
+    await expect(
+      expectFree([
+        {
+          host,
+          port,
+          protocol: 'tcp',
+          variable: 'MANAGEMENT_PORT',
+          hostVariable: 'MANAGEMENT_HOST',
+        },
+      ]),
+    ).rejects.toThrow(
+      `TCP port 127.0.0.1:${port} is in use by another process; set MANAGEMENT_PORT to another`,
+    );
+    server.close();
+  });
+
+  it('names a taken UDP port and its variable', async () => {
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) => socket.bind(0, host, resolve));
+    const { port } = socket.address();
+    await expect(
+      expectFree([{ host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' }]),
+    ).rejects.toThrow(
+      `UDP port 127.0.0.1:${port} is in use by another process; set DNS_PORT to another`,
+    );
+    socket.close();
+  });
+});
+
+describe('expectReachable', () => {
+  it('names the variable of a URL where nothing answers', async () => {
+    const port = await freePort();
+    await expect(expectReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
+      `nothing answers at 127.0.0.1:${port} (REDIS_URL): ECONNREFUSED`,
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn, spawnSync, type SpawnOptions } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+
+/** How a child ended: an exit code or the signal that killed it. */
+export type Ending = { readonly code: number } | { readonly signal: NodeJS.Signals };
+
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  /** Settles when the child has ended, however it did. */
+  readonly ended: Promise<Ending>;
+  /** The last lines it printed. */
+  lastLines(): readonly string[];
+  /** Sends the signal, waits up to `graceMs`, then kills. */
+  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<Ending>;
+}
+
+export interface ChildOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** File that gets all its output, after what is there. */
+  readonly logFile: string;
+  /** Wrapper with its options in front of the command (`setpriv`, …). */
+  readonly prefix?: readonly string[];
+  readonly cwd?: string;
+}
+
+const KEPT_LINES = 15;
+
+/**
+ * Starts a process of the local stack in a session of its own, so that Ctrl-C reaches only the stack, which stops its children in
+ * order; where `setpriv` is there the kernel ends the child when the stack itself is killed.
+ */
+export function startChild(options: ChildOptions): Child {
+  const [command, ...args] = [
+    ...(options.prefix ?? dieWithParent('TERM')),
+    options.command,
+    ...options.args,
+  ];
+  if (command === undefined) throw new RangeError('a child needs a command');
+  const settings: SpawnOptions = {
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  };
+  const child = spawn(
+    command,
+    args,
+    options.cwd === undefined ? settings : { ...settings, cwd: options.cwd },
+  );
+  const lines = keepOutput(child, options.logFile);
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('error', (error) => {
+      lines.push(`cannot start ${command}: ${error.message}`);
+      resolve({ code: 127 });
+    });
+    child.once('close', (code, signal) => {
+      resolve(signal === null ? { code: code ?? 1 } : { signal });
+    });
+  });
+  return {
+    name: options.name,
+    pid: child.pid ?? -1,
+    ended,
+    lastLines: () => lines.slice(-KEPT_LINES),
+    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, ended, signal, graceMs),
+  };
+}
+
+/** Runs a command to its end. A person's Ctrl-C does not reach it. @throws Error with its last lines unless it exits with 0. */
+export async function runChild(options: ChildOptions): Promise<void> {
+  const child = startChild(options);
+  const ending = await child.ended;
+  if (!('code' in ending) || ending.code !== 0)
+    throw new Error(child.lastLines().join('\n') || describeEnding(ending));
+}
+
+/** `exit code 1` or `killed by SIGKILL`. */
+export function describeEnding(ending: Ending): string {
+  return 'code' in ending ? `exit code ${ending.code}` : `killed by ${ending.signal}`;
+}
+
+/** The command's prefix that makes the kernel send `signal` to it when this process dies; empty where `setpriv` cannot. */
+export function dieWithParent(signal: string): readonly string[] {
+  return canSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];
+}
+
+let setprivWorks: boolean | undefined;
+function canSetpriv(): boolean {
+  setprivWorks ??= spawnSync('setpriv', ['--pdeathsig', 'TERM', '--', 'true']).status === 0;
+  return setprivWorks;
+}
+
+function keepOutput(child: ChildProcess, logFile: string): string[] {
+  const log = createWriteStream(logFile, { flags: 'a' });
+  const lines: string[] = [];
+  log.on('error', (error) => lines.push(`${logFile} cannot be written: ${error.message}`));
+  let rest = '';
+  const keep = (chunk: Buffer): void => {
+    log.write(chunk);
+    const parts = (rest + chunk.toString('utf8')).split('\n');
+    rest = (parts.pop() ?? '').slice(-10_000);
+    lines.push(...parts.filter((line) => line !== ''));
+    lines.splice(0, lines.length - KEPT_LINES);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  child.once('close', () => {
+    if (rest !== '') lines.push(rest);
+    log.end();
+  });
+  return lines;
+}
+
+async function stop(
+  child: ChildProcess,
+  ended: Promise<Ending>,
+  signal: NodeJS.Signals,
+  graceMs: number,
+): Promise<Ending> {
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  try {
+    return await ended;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockFolder, makeFolder, writeWhole } from './files.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-files-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe('makeFolder', () => {
+  it('makes what is missing, for the owner alone', () => {
+    makeFolder(join(folder, 'a/b/c'));
+    makeFolder(join(folder, 'a/b/c'));
+    expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o700);
+  });
+
+  it.each(['/proc/weir', '/etc/passwd/weir'])('says that %s cannot be made', (path) => {
+    expect(() => {
+      makeFolder(path);
+    }).toThrow(`${path} cannot be made (DATA_DIR): `);
+  });
+});
+
+describe('lockFolder', () => {
+  it('refuses a folder that a living process has, naming it', () => {
+    const lock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow(
+      `${folder} is in use by another stack, pid ${process.pid} (DATA_DIR)`,
+    );
+    lock.release();
+    lockFolder(folder);
+  });
+
+  it('takes over from a process that is gone, even when its id came round again', async () => {
+    const child = spawn('true');
+    await new Promise((resolve) => child.once('exit', resolve));
+    writeFileSync(join(folder, 'stack.lock'), `${child.pid ?? 0} 12345`);
+    lockFolder(folder).release();
+    writeFileSync(join(folder, 'stack.lock'), `${process.pid} 1`);
+    lockFolder(folder);
+  });
+});
+
+describe('writeWhole', () => {
+  it('writes for the owner alone, in place of what was there', () => {
+    const path = join(folder, 'file');
+    writeWhole(path, 'one');
+    writeWhole(path, 'two');
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['two', 0o600]);
+  });
+});

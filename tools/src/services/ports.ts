@@ -1,0 +1,103 @@
+import { StartError } from '@weir/ops';
+import { createSocket } from 'node:dgram';
+import { type AddressInfo, connect, createServer } from 'node:net';
+
+const CONNECT_TIMEOUT_MS = 3_000;
+const DEFAULT_REDIS_PORT = 6379;
+
+/** A port that a process of the stack is going to take. */
+export interface WantedPort {
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+  /** The variables that name the port and the address, for the message. */
+  readonly variable: string;
+  readonly hostVariable: string;
+}
+
+/** A TCP port of the loopback address that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** @throws StartError naming the first port that two want, or that cannot be taken, and its variable. */
+export async function expectFree(wanted: readonly WantedPort[]): Promise<void> {
+  for (const [index, one] of wanted.entries()) {
+    const other = wanted.slice(0, index).find((earlier) => isSamePort(earlier, one));
+    if (other) {
+      const name = `${one.protocol.toUpperCase()} port ${one.port}`;
+      throw new StartError(`${other.variable} and ${one.variable} both come to ${name}`);
+    }
+    const error = await (one.protocol === 'tcp' ? tryTcp(one) : tryUdp(one));
+    if (error !== null) throw new StartError(explain(one, error));
+  }
+}
+
+/** @throws StartError naming the variable when nothing listens where the URL points. */
+export async function expectReachable(url: string, variable: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const reason = await new Promise<string | null>((resolve) => {
+    const socket = connect(Number(port || DEFAULT_REDIS_PORT), host);
+    socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(null);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code ?? error.message);
+    });
+  });
+  if (reason !== null) {
+    throw new StartError(
+      `nothing answers at ${hostname}:${port || DEFAULT_REDIS_PORT} (${variable}): ${reason}`,
+    );
+  }
+}
+
+function isSamePort(a: WantedPort, b: WantedPort): boolean {
+  return a.port === b.port && a.protocol === b.protocol;
+}
+
+function explain(one: WantedPort, error: NodeJS.ErrnoException): string {
+  const host = one.host.includes(':') ? `[${one.host}]` : one.host;
+  const port = `${one.protocol.toUpperCase()} port ${host}:${one.port}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${port} is in use by another process; set ${one.variable} to another`;
+    case 'EADDRNOTAVAIL':
+      return `${host} is not an address of this machine; set ${one.hostVariable} to one`;
+    default:
+      return `${port} cannot be used (${error.code ?? error.message}); set ${one.variable} to another`;
+  }
+}
+
+function tryTcp({ host, port }: WantedPort): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen(port, host, () =>
+      server.close(() => {
+        resolve(null);
+      }),
+    );
+  });
+}
+
+function tryUdp({ host, port }: WantedPort): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+    socket.once('error', resolve);
+    socket.bind(port, host, () =>
+      socket.close(() => {
+        resolve(null);
+      }),
+    );
+  });
+}

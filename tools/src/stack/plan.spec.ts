@@ -1,0 +1,58 @@
+import { parseVariables } from '@weir/ops';
+import { describe, expect, it } from 'vitest';
+import { STACK_SCHEMA } from './configuration.js';
+import { planProcesses, reachableHost, wantedPorts } from './plan.js';
+
+const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
+const secrets = { managementTokens: ['a', 'b'], feedToken: 'f', domainHashKey: '00' };
+const stores = { databaseUrl: 'postgresql://database', redisUrl: 'redis://redis' };
+
+describe('the plan of the local stack', () => {
+  it('runs one control plane and as many resolvers as asked for', () => {
+    const names = planProcesses(configuration, secrets, '/data', stores).map(({ name }) => name);
+    expect(names).toEqual(['control-plane', 'resolver-0', 'resolver-1', 'resolver-2']);
+  });
+
+  it('gives each resolver ports of its own, and all the same key and feed', () => {
+    const [, ...resolvers] = planProcesses(configuration, secrets, '/data', stores);
+    expect(resolvers.map(({ environment }) => environment['DNS_PORT'])).toEqual([
+      '5300',
+      '5301',
+      '5302',
+    ]);
+    expect(resolvers.map(({ environment }) => environment['DATA_DIR'])).toEqual([
+      '/data/resolver-0',
+      '/data/resolver-1',
+      '/data/resolver-2',
+    ]);
+    expect(resolvers.map(({ readyUrl }) => readyUrl)).toEqual(
+      [9100, 9101, 9102].map((port) => `http://[::1]:${port}/readyz`),
+    );
+    for (const { environment } of resolvers) {
+      expect(environment).toMatchObject({
+        FEED_URL: 'http://127.0.0.1:8090',
+        FEED_TOKEN: 'f',
+        DOMAIN_HASH_KEY: '00',
+      });
+      expect(environment).not.toHaveProperty('DATABASE_URL');
+      expect(environment).not.toHaveProperty('MANAGEMENT_TOKENS');
+    }
+  });
+
+  it('wants each port once', () => {
+    const wanted = wantedPorts(configuration).map(
+      ({ host, port, protocol }) => `${protocol} ${host} ${port}`,
+    );
+    expect(new Set(wanted).size).toBe(wanted.length);
+    expect(wanted).toHaveLength(3 + 3 * 3);
+  });
+
+  it('reaches wildcard listeners by loopback', () => {
+    expect(['0.0.0.0', '::', '2001:db8::1', '192.0.2.1'].map(reachableHost)).toEqual([
+      '127.0.0.1',
+      '[::1]',
+      '[2001:db8::1]',
+      '192.0.2.1',
+    ]);
+  });
+});

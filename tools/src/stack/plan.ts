@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import type { WantedPort } from '../services/ports.js';
+import { FIRST_RESOLVER_OPS, type StackConfiguration } from './configuration.js';
+import type { StackSecrets } from './secrets.js';
+
+/** One process of Weir as the stack starts it. */
+export interface PlannedProcess {
+  readonly name: string;
+  /** Entry point, from the repository's root. */
+  readonly script: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly readyUrl: string;
+}
+
+export interface Stores {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+}
+
+/** The processes with what each of them is given. */
+export function planProcesses(
+  configuration: StackConfiguration,
+  secrets: StackSecrets,
+  dataDir: string,
+  stores: Stores,
+): readonly PlannedProcess[] {
+  const resolvers = Array.from({ length: configuration.RESOLVERS }, (_, index) =>
+    planResolver(configuration, secrets, dataDir, stores, index),
+  );
+  return [planControlPlane(configuration, secrets, stores), ...resolvers];
+}
+
+/** The ports that the processes are going to take. */
+export function wantedPorts(configuration: StackConfiguration): readonly WantedPort[] {
+  const { MANAGEMENT_HOST, DNS_HOST, DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
+  const tcp = (host: string, port: number, variable: string): WantedPort => {
+    const hostVariable = host === DNS_HOST ? 'DNS_HOST' : 'MANAGEMENT_HOST';
+    return { host, port, variable, hostVariable, protocol: 'tcp' };
+  };
+  const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {
+    const dns = tcp(DNS_HOST, DNS_PORT + index, 'DNS_PORT');
+    const ops = tcp(DNS_HOST, resolverOpsPort(OPS_PORT, index), 'OPS_PORT');
+    return [dns, { ...dns, protocol: 'udp' as const }, ops];
+  });
+  return [
+    tcp(MANAGEMENT_HOST, configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
+    tcp(MANAGEMENT_HOST, configuration.FEED_PORT, 'FEED_PORT'),
+    tcp(MANAGEMENT_HOST, OPS_PORT, 'OPS_PORT'),
+    ...resolvers.flat(),
+  ];
+}
+
+/** The address to reach a listener of this machine at: a wildcard address is reached by loopback. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function planControlPlane(
+  configuration: StackConfiguration,
+  secrets: StackSecrets,
+  stores: Stores,
+): PlannedProcess {
+  return {
+    name: 'control-plane',
+    script: 'apps/control-plane/dist/main.js',
+    environment: {
+      DATABASE_URL: stores.databaseUrl,
+      REDIS_URL: stores.redisUrl,
+      MANAGEMENT_HOST: configuration.MANAGEMENT_HOST,
+      MANAGEMENT_PORT: String(configuration.MANAGEMENT_PORT),
+      MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
+      MANAGEMENT_DOCS: configuration.MANAGEMENT_DOCS,
+      DOMAIN_HASH_KEY: secrets.domainHashKey,
+      FEED_PORT: String(configuration.FEED_PORT),
+      FEED_TOKEN: secrets.feedToken,
+      OPS_PORT: String(configuration.OPS_PORT),
+    },
+    readyUrl: readyUrl(configuration.MANAGEMENT_HOST, configuration.OPS_PORT),
+  };
+}
+
+function planResolver(
+  configuration: StackConfiguration,
+  secrets: StackSecrets,
+  dataDir: string,
+  stores: Stores,
+  index: number,
+): PlannedProcess {
+  const opsPort = resolverOpsPort(configuration.OPS_PORT, index);
+  return {
+    name: `resolver-${index}`,
+    script: 'apps/resolver/dist/main.js',
+    environment: {
+      REDIS_URL: stores.redisUrl,
+      FEED_URL: `http://${reachableHost(configuration.MANAGEMENT_HOST)}:${configuration.FEED_PORT}`,
+      FEED_TOKEN: secrets.feedToken,
+      DOMAIN_HASH_KEY: secrets.domainHashKey,
+      DATA_DIR: join(dataDir, `resolver-${index}`),
+      DNS_HOST: configuration.DNS_HOST,
+      DNS_PORT: String(configuration.DNS_PORT + index),
+      OPS_PORT: String(opsPort),
+    },
+    readyUrl: readyUrl(configuration.DNS_HOST, opsPort),
+  };
+}
+
+function readyUrl(host: string, port: number): string {
+  return `http://${reachableHost(host)}:${port}/readyz`;
+}
+
+function resolverOpsPort(opsPort: number, index: number): number {
+  return opsPort + FIRST_RESOLVER_OPS + index;
+}

@@ -1,0 +1,47 @@
+import { parseVariables } from '@weir/ops';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { STACK_SCHEMA } from './configuration.js';
+import { readSecrets } from './secrets.js';
+
+describe('readSecrets', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-secrets-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const read = (environment: Record<string, string> = {}) =>
+    readSecrets(parseVariables(STACK_SCHEMA, environment), folder);
+
+  it('makes secrets once, for the owner alone, and finds them again', () => {
+    const made = read();
+    expect(read()).toEqual(made);
+    expect(made.domainHashKey).toMatch(/^[0-9a-f]{32}$/);
+    expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('prefers what the environment gives', () => {
+    const key = '0'.repeat(32);
+    expect(read({ DOMAIN_HASH_KEY: key, FEED_TOKEN: 'a-token-of-this-test' })).toMatchObject({
+      domainHashKey: key,
+      feedToken: 'a-token-of-this-test',
+    });
+  });
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '{}',
+    '[]',
+    '{"managementTokens":"abc"}',
+    '{"managementTokens":[],"feedToken":"0123456789abcdef","domainHashKey":"00"}',
+  ])('refuses a file that holds %j, naming it', (text) => {
+    writeFileSync(join(folder, 'secrets.json'), text);
+    expect(() => read()).toThrow(/secrets\.json is not what the stack wrote there/);
+  });
+});

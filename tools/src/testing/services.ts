@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A PostgreSQL server; a spec makes a database of its own there. */
+    databaseUrl: string;
+    /** A Redis server that all specs of the run share. */
+    redisUrl: string;
+  }
+}
+
+/** Global set-up of the integration tests: a real PostgreSQL and a real Redis for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-services-'));
+  const [postgres, redis] = await Promise.all([
+    startPostgres({
+      dataDir: join(folder, 'postgres'),
+      logFile: join(folder, 'postgres.log'),
+      settings: ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'],
+    }),
+    startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+  ]);
+  project.provide('databaseUrl', postgres.url);
+  project.provide('redisUrl', redis.url);
+  return async () => {
+    await Promise.all([postgres.stop(), redis.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+}

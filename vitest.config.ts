@@ -1,0 +1,37 @@
+import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
+
+const conditions = ['@weir/source'];
+
+const shared: ViteUserConfig = defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  // Nest reads parameter types from the metadata that the compiler leaves.
+  oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
+});
+
+const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteUserConfig =>
+  mergeConfig(shared, defineConfig({ test: { name, ...test } }));
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', {
+        include: ['{apps,libs}/*/{src,test}/**/*.spec.ts', 'tools/{src,test}/**/*.spec.ts'],
+        exclude: ['**/*.int.spec.ts', '**/*.e2e.spec.ts', '**/dist/**', '**/node_modules/**'],
+      }),
+      project('integration', {
+        include: ['{apps,libs}/*/{src,test}/**/*.int.spec.ts', 'tools/{src,test}/**/*.int.spec.ts'],
+        exclude: ['**/dist/**', '**/node_modules/**'],
+        globalSetup: ['tools/src/testing/services.ts'],
+        testTimeout: 30_000,
+        hookTimeout: 60_000,
+      }),
+      project('e2e', {
+        include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+        fileParallelism: false,
+      }),
+    ],
+  },
+});
