@@ -4,14 +4,16 @@ import { promisify } from 'node:util';
 
 const TYPES = { A: 1, AAAA: 28 } as const;
 
-/** Asks one resolver over UDP or TCP; answers the addresses in order. */
+const ANSWER_TIMEOUT_MS = 1_000;
+
+/** Asks one resolver over UDP or TCP; answers the addresses in order. @throws when no answer comes within a second. */
 export async function ask(
   port: number,
   qname: string,
   options: { protocol?: 'udp' | 'tcp'; type?: keyof typeof TYPES } = {},
 ): Promise<readonly string[]> {
   const { protocol = 'udp', type = 'A' } = options;
-  const server = { dns: '127.0.0.1', port };
+  const server = { dns: '127.0.0.1', port, timeout: ANSWER_TIMEOUT_MS };
   const client = protocol === 'udp' ? dns2.UDPClient(server) : dns2.TCPClient(server);
   const response = await client(qname, type);
   return response.answers
