@@ -1,23 +1,17 @@
 import {
   Ede,
-  Flag,
   HEADER_BYTES,
   isAboutName,
   Keeping,
   Lifetime,
-  MAX_MESSAGE_BYTES,
   type Query,
   QUESTION_FIXED_BYTES,
   Rcode,
-  readTtl,
-  readUint32,
-  Response,
-  storedFlags,
-  writeUint16,
-  writeUint32,
+  type Response,
 } from '@weir/dns-wire';
 import { type Question, questionKey } from '../query/question.js';
 import { AnswerStore } from './answer-store.js';
+import { EntryCodec } from './entry-codec.js';
 import { entryWords, Head, Use } from './entry.js';
 
 /** What is known of a question. */
@@ -46,7 +40,6 @@ const HITS_TO_RENEW = 2 * Use.oneHit;
 const LONGEST_LIFE_SECONDS = 2 ** 30;
 /** Larger answers are not kept. */
 const LARGEST_ENTRY_WORDS = 4096;
-const HEADER_WORDS = HEADER_BYTES / 4;
 
 /** Plain counters, read by the metrics. */
 export interface CacheCounters {
@@ -66,12 +59,9 @@ export interface CacheCounters {
  */
 export class AnswerCache {
   readonly counters: CacheCounters = { hits: 0, misses: 0, stale: 0, prefetches: 0 };
-  /** What `read` and `readStale` fill. */
-  readonly response = new Response();
   private readonly store: AnswerStore;
+  private readonly codec: EntryCodec;
   private readonly lifetime = new Lifetime();
-  private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
-  private readonly messageBytes = new Uint8Array(this.message.buffer);
   /** Offset of the entry that `find` has found. */
   private found = -1;
   private nowSeconds = 0;
@@ -79,7 +69,7 @@ export class AnswerCache {
   /** @param sizeBytes memory for all, 64 KiB or more */
   constructor(sizeBytes: number) {
     this.store = new AnswerStore(sizeBytes, (at) => this.isUseless(at));
-    this.response.bytes = this.messageBytes;
+    this.codec = new EntryCodec(this.store);
   }
 
   get entries(): number {
@@ -119,26 +109,14 @@ export class AnswerCache {
 
   /** The fresh entry that was found. Good until the next call of any method here. */
   read(query: Query): Response {
-    const { words } = this.store;
-    const { found, response } = this;
-    this.load(found, query);
-    const ageSeconds = this.nowSeconds - words[found + Head.storedAt];
-    for (let i = 0; i < response.ttlCount; i++) {
-      const ttlAt = response.ttlOffsets[i];
-      writeUint32(this.messageBytes, ttlAt, readUint32(this.messageBytes, ttlAt) - ageSeconds);
-    }
-    return response;
+    return this.codec.read(this.found, query, this.nowSeconds);
   }
 
   /** The expired entry that was found, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Good until the next call of any method here. */
   readStale(query: Query): Response {
-    const { response, found } = this;
     this.counters.stale++;
-    this.countHit(found);
-    this.load(found, query);
-    for (let i = 0; i < response.ttlCount; i++) {
-      writeUint32(this.messageBytes, response.ttlOffsets[i], STALE_TTL_SECONDS);
-    }
+    this.countHit(this.found);
+    const response = this.codec.readWithTtl(this.found, query, STALE_TTL_SECONDS);
     const isNegative = response.rcode === Rcode.nxDomain;
     response.ede = isNegative ? Ede.staleNxDomainAnswer : Ede.staleAnswer;
     return response;
@@ -166,8 +144,9 @@ export class AnswerCache {
       return;
     }
     const seconds = Math.min(lifetime.seconds, LONGEST_LIFE_SECONDS);
+    const longest = lifetime.keeping === Keeping.negative ? seconds : LONGEST_LIFE_SECONDS;
     const at = this.allocate(question, old, response.recordsEnd, response.ttlCount);
-    if (at >= 0) this.fill(at, response, nowSeconds, seconds);
+    if (at >= 0) this.codec.write(at, response, nowSeconds, seconds, longest);
   }
 
   /**
@@ -186,13 +165,9 @@ export class AnswerCache {
     const { bytes, query } = question;
     const at = this.allocate(question, old, query.questionEnd, 0);
     if (at < 0) return;
-    this.setTimes(at, nowSeconds, FAILURE_SECONDS);
-    words[at + Head.sizes] = query.questionEnd << 16;
-    words[at + Head.counts] = 0;
-    words[at + Head.flags] = Flag.qr | Flag.rd | Flag.ra | rcode;
-    words[at + Head.ede] = ede === Ede.none ? Ede.cachedError : ede;
-    words[at + Head.use] = Use.failure;
-    this.copyIn(at, bytes, query.questionEnd);
+    const told = ede === Ede.none ? Ede.cachedError : ede;
+    const { questionEnd } = query;
+    this.codec.writeFailure(at, bytes, questionEnd, rcode, told, nowSeconds, FAILURE_SECONDS);
   }
 
   private seek({ bytes, query, nameLow, nameHigh }: Question): number {
@@ -243,64 +218,5 @@ export class AnswerCache {
     }
     const { nameLow, nameHigh, query } = question;
     return store.allocate(nameLow, nameHigh, questionKey(query), old, size);
-  }
-
-  private setTimes(at: number, nowSeconds: number, seconds: number): void {
-    const { words } = this.store;
-    words[at + Head.storedAt] = nowSeconds;
-    words[at + Head.expiresAt] = nowSeconds + seconds;
-    words[at + Head.retryAt] = 0;
-  }
-
-  private fill(at: number, response: Response, nowSeconds: number, seconds: number): void {
-    const { words, bytes } = this.store;
-    const { ttlOffsets, ttlCount, recordsEnd } = response;
-    this.setTimes(at, nowSeconds, seconds);
-    words[at + Head.sizes] = (recordsEnd << 16) | ttlCount;
-    words[at + Head.counts] = (response.answerCount << 16) | response.authorityCount;
-    words[at + Head.flags] = (response.additionalCount << 16) | storedFlags(response);
-    words[at + Head.ede] = response.ede;
-    words[at + Head.use] = 0;
-    const offsetsAt = (at + Head.words) * 4;
-    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
-    const longest = this.lifetime.keeping === Keeping.negative ? seconds : LONGEST_LIFE_SECONDS;
-    this.copyIn(at, response.bytes, recordsEnd);
-    for (let i = 0; i < ttlCount; i++) {
-      const ttlAt = ttlOffsets[i];
-      writeUint16(bytes, offsetsAt + i * 2, ttlAt);
-      writeUint32(bytes, messageAt + ttlAt, Math.min(readTtl(response.bytes, ttlAt), longest));
-    }
-  }
-
-  /** Copies a message from behind its header. */
-  private copyIn(at: number, from: Uint8Array, end: number): void {
-    const { bytes } = this.store;
-    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
-    for (let i = HEADER_BYTES; i < end; i++) bytes[messageAt + i] = from[i];
-  }
-
-  /** Fills the response with the entry, its TTLs as they were stored. */
-  private load(at: number, query: Query): void {
-    const { response, message } = this;
-    const { words, bytes } = this.store;
-    const sizes = words[at + Head.sizes];
-    const flags = words[at + Head.flags];
-    response.flags = flags & 0xffff;
-    response.rcode = flags & Flag.rcode;
-    response.questionEnd = query.questionEnd;
-    response.answerCount = words[at + Head.counts] >>> 16;
-    response.authorityCount = words[at + Head.counts] & 0xffff;
-    response.additionalCount = flags >>> 16;
-    response.recordsEnd = sizes >>> 16;
-    response.ede = words[at + Head.ede];
-    response.ttlCount = sizes & 0xffff;
-    const offsetsAt = (at + Head.words) * 4;
-    for (let i = 0; i < response.ttlCount; i++) {
-      const offset = offsetsAt + i * 2;
-      response.ttlOffsets[i] = (bytes[offset] << 8) | bytes[offset + 1];
-    }
-    const from = this.store.messageAt(at) - HEADER_WORDS;
-    const end = (response.recordsEnd + 3) >> 2;
-    for (let i = HEADER_WORDS; i < end; i++) message[i] = words[from + i];
   }
 }

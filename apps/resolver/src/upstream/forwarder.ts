@@ -1,20 +1,18 @@
 import { answersQuestion, parseResponse, Response, writeUpstreamQuery } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
-import { Exchange } from '../query/exchange.js';
+import type { Exchange } from '../query/exchange.js';
 import { type InFlight, InFlightPool, MAX_TRIES } from './in-flight.js';
 import type { Question } from '../query/question.js';
 import { RandomIds } from './random-ids.js';
 import { Upstream } from './upstream.js';
+import { chooseUpstream } from './upstream-choice.js';
 import type { UpstreamSocket } from './upstream-socket.js';
+import { type ClientOutcome, WaitingClients } from './waiting-clients.js';
 
 /** What becomes of a question: `onSettled` once, then for each client that waits exactly one of the two others, once. */
-export interface ForwardOutcome {
+export interface ForwardOutcome extends ClientOutcome {
   /** The believed response to the question, with an RCODE below 16; null: no upstream has answered. Both are good until this returns. */
   onSettled(question: Question, response: Response | null): void;
-  /** The response to the exchange's question. Both are good until this returns. */
-  onResponse(exchange: Exchange, response: Response): void;
-  /** No upstream has answered. */
-  onFailure(exchange: Exchange): void;
 }
 
 export interface ForwarderOptions {
@@ -38,27 +36,18 @@ const DEFAULT_TRY_MS = 1_000;
 const DEFAULT_PATIENCE_MS = 3_000;
 const SWEEP_MS = 25;
 const MAX_TCP_QUERIES = 256;
-/** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
-const ABOUT_AS_FAST = 1.5;
-const ABOUT_AS_FAST_MS = 20;
 const MAX_PLAIN_RCODE = 15;
 
 /**
- * Asks upstream resolvers. Clients that ask the same at the same time share one question. It is tried at up to three upstreams, those that answer first; the next try begins when one was silent
- * for a while or is out of reach. A reply is believed only if it comes from the address and port that were asked, to the port and
+ * Asks upstream resolvers. Clients that ask the same at the same time share one question. It is tried at up to three upstreams, those
+ * that answer first; the next try begins when one was silent for a while or is out of reach. A reply is believed only if it comes from the address and port that were asked, to the port and
  * with the id that were drawn at random, and answers the question (RFC 5452 §9.1). A truncated one is asked for again over TCP.
  */
 export class Forwarder {
   readonly upstreams: readonly Upstream[];
   /** Queries turned away because too many were in flight. */
   overloads = 0;
-  /** Queries that shared a question already in flight. */
-  coalesced = 0;
-  /** Clients that wait for an answer, and those of them that share a question of another. */
-  waiting = 0;
-  private sharing = 0;
-  private readonly waitingCapacity: number;
-  private readonly freeExchanges: Exchange[] = [];
+  private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
@@ -73,7 +62,10 @@ export class Forwarder {
     this.outcome = options.outcome;
     this.nowMs = options.nowMs;
     this.tryMs = options.tryMs ?? DEFAULT_TRY_MS;
-    this.waitingCapacity = options.waitingCapacity ?? DEFAULT_WAITING_CAPACITY;
+    this.clients = new WaitingClients(
+      options.outcome,
+      options.waitingCapacity ?? DEFAULT_WAITING_CAPACITY,
+    );
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.pool = new InFlightPool(options.capacity ?? DEFAULT_CAPACITY);
     const events = {
@@ -105,6 +97,16 @@ export class Forwarder {
     return this.pool.size;
   }
 
+  /** Clients that wait for an answer. */
+  get waiting(): number {
+    return this.clients.count;
+  }
+
+  /** Queries that shared a question already in flight. */
+  get coalesced(): number {
+    return this.clients.coalesced;
+  }
+
   /** Whether no upstream has answered of late, so that there is little to wait for. */
   get allDown(): boolean {
     const nowMs = this.nowMs();
@@ -115,7 +117,8 @@ export class Forwarder {
   /** Asks the exchange's question, or waits with who asks it already. @returns false when too many are in flight; there is no outcome then. */
   forward(exchange: Exchange): boolean {
     const entry = this.pool.find(exchange);
-    const isTaken = entry === null ? this.ask(exchange, false) : this.share(entry, exchange);
+    const isTaken =
+      entry === null ? this.ask(exchange, false) : this.clients.share(entry, exchange);
     if (!isTaken) this.overloads++;
     return isTaken;
   }
@@ -129,21 +132,9 @@ export class Forwarder {
     const entry = this.pool.take(exchange);
     if (entry === null) return false;
     entry.isForNobody = isForNobody;
-    if (!isForNobody) this.waiting++;
+    this.clients.begin(entry);
     entry.deadlineMs = this.nowMs() + this.patienceMs;
     this.tryNext(entry);
-    return true;
-  }
-
-  private share(entry: InFlight, exchange: Exchange): boolean {
-    if (this.sharing >= this.waitingCapacity) return false;
-    const kept = this.freeExchanges.pop() ?? new Exchange();
-    kept.keep(exchange);
-    kept.next = entry.firstWaiting;
-    entry.firstWaiting = kept;
-    this.sharing++;
-    this.waiting++;
-    this.coalesced++;
     return true;
   }
 
@@ -151,30 +142,14 @@ export class Forwarder {
   private settle(entry: InFlight, response: Response | null): void {
     this.pool.end(entry);
     this.outcome.onSettled(entry.exchange, response);
-    if (!entry.isForNobody) this.tell(entry.exchange, response);
-    let waiting = entry.firstWaiting;
-    entry.firstWaiting = null;
-    while (waiting !== null) {
-      const { next } = waiting;
-      waiting.next = null;
-      this.sharing--;
-      this.tell(waiting, response);
-      this.freeExchanges.push(waiting);
-      waiting = next;
-    }
+    this.clients.tellAll(entry, response);
     this.pool.release(entry);
-  }
-
-  private tell(exchange: Exchange, response: Response | null): void {
-    this.waiting--;
-    if (response === null) this.outcome.onFailure(exchange);
-    else this.outcome.onResponse(exchange, response);
   }
 
   private tryNext(entry: InFlight): void {
     const nowMs = this.nowMs();
     while (entry.tries < MAX_TRIES && nowMs < entry.deadlineMs) {
-      const upstream = this.choose(entry, nowMs);
+      const upstream = chooseUpstream(this.upstreams, entry, nowMs);
       const socket = upstream.socket();
       const attempt = entry.tries++;
       entry.upstreams[attempt] = upstream.index;
@@ -195,32 +170,6 @@ export class Forwarder {
       return;
     }
     this.settle(entry, null);
-  }
-
-  /**
-   * Of those that answer and were not tried yet the first that is about as fast as the fastest; else the first not tried; else the
-   * one after the last.
-   */
-  private choose(entry: InFlight, nowMs: number): Upstream {
-    const limitMs = this.leastLatencyMs(entry, nowMs) * ABOUT_AS_FAST + ABOUT_AS_FAST_MS;
-    let untried: Upstream | null = null;
-    for (const upstream of this.upstreams) {
-      if (entry.hasTried(upstream.index)) continue;
-      if (!upstream.isDown(nowMs) && upstream.latencyMs(nowMs) <= limitMs) return upstream;
-      untried ??= upstream;
-    }
-    if (untried !== null) return untried;
-    const last = entry.upstreams[entry.tries - 1];
-    return this.upstreams[(last + 1) % this.upstreams.length];
-  }
-
-  private leastLatencyMs(entry: InFlight, nowMs: number): number {
-    let least = Infinity;
-    for (const upstream of this.upstreams) {
-      if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
-      least = Math.min(least, upstream.latencyMs(nowMs));
-    }
-    return least;
   }
 
   private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {

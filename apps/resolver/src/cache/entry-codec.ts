@@ -1,0 +1,135 @@
+import {
+  Flag,
+  HEADER_BYTES,
+  MAX_MESSAGE_BYTES,
+  type Query,
+  readTtl,
+  readUint32,
+  Response,
+  storedFlags,
+  writeUint16,
+  writeUint32,
+} from '@weir/dns-wire';
+import type { AnswerStore } from './answer-store.js';
+import { Head, Use } from './entry.js';
+
+const HEADER_WORDS = HEADER_BYTES / 4;
+
+/** Writes responses into entries of a store, whose room and first words are there already, and reads them back. Seconds are of the cache's clock. */
+export class EntryCodec {
+  private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
+  private readonly messageBytes = new Uint8Array(this.message.buffer);
+  private readonly response = new Response();
+
+  constructor(private readonly store: AnswerStore) {
+    this.response.bytes = this.messageBytes;
+  }
+
+  /** @param lifeSeconds how long the answer is fresh, @param longestTtlSeconds larger TTLs are cut to it */
+  write(
+    at: number,
+    response: Response,
+    nowSeconds: number,
+    lifeSeconds: number,
+    longestTtlSeconds: number,
+  ): void {
+    const { words, bytes } = this.store;
+    const { ttlOffsets, ttlCount, recordsEnd } = response;
+    this.setTimes(at, nowSeconds, lifeSeconds);
+    words[at + Head.sizes] = (recordsEnd << 16) | ttlCount;
+    words[at + Head.counts] = (response.answerCount << 16) | response.authorityCount;
+    words[at + Head.flags] = (response.additionalCount << 16) | storedFlags(response);
+    words[at + Head.ede] = response.ede;
+    words[at + Head.use] = 0;
+    const offsetsAt = (at + Head.words) * 4;
+    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
+    this.copyIn(at, response.bytes, recordsEnd);
+    for (let i = 0; i < ttlCount; i++) {
+      const ttlAt = ttlOffsets[i];
+      writeUint16(bytes, offsetsAt + i * 2, ttlAt);
+      const ttlSeconds = Math.min(readTtl(response.bytes, ttlAt), longestTtlSeconds);
+      writeUint32(bytes, messageAt + ttlAt, ttlSeconds);
+    }
+  }
+
+  /** A response without records. @param message begins with header and question, @param rcode below 16 */
+  writeFailure(
+    at: number,
+    message: Uint8Array,
+    questionEnd: number,
+    rcode: number,
+    ede: number,
+    nowSeconds: number,
+    lifeSeconds: number,
+  ): void {
+    const { words } = this.store;
+    this.setTimes(at, nowSeconds, lifeSeconds);
+    words[at + Head.sizes] = questionEnd << 16;
+    words[at + Head.counts] = 0;
+    words[at + Head.flags] = Flag.qr | Flag.rd | Flag.ra | rcode;
+    words[at + Head.ede] = ede;
+    words[at + Head.use] = Use.failure;
+    this.copyIn(at, message, questionEnd);
+  }
+
+  /** The response with its TTLs counted down by its age. Good until the next read. */
+  read(at: number, query: Query, nowSeconds: number): Response {
+    const { response, messageBytes } = this;
+    this.load(at, query);
+    const ageSeconds = nowSeconds - this.store.words[at + Head.storedAt];
+    for (let i = 0; i < response.ttlCount; i++) {
+      const ttlAt = response.ttlOffsets[i];
+      writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
+    }
+    return response;
+  }
+
+  /** The response with one TTL for all its records. Good until the next read. */
+  readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
+    const { response, messageBytes } = this;
+    this.load(at, query);
+    for (let i = 0; i < response.ttlCount; i++) {
+      writeUint32(messageBytes, response.ttlOffsets[i], ttlSeconds);
+    }
+    return response;
+  }
+
+  private setTimes(at: number, nowSeconds: number, lifeSeconds: number): void {
+    const { words } = this.store;
+    words[at + Head.storedAt] = nowSeconds;
+    words[at + Head.expiresAt] = nowSeconds + lifeSeconds;
+    words[at + Head.retryAt] = 0;
+  }
+
+  /** Copies a message from behind its header. */
+  private copyIn(at: number, from: Uint8Array, end: number): void {
+    const { bytes } = this.store;
+    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
+    for (let i = HEADER_BYTES; i < end; i++) bytes[messageAt + i] = from[i];
+  }
+
+  /** Fills the response with the entry, its TTLs as they were stored. */
+  private load(at: number, query: Query): void {
+    const { response, message } = this;
+    const { words, bytes } = this.store;
+    const sizes = words[at + Head.sizes];
+    const flags = words[at + Head.flags];
+    response.flags = flags & 0xffff;
+    response.rcode = flags & Flag.rcode;
+    response.questionEnd = query.questionEnd;
+    response.answerCount = words[at + Head.counts] >>> 16;
+    response.authorityCount = words[at + Head.counts] & 0xffff;
+    response.additionalCount = flags >>> 16;
+    response.recordsEnd = sizes >>> 16;
+    response.ede = words[at + Head.ede];
+    response.ttlCount = sizes & 0xffff;
+    const offsetsAt = (at + Head.words) * 4;
+    for (let i = 0; i < response.ttlCount; i++) {
+      const offset = offsetsAt + i * 2;
+      response.ttlOffsets[i] = (bytes[offset] << 8) | bytes[offset + 1];
+    }
+    const from = this.store.messageAt(at) - HEADER_WORDS;
+    const end = (response.recordsEnd + 3) >> 2;
+    for (let i = HEADER_WORDS; i < end; i++) message[i] = words[from + i];
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  Ede,
+  Flag,
+  FLAGS_OFFSET,
+  MAX_MESSAGE_BYTES,
+  Rcode,
+  type Response,
+  writeAnyAnswer,
+  writeBlockAnswer,
+  writeEmptyAnswer,
+  writeForwardedAnswer,
+} from '@weir/dns-wire';
+import { Reason, type Verdict } from '@weir/policy';
+import type { BlockPages } from '../answer/block-pages.js';
+import type { QueryJudge } from '../decision/query-judge.js';
+import type { ClientLimits } from '../limits/client-limits.js';
+import { Source } from '../metrics/latency-histogram.js';
+import { Dropped, NO_VERDICT, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { QueryTimer } from '../metrics/query-timer.js';
+import { writeSpecialAnswer } from '../special/special-answer.js';
+import { Special } from '../special/zones.js';
+import type { Exchange } from './exchange.js';
+
+export interface RepliesOptions {
+  /** Its `decision` is that of the query in hand. */
+  readonly judge: QueryJudge;
+  readonly pages: BlockPages;
+  readonly blockTtlSeconds: number;
+  readonly limits: ClientLimits;
+  readonly counters: QueryCounters;
+  readonly timer: QueryTimer;
+}
+
+const ANY_TTL_SECONDS = 3600;
+const NO_ADDRESSES = new Uint8Array(0);
+
+/** The last step of every query: its answer is written, counted and sent, or it is dropped. Allocates nothing. */
+export class Replies {
+  private readonly out = new Uint8Array(MAX_MESSAGE_BYTES);
+
+  constructor(private readonly options: RepliesOptions) {}
+
+  block(exchange: Exchange): void {
+    const { judge, pages, blockTtlSeconds, timer } = this.options;
+    const { decision } = judge;
+    if (timer.source !== Source.upstream) timer.source = Source.blocked;
+    const page = pages.addressesOf(decision.pageId);
+    const isEmpty = decision.emptyDnsAnswer;
+    const length = writeBlockAnswer(
+      this.out,
+      exchange.bytes,
+      exchange.query,
+      isEmpty ? NO_ADDRESSES : page.ipv4,
+      isEmpty ? NO_ADDRESSES : page.ipv6,
+      Math.min(blockTtlSeconds, decision.ttlCapSeconds),
+    );
+    this.send(exchange, length, decision.verdict, Rcode.noError);
+  }
+
+  /** The minimal answer to ANY. */
+  any(exchange: Exchange): void {
+    const { decision } = this.options.judge;
+    const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
+    const length = writeAnyAnswer(this.out, exchange.bytes, exchange.query, ttlSeconds);
+    this.send(exchange, length, decision.verdict, Rcode.noError);
+  }
+
+  special(exchange: Exchange): void {
+    const { decision, special, specialOffset } = this.options.judge;
+    if (special === Special.none) throw new Error('an answer for a name that is not special');
+    const { bytes, query } = exchange;
+    const { ttlCapSeconds } = decision;
+    const length = writeSpecialAnswer(
+      this.out,
+      bytes,
+      query,
+      special,
+      specialOffset,
+      ttlCapSeconds,
+    );
+    this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
+  }
+
+  forwarded(exchange: Exchange, response: Response): void {
+    const { decision } = this.options.judge;
+    const { bytes, query, replyPath } = exchange;
+    const limit = replyPath.limit(query);
+    const { ttlCapSeconds } = decision;
+    const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlCapSeconds);
+    this.send(exchange, length, decision.verdict, response.rcode);
+  }
+
+  /** An answer to somebody who may not be who he says he is: over UDP there are only so many. */
+  error(exchange: Exchange, rcode: number, verdict: Verdict | typeof NO_VERDICT): void {
+    const { limits } = this.options;
+    const isUdp = exchange.replyPath.transport === Transport.udp;
+    if (isUdp && limits.isOverErrors(exchange.client)) this.drop(exchange, Dropped.limited);
+    else this.empty(exchange, rcode, Ede.none, verdict);
+  }
+
+  /** No records, for a query that the judge has decided. */
+  decided(exchange: Exchange, rcode: number, ede: number): void {
+    this.empty(exchange, rcode, ede, this.options.judge.decision.verdict);
+  }
+
+  empty(
+    exchange: Exchange,
+    rcode: number,
+    ede: number,
+    verdict: Verdict | typeof NO_VERDICT,
+  ): void {
+    const length = writeEmptyAnswer(this.out, exchange.bytes, exchange.query, rcode, ede);
+    this.send(exchange, length, verdict, rcode);
+  }
+
+  drop(exchange: Exchange, why: Dropped): void {
+    this.options.counters.drop(why);
+    exchange.replyPath.drop();
+  }
+
+  private send(
+    exchange: Exchange,
+    length: number,
+    verdict: Verdict | typeof NO_VERDICT,
+    rcode: number,
+  ): void {
+    const { judge, counters, timer } = this.options;
+    const { replyPath, query } = exchange;
+    const reason = verdict === NO_VERDICT ? Reason.none : judge.decision.reason;
+    counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
+    timer.end(exchange);
+    replyPath.reply(exchange, this.out, length);
+  }
+}

@@ -1,0 +1,36 @@
+import type { InFlight } from './in-flight.js';
+import type { Upstream } from './upstream.js';
+
+/** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
+const ABOUT_AS_FAST = 1.5;
+const ABOUT_AS_FAST_MS = 20;
+
+/**
+ * The upstream for the next try of a question. Of those that answer and were not tried yet the first that is about as fast as the
+ * fastest; else the first not tried; else the one after the last.
+ */
+export function chooseUpstream(
+  upstreams: readonly Upstream[],
+  entry: InFlight,
+  nowMs: number,
+): Upstream {
+  const limitMs = leastLatencyMs(upstreams, entry, nowMs) * ABOUT_AS_FAST + ABOUT_AS_FAST_MS;
+  let untried: Upstream | null = null;
+  for (const upstream of upstreams) {
+    if (entry.hasTried(upstream.index)) continue;
+    if (!upstream.isDown(nowMs) && upstream.latencyMs(nowMs) <= limitMs) return upstream;
+    untried ??= upstream;
+  }
+  if (untried !== null) return untried;
+  const last = entry.upstreams[entry.tries - 1];
+  return upstreams[(last + 1) % upstreams.length];
+}
+
+function leastLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
+  let least = Infinity;
+  for (const upstream of upstreams) {
+    if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
+    least = Math.min(least, upstream.latencyMs(nowMs));
+  }
+  return least;
+}
