@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
+import { createFeedServer, type FeedSource } from './feed-server.js';
 import type { FeedLogger } from './redis.js';
+import { MemoryLog } from './testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const announced = (text: string) => ({
@@ -18,18 +20,19 @@ const announced = (text: string) => ({
 
 describe('CatalogueImages', () => {
   const served = new Map<string, string>();
-  let fetched: number;
+  /** Of each time that an image was read to be sent: from where. */
+  const readFrom: number[] = [];
+  /** After how many bytes the feed breaks off. */
+  let breaksAfter = Infinity;
   let server: Server;
   let folder: string;
   let images: CatalogueImages;
 
   beforeEach(async () => {
-    fetched = 0;
+    readFrom.length = 0;
+    breaksAfter = Infinity;
     served.clear();
-    server = createServer((request, response) => {
-      fetched++;
-      response.end(served.get(request.url?.slice('/catalogue/'.length) ?? ''));
-    });
+    server = createFeedServer({ source, token: 't', log: silent });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
     const { port } = server.address() as AddressInfo;
@@ -45,19 +48,60 @@ describe('CatalogueImages', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const source: FeedSource = Object.assign(new MemoryLog(), {
+    catalogueImage: (sha256: string) => {
+      const image = Buffer.from(served.get(sha256) ?? '');
+      async function* read(start: number, end: number) {
+        readFrom.push(start);
+        const brokenAt = Math.min(end, start + breaksAfter);
+        yield image.subarray(start, brokenAt);
+        // Until the bytes are on their way.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (brokenAt < end) throw new Error('broken off by this test');
+      }
+      return Promise.resolve({ sizeBytes: image.length, read });
+    },
+  });
   const load = async (text: string) => {
     served.set(announced(text).sha256, text);
     return Buffer.from(await images.load(announced(text))).toString();
   };
 
   it('fetches an image once and then has it on disk', async () => {
-    expect([await load('one'), await load('one'), fetched]).toEqual(['one', 'one', 1]);
+    expect([await load('one'), await load('one'), readFrom]).toEqual(['one', 'one', [0]]);
   });
 
   it('fetches an image anew when its file is damaged', async () => {
     await load('one');
     writeFileSync(join(folder, 'kept', `catalogue-${announced('one').sha256}`), 'two');
-    expect([await load('one'), fetched]).toEqual(['one', 2]);
+    expect([await load('one'), readFrom]).toEqual(['one', [0, 0]]);
+  });
+
+  it('goes on with a download that broke off where it broke off', async () => {
+    breaksAfter = 4;
+    await expect(load('0123456789')).rejects.toThrow();
+    await expect(load('0123456789')).rejects.toThrow();
+    expect([await load('0123456789'), readFrom]).toEqual(['0123456789', [0, 4, 8]]);
+    expect(readdirSync(join(folder, 'kept'))).toEqual([
+      `catalogue-${announced('0123456789').sha256}`,
+    ]);
+  });
+
+  it('begins another image from its start', async () => {
+    breaksAfter = 4;
+    await expect(load('0123456789')).rejects.toThrow();
+    breaksAfter = Infinity;
+    expect([await load('another'), readFrom]).toEqual(['another', [0, 0]]);
+  });
+
+  it('takes only the image that was announced, and begins anew after another', async () => {
+    const { sha256 } = announced('0123456789');
+    for (const text of ['012345678', '01234567890', '0123456780']) {
+      served.set(sha256, text);
+      await expect(images.load(announced('0123456789'))).rejects.toThrow('the catalogue image');
+    }
+    expect(existsSync(join(folder, 'kept'))).toBe(false);
+    expect(await load('0123456789')).toBe('0123456789');
   });
 
   it('keeps the last three', async () => {

@@ -1,16 +1,24 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FeedClient } from './feed-client.js';
+import { type FeedClient, FeedError } from './feed-client.js';
+import { PartialImage } from './partial-image.js';
 import type { FeedLogger } from './redis.js';
 
 /** The one in force, and those that the snapshot on disk or its journal may still begin with. */
 const KEPT_IMAGES = 3;
 const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
+const CHUNK_BYTES = 1024 * 1024;
 
-/** Catalogue images by their sha256: from disk where they are, else from the feed, and then kept on disk. */
+/**
+ * Catalogue images by their sha256: from disk where they are, else from the feed, and then kept on disk. A download that breaks off is
+ * gone on with by the next `load` of the same image. Bytes are hashed as they come in, so that nothing else waits long for it.
+ */
 export class CatalogueImages {
+  /** What came before a download broke off. */
+  private begun: PartialImage | null = null;
+
   /** @param folder where to keep them; undefined: nowhere. */
   constructor(
     private readonly feed: FeedClient,
@@ -19,13 +27,46 @@ export class CatalogueImages {
   ) {}
 
   /** The bytes of the image, which have its sha256. @throws FeedError when it is not on disk and cannot be fetched. */
-  async load({ sha256, sizeBytes }: ActiveCatalogue): Promise<Uint8Array> {
+  async load(announced: ActiveCatalogue): Promise<Uint8Array> {
+    const { sha256 } = announced;
     const path = this.folder === undefined ? null : join(this.folder, `catalogue-${sha256}`);
-    const kept = path === null ? null : await readImage(path, sha256);
+    const kept = path === null ? null : await this.read(path, announced);
     if (kept !== null) return kept;
-    const image = await this.feed.catalogueImage(sha256, sizeBytes);
+    const image = await this.download(announced);
     if (path !== null) await this.keep(path, image);
     return image;
+  }
+
+  private async download(announced: ActiveCatalogue): Promise<Uint8Array> {
+    const { sha256, sizeBytes } = announced;
+    const partial = this.begun?.sha256 === sha256 ? this.begun : new PartialImage(announced);
+    this.begun = partial;
+    if (partial.lengthBytes < sizeBytes) {
+      for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes)) {
+        if (!partial.add(chunk)) break;
+      }
+      if (partial.isShort) throw new FeedError('the catalogue image broke off');
+    }
+    this.begun = null;
+    const image = partial.finish();
+    if (image === null) throw new FeedError('the catalogue image is not the announced one');
+    return image;
+  }
+
+  /** Null when the file is not there, or is not the image any more: then it is fetched anew. */
+  private async read(path: string, announced: ActiveCatalogue): Promise<Uint8Array | null> {
+    const partial = new PartialImage(announced);
+    try {
+      for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+        if (!partial.add(chunk as Buffer)) break;
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        this.log.warn({ reason: String(error) }, 'a catalogue image on disk cannot be read');
+      }
+      return null;
+    }
+    return partial.finish();
   }
 
   private async keep(path: string, image: Uint8Array): Promise<void> {
@@ -51,14 +92,4 @@ export class CatalogueImages {
     images.sort((a, b) => b.writtenMs - a.writtenMs);
     await Promise.all(images.slice(KEPT_IMAGES).map(({ path }) => rm(path, { force: true })));
   }
-}
-
-/** Null when the file is not there or is not the image any more: then it is fetched anew. */
-async function readImage(path: string, sha256: string): Promise<Uint8Array | null> {
-  const image = await readFile(path).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  });
-  if (image === null || createHash('sha256').update(image).digest('hex') !== sha256) return null;
-  return image;
 }

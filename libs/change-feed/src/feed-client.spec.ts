@@ -47,18 +47,36 @@ describe('FeedClient', () => {
 
   it('ends what is under way when it is closed', async () => {
     const client = await serve(() => undefined);
-    const asking = client.catalogueImage(SHA256_OF_ABC, 3);
+    const asking = Array.fromAsync(client.catalogueImage(SHA256_OF_ABC));
     client.close();
     await expect(asking).rejects.toThrow(FeedError);
     await expect(client.changesAfter(0)).rejects.toThrow(FeedError);
   });
 
-  it('takes only the image that was announced', async () => {
-    const client = await serve((_request, response) => response.end('abc'));
-    expect(Buffer.from(await client.catalogueImage(SHA256_OF_ABC, 3)).toString()).toBe('abc');
-    await expect(client.catalogueImage(SHA256_OF_ABC, 2)).rejects.toThrow('too long');
-    await expect(client.catalogueImage(SHA256_OF_ABC, 4)).rejects.toThrow('not the announced one');
-    await expect(client.catalogueImage('0'.repeat(64), 3)).rejects.toThrow('not the announced one');
+  it('asks for the rest of an image, and skips what it has when it is sent all of it', async () => {
+    const asked: unknown[] = [];
+    let isRanged = true;
+    const client = await serve(({ headers }, response) => {
+      asked.push([headers.range, headers['if-range']]);
+      if (isRanged) response.writeHead(206, { 'Content-Range': 'bytes 2-4/5' });
+      response.end(isRanged ? 'cde' : 'abcde');
+    });
+    const rest = async () => {
+      const chunks = await Array.fromAsync(client.catalogueImage(SHA256_OF_ABC, 2));
+      return Buffer.concat(chunks).toString();
+    };
+    expect(await rest()).toBe('cde');
+    isRanged = false;
+    expect(await rest()).toBe('cde');
+    expect(asked).toEqual(Array(2).fill(['bytes=2-', `"${SHA256_OF_ABC}"`]));
+  });
+
+  it('refuses another range than it asked for', async () => {
+    const client = await serve((_request, response) =>
+      response.writeHead(206, { 'Content-Range': 'bytes 1-4/5' }).end('bcde'),
+    );
+    const asking = Array.fromAsync(client.catalogueImage(SHA256_OF_ABC, 2));
+    await expect(asking).rejects.toThrow('answered 206 for the catalogue image');
   });
 
   it('tells a pruned log from a failure', async () => {

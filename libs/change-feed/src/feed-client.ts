@@ -1,5 +1,4 @@
 import type { Change, Head } from '@weir/config-model';
-import { createHash } from 'node:crypto';
 import { readLines } from './lines.js';
 import { parseChangesPage, type SnapshotPart } from './protocol.js';
 import { readSnapshot } from './snapshot-stream.js';
@@ -41,21 +40,11 @@ export class FeedClient {
     return readSnapshot(readLines(this.read('/snapshot', 'snapshot')));
   }
 
-  /** A catalogue image, verified against its sha256. @throws FeedError when it is not the announced one. */
-  async catalogueImage(sha256: string, sizeBytes: number): Promise<Uint8Array> {
-    const image = new Uint8Array(sizeBytes);
-    const hash = createHash('sha256');
-    let offset = 0;
-    for await (const chunk of this.read(`/catalogue/${sha256}`, 'catalogue image')) {
-      if (offset + chunk.length > sizeBytes) throw new FeedError('the catalogue image is too long');
-      image.set(chunk, offset);
-      hash.update(chunk);
-      offset += chunk.length;
-    }
-    if (offset !== sizeBytes || hash.digest('hex') !== sha256) {
-      throw new FeedError('the catalogue image is not the announced one');
-    }
-    return image;
+  /** The bytes of a catalogue image from the offset on, as they come in, not verified. */
+  async *catalogueImage(sha256: string, offsetBytes = 0): AsyncGenerator<Uint8Array> {
+    const headers =
+      offsetBytes > 0 ? { Range: `bytes=${offsetBytes}-`, 'If-Range': `"${sha256}"` } : {};
+    yield* this.read(`/catalogue/${sha256}`, 'catalogue image', headers, offsetBytes);
   }
 
   /** Ends whatever is under way with an error; nothing can be asked afterwards. */
@@ -63,8 +52,16 @@ export class FeedClient {
     this.closing.abort(new FeedError('the feed client was closed'));
   }
 
-  /** The body of an answer, as long as the server does not fall silent while it is waited for. */
-  private async *read(path: string, what: string): AsyncGenerator<Uint8Array> {
+  /**
+   * The body of an answer, as long as the server does not fall silent while it is waited for.
+   * @param offsetBytes where the range that `headers` ask for begins; a server that sends all of it instead has the bytes before skipped.
+   */
+  private async *read(
+    path: string,
+    what: string,
+    headers: Readonly<Record<string, string>> = {},
+    offsetBytes = 0,
+  ): AsyncGenerator<Uint8Array> {
     const silence = new AbortController();
     const startTimer = (): NodeJS.Timeout =>
       setTimeout(() => {
@@ -72,14 +69,17 @@ export class FeedClient {
       }, this.silenceMs);
     let timer = startTimer();
     try {
-      const response = await this.get(path, AbortSignal.any([silence.signal, this.closing.signal]));
-      if (response.status !== 200) {
+      const signal = AbortSignal.any([silence.signal, this.closing.signal]);
+      const response = await this.get(path, headers, signal);
+      if (response.status !== 200 && !isRangeFrom(response, offsetBytes)) {
         await response.body?.cancel();
         throw new StatusError(response.status, what);
       }
-      for await (const chunk of response.body ?? []) {
+      let skip = response.status === 200 ? offsetBytes : 0;
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
         clearTimeout(timer);
-        yield chunk;
+        if (chunk.length > skip) yield skip === 0 ? chunk : chunk.subarray(skip);
+        skip = Math.max(0, skip - chunk.length);
         timer = startTimer();
       }
     } finally {
@@ -87,10 +87,14 @@ export class FeedClient {
     }
   }
 
-  private async get(path: string, signal: AbortSignal): Promise<Response> {
+  private async get(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response> {
     try {
       return await fetch(new URL(path, this.feedUrl), {
-        headers: { Authorization: `Bearer ${this.feedToken}` },
+        headers: { ...headers, Authorization: `Bearer ${this.feedToken}` },
         redirect: 'error',
         signal,
       });
@@ -100,6 +104,12 @@ export class FeedClient {
       throw new FeedError(`the feed API does not answer: ${String(cause)}`, { cause: error });
     }
   }
+}
+
+/** Whether the answer is the range that was asked for. */
+function isRangeFrom(response: Response, offsetBytes: number): boolean {
+  const range = response.headers.get('content-range') ?? '';
+  return response.status === 206 && range.startsWith(`bytes ${offsetBytes}-`);
 }
 
 class SilenceError extends FeedError {

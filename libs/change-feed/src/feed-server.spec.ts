@@ -1,5 +1,7 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FeedClient } from './feed-client.js';
 import { createFeedServer, type FeedSource } from './feed-server.js';
 import { MemoryLog } from './testing/memory-log.js';
@@ -44,5 +46,72 @@ describe('GET /changes', () => {
     log.prune();
     const client = await clientOf(log);
     expect(await client.changesAfter(0)).toBeNull();
+  });
+});
+
+describe('GET /catalogue/<sha256>', () => {
+  const SHA256 = 'a'.repeat(64);
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    const image = Buffer.from('0123456789');
+    const stored = {
+      sizeBytes: image.length,
+      read: (start: number, end: number) => Readable.from([image.subarray(start, end)]),
+    };
+    const source = Object.assign(new MemoryLog(), {
+      catalogueImage: (sha256: string) => Promise.resolve(sha256 === SHA256 ? stored : null),
+    });
+    server = createFeedServer({ source, token: TOKEN, log: silent });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/catalogue/${SHA256}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const ask = async (headers: Record<string, string> = {}, method = 'GET') => {
+    const authorization = { Authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(url, { method, headers: { ...headers, ...authorization } });
+    const { status } = response;
+    const range = response.headers.get('content-range');
+    return {
+      status,
+      range,
+      length: response.headers.get('content-length'),
+      etag: response.headers.get('etag'),
+      body: await response.text(),
+    };
+  };
+  const etag = `"${SHA256}"`;
+  const whole = { status: 200, range: null, length: '10', etag, body: '0123456789' };
+  const part = { status: 206, range: 'bytes 4-6/10', length: '3', etag, body: '456' };
+
+  it('gives it whole, tagged with its hash', async () => {
+    expect(await ask()).toEqual(whole);
+  });
+
+  it('gives a range of it', async () => {
+    expect(await ask({ Range: 'bytes=4-6' })).toEqual(part);
+    expect(await ask({ Range: 'bytes=4-6', 'If-Range': etag })).toEqual(part);
+  });
+
+  it('gives all of it when the range is of another image, or they are several', async () => {
+    expect(await ask({ Range: 'bytes=4-6', 'If-Range': '"other"' })).toEqual(whole);
+    expect(await ask({ Range: 'bytes=0-1,4-6' })).toEqual(whole);
+  });
+
+  it('says where it ends to those who ask for more', async () => {
+    expect(await ask({ Range: 'bytes=10-' })).toMatchObject({ status: 416, range: 'bytes */10' });
+  });
+
+  it('is not sent again to those who have it', async () => {
+    expect(await ask({ 'If-None-Match': etag })).toMatchObject({ status: 304, body: '' });
+  });
+
+  it('answers HEAD as GET, without the bytes', async () => {
+    expect(await ask({ Range: 'bytes=4-6' }, 'HEAD')).toEqual({ ...whole, body: '' });
   });
 });

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { sendImage, type StoredImage } from './image-answer.js';
 import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from './protocol.js';
 import type { FeedLogger } from './redis.js';
 import { writeSnapshot } from './snapshot-stream.js';
@@ -15,7 +16,7 @@ export interface FeedSource {
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
   /** A catalogue image by the sha256 of its bytes; null when it is not kept. */
-  catalogueImage(sha256: string): Promise<Uint8Array | null>;
+  catalogueImage(sha256: string): Promise<StoredImage | null>;
 }
 
 export interface FeedServerOptions {
@@ -27,7 +28,7 @@ export interface FeedServerOptions {
 
 /**
  * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
- * `GET /catalogue/<sha256>` (bytes). Every answer but 200 is `{"detail": …}`.
+ * `GET /catalogue/<sha256>` (bytes, by ranges too). Every refusal is `{"detail": …}`.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
   const server = createServer((request, response) => {
@@ -43,23 +44,25 @@ export function createFeedServer(options: FeedServerOptions): Server {
 }
 
 async function answer(
-  { source, token, log }: FeedServerOptions,
+  options: FeedServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { source, token, log } = options;
   if (!isAuthorised(request, token)) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
   }
-  if (request.method !== 'GET') {
-    response.setHeader('Allow', 'GET');
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
+  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
+  const methods = image ? ['GET', 'HEAD'] : ['GET'];
+  if (!methods.includes(request.method ?? '')) {
+    response.setHeader('Allow', methods.join(', '));
     return refuse(response, 405, 'Method not allowed');
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
   if (pathname === '/snapshot') return sendSnapshot(source, response, log);
   if (pathname === '/changes') return sendChanges(source, searchParams.get('after'), response);
-  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
-  if (image?.[1] !== undefined) return sendImage(source, image[1], response);
+  if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
   return refuse(response, 404, 'Not found');
 }
 
@@ -69,13 +72,8 @@ async function sendSnapshot(
   log: FeedLogger,
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');
-  try {
-    await pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
-  } catch (error) {
-    // A follower that went away is no fault of ours; one that is still there sees the missing trailer.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-    log.warn({}, 'a follower left while it read a snapshot');
-  }
+  const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
+  await unlessLeft(log, 'a snapshot', sending);
 }
 
 async function sendChanges(
@@ -95,16 +93,25 @@ async function sendChanges(
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
 }
 
-async function sendImage(
-  source: FeedSource,
+async function answerImage(
+  { source, log }: FeedServerOptions,
   sha256: string,
+  request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const image = await source.catalogueImage(sha256);
   if (image === null) return refuse(response, 404, 'No such catalogue image');
-  response.setHeader('Content-Type', 'application/octet-stream');
-  response.setHeader('Content-Length', image.byteLength);
-  response.end(image);
+  await unlessLeft(log, 'a catalogue image', sendImage(image, sha256, request, response));
+}
+
+/** A follower that went away is no fault of ours; one that is still there sees that the end is missing. */
+async function unlessLeft(log: FeedLogger, what: string, sending: Promise<void>): Promise<void> {
+  try {
+    await sending;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    log.warn({}, `a follower left while it read ${what}`);
+  }
 }
 
 function refuse(response: ServerResponse, status: number, detail: string): void {

@@ -1,6 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { CompiledCatalogue, GroupSummary } from '@weir/catalogue';
+import type { StoredImage } from '@weir/change-feed';
 import type { Pool } from 'pg';
+import { readPieces } from '../database/read-pieces.js';
 import type { EntityTable } from '../database/entity-table.js';
 import type { Transaction } from '../revisions/configuration-writer.js';
 
@@ -38,12 +40,23 @@ export async function storeImage(pool: Pool, compiled: CompiledCatalogue): Promi
   );
 }
 
-export async function readImage(pool: Pool, sha256: string): Promise<Uint8Array | null> {
-  const { rows } = await pool.query<{ image: Uint8Array }>(
-    'SELECT image FROM catalogue_image WHERE sha256 = $1',
+/** An image by its sha256, read piece by piece; null when it is not kept. */
+export async function findImage(pool: Pool, sha256: string): Promise<StoredImage | null> {
+  const { rows } = await pool.query<{ size_bytes: number }>(
+    'SELECT size_bytes::float8 AS size_bytes FROM catalogue_image WHERE sha256 = $1',
     [sha256],
   );
-  return rows[0]?.image ?? null;
+  const [row] = rows;
+  if (row === undefined) return null;
+  const read = (start: number, end: number) =>
+    readPieces(
+      pool,
+      { table: 'catalogue_image', column: 'image', key: 'sha256' },
+      sha256,
+      start,
+      end,
+    );
+  return { sizeBytes: row.size_bytes, read };
 }
 
 const SUMMARY = { version: true, sha256: true, sizeBytes: true } as const;

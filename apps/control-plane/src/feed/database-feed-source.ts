@@ -1,6 +1,6 @@
-import type { FeedSource, SnapshotPart } from '@weir/change-feed';
+import type { FeedSource, SnapshotPart, StoredImage } from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
-import { readImage } from '../catalogue/catalogue-store.js';
+import { findImage } from '../catalogue/catalogue-store.js';
 import type { Database } from '../database/database.js';
 import { Snapshot } from '../database/snapshot.js';
 import { SNAPSHOT_TABLES } from './entity-tables.js';
@@ -55,7 +55,7 @@ export class DatabaseFeedSource implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<Uint8Array | null> {
-    return readImage(this.database.pool, sha256);
+  catalogueImage(sha256: string): Promise<StoredImage | null> {
+    return findImage(this.database.pool, sha256);
   }
 }

@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 
 describe('the feed', () => {
   let harness: Harness;
-  const get = (path: string, token = FEED_TOKEN) =>
-    fetch(`${harness.feedUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+  const get = (path: string, token = FEED_TOKEN, headers: Record<string, string> = {}) =>
+    fetch(`${harness.feedUrl}${path}`, {
+      headers: { Authorization: `Bearer ${token}`, ...headers },
+    });
   const json = async (path: string) => (await get(path)).json();
   const snapshotLines = async () => {
     const text = await (await get('/snapshot')).text();
@@ -125,6 +127,21 @@ describe('the feed', () => {
       sha256,
     ]);
     expect((await get(`/catalogue/${'0'.repeat(64)}`)).status).toBe(404);
+  });
+
+  it('gives any range of an image that is read in several pieces', async () => {
+    const image = randomBytes(3 * 1024 * 1024 + 5);
+    const sha256 = createHash('sha256').update(image).digest('hex');
+    await harness.sql(`INSERT INTO catalogue_image (sha256, size_bytes, image, metadata)
+      VALUES ('${sha256}', ${image.length}, '\\x${image.toString('hex')}', '{}')`);
+    const part = async (range: string) => {
+      const response = await get(`/catalogue/${sha256}`, FEED_TOKEN, { Range: range });
+      return Buffer.from(await response.arrayBuffer());
+    };
+    expect((await part('bytes=0-')).equals(image)).toBe(true);
+    expect((await part('bytes=1000000-2500000')).equals(image.subarray(1e6, 2.5e6 + 1))).toBe(true);
+    expect((await part('bytes=-3')).equals(image.subarray(-3))).toBe(true);
+    await harness.sql(`DELETE FROM catalogue_image WHERE sha256 = '${sha256}'`);
   });
 
   it('reads a snapshot of a hundred thousand rows at one revision while changes go on', async () => {

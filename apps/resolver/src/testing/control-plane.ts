@@ -3,6 +3,7 @@ import {
   createFeedServer,
   type FeedSource,
   type SnapshotPart,
+  type StoredImage,
 } from '@weir/change-feed';
 import {
   type Change,
@@ -21,6 +22,7 @@ import {
 } from '@weir/config-model';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 
 export const FEED_TOKEN = 'token-of-the-test-feed';
 
@@ -100,8 +102,11 @@ export class ControlPlane implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<Uint8Array | null> {
-    return Promise.resolve(this.images.get(sha256) ?? null);
+  catalogueImage(sha256: string): Promise<StoredImage | null> {
+    const image = this.images.get(sha256);
+    if (image === undefined) return Promise.resolve(null);
+    const read = (start: number, end: number) => Readable.from([image.subarray(start, end)]);
+    return Promise.resolve({ sizeBytes: image.length, read });
   }
 
   private apply(operation: PutOperation | DeleteOperation): void {
