@@ -3,8 +3,10 @@ import type { Json } from '../contract/json.js';
 import { type RuleStatus, toStatus } from '../contract/rule-status.js';
 import { ruleStatus } from '../contract/values.js';
 import { id, listOf } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../validation/fields.js';
 
+@Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
 export class AddApplicationsDto {
   @Field(listOf(id))
   app_ids!: number[];
@@ -13,6 +15,7 @@ export class AddApplicationsDto {
   status: RuleStatus = 'deny';
 }
 
+@Example<ApplicationRulePath>({ profile_id: 1, app_aware_id: 3 })
 export class ApplicationRulePath {
   @PathInteger(0, MAX_ID)
   profile_id!: number;
@@ -29,6 +32,7 @@ export const PLACES = {
 } as const;
 
 /** A rule with the profile that has it. */
+@Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
 export class StoredApplicationRuleDto {
   @Field(id)
   profile_id!: number;

@@ -2,11 +2,13 @@ import type { BlockPage } from '@weir/config-model';
 import { MAX_ID } from '@weir/config-model';
 import type { Json } from '../contract/json.js';
 import { id, oneOf } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../validation/fields.js';
 
 /** 0: default block page, 1: custom block page. */
 const pageType = oneOf([0, 1]);
 
+@Example<BlockPageDto>({ id: 1, type: 1 })
 export class BlockPageDto implements BlockPage {
   @Field(id)
   id!: number;
@@ -15,6 +17,7 @@ export class BlockPageDto implements BlockPage {
   type!: number;
 }
 
+@Example<PatchBlockPageDto>({ type: 0 })
 export class PatchBlockPageDto {
   /** Only repeats the path. */
   @OptionalField(id)
@@ -24,6 +27,7 @@ export class PatchBlockPageDto {
   type!: number;
 }
 
+@Example<BlockPagePath>({ page_id: 1 })
 export class BlockPagePath {
   @PathInteger(0, MAX_ID)
   page_id!: number;

@@ -4,10 +4,12 @@ import type { Json } from '../contract/json.js';
 import { Gives } from '../requests/shape.js';
 import type { Revised } from '../revisions/revised.js';
 import { id, textForm } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Field } from '../validation/fields.js';
 import { ActiveCatalogueReader } from './active-catalogue-reader.js';
 
 /** An entry of the application catalogue, as the contract has it. */
+@Example<ApplicationDto>({ id: 3, name: 'YouTube' })
 export class ApplicationDto {
   @Field(id)
   id!: number;

@@ -4,8 +4,10 @@ import type { Json } from '../contract/json.js';
 import type { RuleStatus } from '../contract/rule-status.js';
 import { domain, ruleStatus } from '../contract/values.js';
 import { id, integer, listOf, oneOf } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Converted, Field, OptionalField, PathInteger } from '../validation/fields.js';
 
+@Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })
 export class AddDomainDto {
   @Field(ruleStatus)
   type!: RuleStatus;
@@ -16,6 +18,7 @@ export class AddDomainDto {
   domain!: string;
 }
 
+@Example<AddDomainsDto>({ type: 'deny', domains: ['example.com', 'example.net'] })
 export class AddDomainsDto {
   @Field(ruleStatus)
   type!: RuleStatus;
@@ -25,6 +28,7 @@ export class AddDomainsDto {
   domains!: string[];
 }
 
+@Example<PatchDomainDto>({ type: 'allow' })
 export class PatchDomainDto {
   @Field(ruleStatus)
   type!: RuleStatus;
@@ -39,6 +43,7 @@ export class PatchDomainDto {
   profile_id?: number;
 }
 
+@Example<DomainPath>({ profile_id: 1, domain: 'example.com' })
 export class DomainPath {
   @PathInteger(0, MAX_ID)
   profile_id!: number;
@@ -50,6 +55,11 @@ export class DomainPath {
 }
 
 /** A stored rule: the domain itself is known to nobody any more. */
+@Example<StoredDomainRuleDto>({
+  profile_id: 1,
+  domain_hash: 4_503_599_627_370_495,
+  cat_id: RuleVerdict.deny,
+})
 export class StoredDomainRuleDto {
   @Field(id)
   profile_id!: number;

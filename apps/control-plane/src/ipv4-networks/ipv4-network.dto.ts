@@ -2,11 +2,13 @@ import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { Json } from '../contract/json.js';
 import { ipv4, MAX_INT_IP } from '../contract/values.js';
 import { id, integer } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../validation/fields.js';
 import type { NetworkRecord } from '../networks/network-store.js';
 
 const prefixLength = integer(10, 32);
 
+@Example<Ipv4NetworkDto>({ ip: '192.0.2.0', profile_id: 1, prefix_len: 24 })
 export class Ipv4NetworkDto {
   @Field(ipv4)
   ip!: string;
@@ -18,6 +20,7 @@ export class Ipv4NetworkDto {
   prefix_len = 32;
 }
 
+@Example<PatchIpv4NetworkDto>({ profile_id: 2 })
 export class PatchIpv4NetworkDto {
   @OptionalField(ipv4)
   ip?: string;
@@ -29,6 +32,7 @@ export class PatchIpv4NetworkDto {
   prefix_len?: number;
 }
 
+@Example<Ipv4NetworkPath>({ int_ip: 3_221_225_984 })
 export class Ipv4NetworkPath {
   @PathInteger(0, MAX_INT_IP)
   int_ip!: number;

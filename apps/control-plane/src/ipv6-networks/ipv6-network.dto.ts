@@ -3,11 +3,13 @@ import { formatIpv6, parseIpv6 } from '../addresses/ipv6.js';
 import type { Json } from '../contract/json.js';
 import { ipv6 } from '../contract/values.js';
 import { id, integer } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import { Field, OptionalField } from '../validation/fields.js';
 import type { NetworkRecord } from '../networks/network-store.js';
 
 const prefixLength = integer(16, 128);
 
+@Example<Ipv6NetworkDto>({ ip: '2001:db8::', profile_id: 1, prefix_len: 56 })
 export class Ipv6NetworkDto {
   @Field(ipv6)
   ip!: string;
@@ -19,6 +21,7 @@ export class Ipv6NetworkDto {
   prefix_len = 128;
 }
 
+@Example<PatchIpv6NetworkDto>({ profile_id: 2 })
 export class PatchIpv6NetworkDto {
   @OptionalField(ipv6)
   ip?: string;
@@ -30,6 +33,7 @@ export class PatchIpv6NetworkDto {
   prefix_len?: number;
 }
 
+@Example<Ipv6NetworkPath>({ ipv6: '2001:db8::' })
 export class Ipv6NetworkPath {
   /** Any text form of the address. */
   @Field(ipv6)

@@ -4,6 +4,7 @@ import type { Json } from '../contract/json.js';
 import { ipv4, MAX_INT_IP, port } from '../contract/values.js';
 import { type Check, id } from '../validation/checks.js';
 import type { Fault } from '../validation/fault.js';
+import { Example } from '../validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../validation/fields.js';
 import type { NaptKey } from './napt-store.js';
 
@@ -28,6 +29,7 @@ const BELOW_LOWER: Fault = {
 };
 
 /** The key of an assignment, as a batch of deletions names it. */
+@Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptKeyDto {
   @Field(ipv4)
   ip!: string;
@@ -39,11 +41,18 @@ export class NaptKeyDto {
   upper_port_bound = LAST_PORT;
 }
 
+@Example<NaptDto>({
+  ip: '198.51.100.1',
+  lower_port_bound: 1024,
+  upper_port_bound: 2047,
+  profile_id: 1,
+})
 export class NaptDto extends NaptKeyDto {
   @Field(id)
   profile_id!: number;
 }
 
+@Example<PatchNaptDto>({ profile_id: 2 })
 export class PatchNaptDto {
   @OptionalField(ipv4)
   ip?: string;
@@ -58,11 +67,13 @@ export class PatchNaptDto {
   profile_id?: number;
 }
 
+@Example<NaptAddressPath>({ int_ip: 3_325_256_705 })
 export class NaptAddressPath {
   @PathInteger(0, MAX_INT_IP)
   int_ip!: number;
 }
 
+@Example<NaptPath>({ int_ip: 3_325_256_705, lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptPath {
   @PathInteger(0, MAX_INT_IP)
   int_ip!: number;

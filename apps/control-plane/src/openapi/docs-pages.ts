@@ -13,7 +13,7 @@ interface Page {
 const TEXT = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** Files of Swagger UI that the page needs; it comes with Nest's own package for it, and nothing comes from anywhere else. */
+/** Files of Swagger UI that the page needs; nothing comes from anywhere else. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': SCRIPT,
@@ -53,7 +53,7 @@ export function serveDocs(document: OpenApiDocument): Step {
 }
 
 function createPages(document: OpenApiDocument): Map<string, Page> {
-  const folder = swaggerUiFolder();
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const pages = new Map<string, Page>([
     [
       '/openapi.json',
@@ -66,11 +66,6 @@ function createPages(document: OpenApiDocument): Map<string, Page> {
     pages.set(`/docs/${name}`, { type, content: readFileSync(join(folder, name)) });
   }
   return pages;
-}
-
-function swaggerUiFolder(): string {
-  const nestSwagger = createRequire(import.meta.url).resolve('@nestjs/swagger/package.json');
-  return dirname(createRequire(nestSwagger).resolve('swagger-ui-dist/package.json'));
 }
 
 function send({ type, content }: Page, request: Request, response: Response): void {

@@ -1,5 +1,7 @@
 import type { Endpoint } from '../requests/discover-endpoints.js';
 import type { Shape } from '../requests/shape.js';
+import type { ValueSchema } from '../validation/checks.js';
+import { exampleOf } from '../validation/examples.js';
 import { fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/fields.js';
 import { REFUSAL_SCHEMAS, refusalsOf } from './refusals.js';
@@ -13,8 +15,15 @@ export interface OpenApiDocument {
 }
 
 export interface OpenApiOperation {
-  readonly responses: Readonly<Record<string, { content?: Record<string, { schema: object }> }>>;
-  readonly requestBody?: { readonly content: Record<string, { schema: object }> };
+  readonly parameters?: readonly { readonly name: string; readonly example: unknown }[];
+  readonly responses: Readonly<Record<string, OpenApiMessage>>;
+  readonly requestBody?: OpenApiMessage;
+}
+
+/** A request body or an answer. */
+export interface OpenApiMessage {
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
 }
 
 const DESCRIPTION = `Filtering configuration of subscribers. Every change is in force on every resolver when the call returns:
@@ -55,11 +64,13 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
 }
 
 function describePath(path: DtoClass): object[] {
+  const example = exampleOf(path);
   return fieldsOf(path).map(({ name, check }) => ({
     name,
     in: 'path',
     required: true,
     schema: check.schema,
+    example: example[name],
   }));
 }
 

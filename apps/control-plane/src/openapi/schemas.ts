@@ -1,4 +1,5 @@
 import type { ValueSchema } from '../validation/checks.js';
+import { exampleOf } from '../validation/examples.js';
 import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/fields.js';
 
@@ -44,6 +45,7 @@ export class ComponentSchemas {
           ),
         ]),
       ),
+      example: exampleOf(type),
     };
   }
 

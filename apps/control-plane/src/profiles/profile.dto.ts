@@ -3,6 +3,7 @@ import type { Json } from '../contract/json.js';
 import { type RuleStatus, toStatus } from '../contract/rule-status.js';
 import { ruleStatus } from '../contract/values.js';
 import { flag, id, listOf, nullable } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import {
   Field,
   ObjectField,
@@ -12,6 +13,13 @@ import {
 } from '../validation/fields.js';
 import type { ProfileDraft, ProfilePatch } from './profile-draft.js';
 
+@Example<ProfileSettingsDto>({
+  id: 1,
+  page_id: 1,
+  white_list_only: false,
+  empty_dns_answer: false,
+  appaware_priority_over_bwlists: false,
+})
 export class ProfileSettingsDto {
   @Field(id)
   id!: number;
@@ -29,6 +37,7 @@ export class ProfileSettingsDto {
   appaware_priority_over_bwlists = false;
 }
 
+@Example<ApplicationRuleDto>({ app_id: 3, status: 'deny' })
 export class ApplicationRuleDto {
   @Field(id)
   app_id!: number;
@@ -38,6 +47,17 @@ export class ApplicationRuleDto {
 }
 
 /** A profile with its categories and applications. */
+@Example<ProfileDto>({
+  profile: {
+    id: 1,
+    page_id: 1,
+    white_list_only: false,
+    empty_dns_answer: false,
+    appaware_priority_over_bwlists: false,
+  },
+  cat_ids: [12],
+  apps: [{ app_id: 3, status: 'deny' }],
+})
 export class ProfileDto {
   @ObjectField(() => ProfileSettingsDto)
   profile!: ProfileSettingsDto;
@@ -49,6 +69,7 @@ export class ProfileDto {
   apps: ApplicationRuleDto[] = [];
 }
 
+@Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
 export class PatchProfileSettingsDto {
   /** Only repeats the path. */
   @OptionalField(id)
@@ -67,6 +88,7 @@ export class PatchProfileSettingsDto {
   appaware_priority_over_bwlists?: boolean;
 }
 
+@Example<PatchProfileDto>({ profile: { page_id: null, empty_dns_answer: true }, cat_ids: [12, 17] })
 export class PatchProfileDto {
   @OptionalObjectField(() => PatchProfileSettingsDto)
   profile?: PatchProfileSettingsDto;

@@ -1,5 +1,6 @@
 import type { Json } from '../contract/json.js';
 import { type Check, id, integer, object, textForm } from '../validation/checks.js';
+import { Example } from '../validation/examples.js';
 import {
   Field,
   ObjectField,
@@ -29,6 +30,7 @@ const time = textForm(
   { pattern: '^(([01][0-9]|2[0-3]):[03]0|24:00)$' },
 );
 
+@Example<TimePointDto>({ day: 'friday', time: '18:00' })
 export class TimePointDto {
   @Field(day)
   day!: TimePoint['day'];
@@ -57,6 +59,10 @@ function isTimePoint(value: unknown): value is TimePoint {
   return day.faults(point.day).length === 0 && time.faults(point.time).length === 0;
 }
 
+@Example<PeriodDto>({
+  start: { day: 'friday', time: '18:00' },
+  end: { day: 'saturday', time: '06:00' },
+})
 export class PeriodDto {
   @ObjectField(() => TimePointDto)
   start!: TimePointDto;
@@ -65,6 +71,10 @@ export class PeriodDto {
   end!: TimePointDto;
 }
 
+@Example<ScheduleDto>({
+  target_profile_id: 2,
+  periods: [{ start: { day: 'friday', time: '18:00' }, end: { day: 'saturday', time: '06:00' } }],
+})
 export class ScheduleDto {
   @Field(id)
   target_profile_id!: number;
@@ -73,6 +83,9 @@ export class ScheduleDto {
   periods!: PeriodDto[];
 }
 
+@Example<PatchScheduleDto>({
+  periods: [{ start: { day: 'sunday', time: '20:30' }, end: { day: 'sunday', time: '24:00' } }],
+})
 export class PatchScheduleDto {
   @OptionalField(id)
   target_profile_id?: number;

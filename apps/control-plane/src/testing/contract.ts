@@ -1,12 +1,13 @@
-import Ajv from 'ajv';
-import type { OpenApiDocument, OpenApiOperation } from '../openapi/document.js';
+import { Ajv } from 'ajv';
+import type { OpenApiDocument, OpenApiMessage, OpenApiOperation } from '../openapi/document.js';
 import { RouteTable } from '../requests/route-table.js';
+import type { ValueSchema } from '../validation/checks.js';
 import type { Answer } from './harness.js';
 
 /** The OpenAPI document that a control plane serves, and whether what it takes and answers agrees with it. */
 export class Contract {
   private readonly routes: RouteTable;
-  private readonly ajv: Ajv.Ajv;
+  private readonly ajv: Ajv;
 
   constructor(readonly document: OpenApiDocument) {
     this.routes = new RouteTable(
@@ -16,13 +17,8 @@ export class Contract {
         body: 'none',
       })),
     );
-    // OpenAPI 3.0 has nullable and formats of its own; without strict mode unknown keywords are ignored.
-    this.ajv = new Ajv({
-      nullable: true,
-      unknownFormats: 'ignore',
-      schemaId: 'auto',
-      logger: false,
-    });
+    // OpenAPI has formats and keywords of its own.
+    this.ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
     this.ajv.addSchema(document, 'openapi');
   }
 
@@ -58,11 +54,20 @@ export class Contract {
     }
   }
 
-  private checkValue(
-    what: string,
-    content: Record<string, { schema: object }> | undefined,
-    value: unknown,
-  ): void {
+  /** The JSON that the document shows for a request body or an answer; undefined: it has none. */
+  exampleOf(message: OpenApiMessage | undefined): unknown {
+    const schema = message?.content?.['application/json']?.schema;
+    return schema && this.exampleOfSchema(schema);
+  }
+
+  private exampleOfSchema(schema: ValueSchema): unknown {
+    if (schema['type'] === 'array') return [this.exampleOfSchema(schema['items'] as ValueSchema)];
+    const name = String(schema['$ref']).split('/').at(-1) ?? '';
+    return (this.document.components.schemas[name] as ValueSchema)['example'];
+  }
+
+  /** @throws Error when the value is not as the schema of `content` wants it. */
+  checkValue(what: string, content: OpenApiMessage['content'], value: unknown): void {
     const schema = content?.['application/json']?.schema;
     if (schema === undefined) {
       if (value !== undefined) throw new Error(`${what} should be empty`);

@@ -1,0 +1,17 @@
+import type { Json } from '../contract/json.js';
+
+const EXAMPLES = new WeakMap<object, unknown>();
+
+/** One object of the class as JSON, for the OpenAPI document. All examples belong to one story, which a test plays. */
+export function Example<T extends object>(example: Partial<Json<T>>) {
+  return (type: new () => T): void => {
+    EXAMPLES.set(type, example);
+  };
+}
+
+/** @throws Error when the class has none. */
+export function exampleOf(type: new () => object): Readonly<Record<string, unknown>> {
+  const example = EXAMPLES.get(type);
+  if (example === undefined) throw new Error(`${type.name} has no example`);
+  return example as Readonly<Record<string, unknown>>;
+}
