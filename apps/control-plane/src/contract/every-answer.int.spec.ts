@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { theContract } from '../testing/contract.js';
-import { type Answer, type Harness, startHarness } from '../testing/harness.js';
+import { type Answer, startHarness } from '../testing/harness.js';
 import { rawRequest } from '../testing/raw-request.js';
-import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
+import { startTcpProxy } from '../testing/tcp-proxy.js';
 
 /** A request: path, and body where there is one. */
 type Sent = readonly [path: string, body?: unknown];
@@ -177,9 +177,28 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const TOO_LONG = JSON.stringify('x'.repeat(5_000));
 
-let harness: Harness;
-let restricted: Harness;
-let proxy: TcpProxy;
+const { hostname, port } = new URL(inject('databaseUrl'));
+const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+// Before any test is: what the document names are the tests.
+const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
+const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
+
+/** Everything that may be answered: the rows of docs/api-coverage.md. */
+const ROWS = theContract()!
+  .operations()
+  .flatMap(({ method, path, operation }) =>
+    Object.entries(operation.responses).map(([status, { description }]) => ({
+      endpoint: `${method} ${path}`,
+      status,
+      description,
+    })),
+  )
+  // A success last: it may take away what the others need.
+  .sort((a, b) => compare(a.endpoint, b.endpoint) || compare(b.status, a.status));
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
 
 /** Has an endpoint come to a status. */
 async function provoke(endpoint: string, status: string): Promise<Answer> {
@@ -242,50 +261,36 @@ async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
+async function restore(): Promise<void> {
+  // The first one takes the schedules away, which outlive an init that has their profiles.
+  for (const body of [EMPTY, STANDING]) {
+    expect((await harness.call('POST', '/init/', body)).status).toBe(204);
+  }
+  expect((await harness.call('POST', '/profile/1/schedule', SCHEDULE)).status).toBe(201);
+}
+
 describe('every answer that is documented', () => {
-  beforeAll(async () => {
-    const { hostname, port } = new URL(inject('databaseUrl'));
-    proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-    harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
-    restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
-  });
+  beforeAll(restore);
   afterAll(async () => {
     await restricted.stop();
     await harness.stop();
     await proxy.stop();
   });
-  beforeEach(async () => {
-    // The first one takes the schedules away, which outlive an init that has their profiles.
-    for (const body of [EMPTY, STANDING]) {
-      expect((await harness.call('POST', '/init/', body)).status).toBe(204);
-    }
-    await harness.call('POST', '/profile/1/schedule', SCHEDULE);
-  });
 
   it('is asked for here, endpoint by endpoint', () => {
-    const documented = theContract()!
-      .operations()
-      .map(({ method, path }) => `${method} ${path}`);
-    expect(Object.keys(REQUESTS).sort()).toEqual(documented.sort());
+    expect(Object.keys(REQUESTS).sort()).toEqual([...new Set(ROWS.map((row) => row.endpoint))]);
   });
 
-  it.each(Object.keys(REQUESTS))('%s', async (endpoint) => {
-    const [method, path] = endpoint.split(' ') as [string, string];
-    const { operation } = theContract()!
-      .operations()
-      .find((one) => one.method === method && one.path === path)!;
-    // A success last: it may take away what the others need.
-    for (const status of Object.keys(operation.responses).sort().reverse()) {
-      // That the body is as documented, the harness checks.
-      const answer = await provoke(endpoint, status);
-      expect([endpoint, String(answer.status)]).toEqual([endpoint, status]);
-      if (status.startsWith('2')) {
-        expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);
-        expect(answer.headers.has('x-config-applied')).toBe(method !== 'GET');
-      }
-      if (status === '503') expect(answer.headers.get('retry-after')).toBe('1');
-      if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    }
+  it.each(ROWS)('$endpoint: $status, $description', async ({ endpoint, status }) => {
+    // That the body is as documented, the harness checks.
+    const answer = await provoke(endpoint, status);
+    expect(String(answer.status)).toBe(status);
+    if (status === '503') expect(answer.headers.get('retry-after')).toBe('1');
+    if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    if (!status.startsWith('2')) return;
+    expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);
+    expect(answer.headers.has('x-config-applied')).toBe(!endpoint.startsWith('GET '));
+    await restore();
   });
 
   it('stands in docs/api-coverage.md', async () => {
@@ -294,27 +299,28 @@ describe('every answer that is documented', () => {
 });
 
 function renderCoverage(): string {
-  const rows = theContract()!
-    .operations()
-    .map(({ method, path, operation }) => [
-      `\`${method} ${path}\``,
-      Object.keys(operation.responses).join(' '),
-    ])
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  const table = [['endpoint', 'statuses'], ...rows];
-  const widths = [0, 1].map((column) => Math.max(...table.map((row) => row[column].length)));
-  const line = (cells: readonly string[], fill = ' '): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column], fill)).join(' | ')} |`;
+  const ascending = ROWS.toSorted(
+    (a, b) => compare(a.endpoint, b.endpoint) || compare(a.status, b.status),
+  );
+  const cells = ascending.map(({ endpoint, status, description }) => [
+    `\`${endpoint}\``,
+    status,
+    `${endpoint}: ${status}, ${description}`,
+  ]);
+  const table = [['endpoint', 'status', 'test'], ...cells];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column].length)));
+  const line = (row: readonly string[], fill = ' '): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column], fill)).join(' | ')} |`;
   return [
     '# What the tests have every endpoint answer',
     '',
-    'Each status that the OpenAPI document names for an endpoint is provoked over real HTTP by the test',
-    '`every answer that is documented › <endpoint>` (apps/control-plane/src/contract/every-answer.int.spec.ts), and its body held to',
-    'the document. The test fails when an endpoint or a status is on one side only; it also keeps this page.',
+    'Each status that the OpenAPI document names for an endpoint has a test in',
+    'apps/control-plane/src/contract/every-answer.int.spec.ts, under `every answer that is documented`, which provokes it over real HTTP and',
+    'holds the body to the document. A test fails when an endpoint or a status is on one side only; it also keeps this page.',
     '',
     line(table[0]),
-    line(['', ''], '-'),
-    ...rows.map((row) => line(row)),
+    line(['', '', ''], '-'),
+    ...cells.map((row) => line(row)),
     '',
   ].join('\n');
 }
