@@ -314,6 +314,18 @@ describe('npm start with something wrong', () => {
     expect(terminal.output).toMatch(line);
   });
 
+  it('says which certificate file cannot be read, and leaves nothing running', async () => {
+    const terminal = npmStart({
+      MANAGEMENT_TLS_CERT: 'nowhere.crt',
+      MANAGEMENT_TLS_KEY: 'nowhere.key',
+    });
+    expect(await terminal.exitCode()).toBe(1);
+    expect(terminal.output).toContain(
+      'MANAGEMENT_TLS_CERT names a file that cannot be read: nowhere.crt (ENOENT)',
+    );
+    expect(processesOfClone()).toEqual([]);
+  });
+
   it('says which port is taken and which variable names it', async () => {
     const squatter: Server = createServer();
     await new Promise<void>((resolve) => squatter.listen(PORTS.management, '127.0.0.1', resolve));

@@ -51,6 +51,12 @@ export const STACK_SCHEMA = {
     description: 'Who may read the API’s documentation, `/docs` and `/openapi.json`.',
     default: 'public',
   }),
+  MANAGEMENT_TLS_CERT: optional(
+    text('a file', {
+      description:
+        'Certificate chain of the management API, PEM, with `MANAGEMENT_TLS_KEY`; then it is https. From the repository’s root when it is relative.',
+    }),
+  ),
   FEED_PORT: port({
     description: 'Port of the feed API that resolvers follow.',
     default: '8090',

@@ -8,7 +8,9 @@ export function renderWelcome(
   secrets: StackSecrets,
   dataDir: string,
 ): string {
-  const api = `http://${reachableHost(configuration.MANAGEMENT_HOST)}:${configuration.MANAGEMENT_PORT}`;
+  const certificate = configuration.MANAGEMENT_TLS_CERT;
+  const scheme = certificate === undefined ? 'http' : 'https';
+  const api = `${scheme}://${reachableHost(configuration.MANAGEMENT_HOST)}:${configuration.MANAGEMENT_PORT}`;
   const dnsHost = reachableHost(configuration.DNS_HOST).replace(/[[\]]/g, '');
   const resolvers = Array.from(
     { length: configuration.RESOLVERS },
@@ -16,7 +18,8 @@ export function renderWelcome(
   );
   const docs = configuration.MANAGEMENT_DOCS === 'off' ? '' : `  Its pages       ${api}/docs\n`;
   const [token = ''] = secrets.managementTokens;
-  const json = `-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
+  const trust = certificate === undefined ? '' : `--cacert ${certificate} `;
+  const json = `${trust}-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
   return `
 Weir is ready.
 

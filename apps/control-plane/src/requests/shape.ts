@@ -11,7 +11,7 @@ import { Reflector } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { below, type Fault, refuseFaults } from '../validation/fault.js';
 import type { DtoClass } from '../validation/fields.js';
-import { readDto, readDtoList, type Reading } from '../validation/read-dto.js';
+import { readBody, readBodyList, readDto, type Reading } from '../validation/read-dto.js';
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';
 
@@ -75,7 +75,7 @@ export function readShape(
   context: Pick<RequestContext, 'pathParts' | 'body'>,
 ): { path: unknown; body: unknown; faults: Fault[] } {
   const path = readPath(shape, context);
-  const body = readBody(shape, context);
+  const body = readShapedBody(shape, context);
   const faults = [...below(['path'], path.faults), ...below(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...disagreement(path, part, body, field));
@@ -98,7 +98,7 @@ function readPath(shape: Shape, { pathParts }: Pick<RequestContext, 'pathParts'>
   };
 }
 
-function readBody(shape: Shape, { body }: Pick<RequestContext, 'body'>): Reading<unknown> {
+function readShapedBody(shape: Shape, { body }: Pick<RequestContext, 'body'>): Reading<unknown> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -112,8 +112,8 @@ function readBody(shape: Shape, { body }: Pick<RequestContext, 'body'>): Reading
       return { value: undefined, faults: [{ loc: [], msg: 'Not JSON', type: 'json_invalid' }] };
     case 'json':
       return Array.isArray(shape.body)
-        ? readDtoList((shape.body as readonly [DtoClass])[0], body.value)
-        : readDto(shape.body as DtoClass, body.value);
+        ? readBodyList((shape.body as readonly [DtoClass])[0], body.value)
+        : readBody(shape.body as DtoClass, body.value);
   }
 }
 

@@ -6,10 +6,10 @@ import type { PoolClient } from 'pg';
 import { type Database, MAX_WAIT_MS } from '../database/database.js';
 import { isCommitted } from '../database/commit-inquiry.js';
 import { inTransaction } from '../database/in-transaction.js';
-import { RequestError } from '../errors/errors.js';
 import type { Prisma } from '../generated/prisma/client.js';
 import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
 import { Revised } from './revised.js';
+import { Turns } from './turns.js';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -61,7 +61,8 @@ const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_M
  */
 @Injectable()
 export class ConfigurationWriter {
-  private last: Promise<unknown> = Promise.resolve();
+  /** Within this replica, so that those that wait hold no connection; between replicas the head's lock does it. */
+  private readonly turns = new Turns(TURN_TIMEOUT_MS);
 
   constructor(
     private readonly database: Database,
@@ -83,7 +84,7 @@ export class ConfigurationWriter {
   async writeUnless<T>(
     work: (tx: Transaction, head: LockedHead) => Promise<Written<T> | null>,
   ): Promise<Revised<T> | null> {
-    const committed = await this.inTurn(() => this.commit(work));
+    const committed = await this.turns.take(() => this.commit(work));
     if (committed === null) return null;
     const { result, revision } = committed;
     const applied = await this.propagation.waitApplied(revision, this.timeouts.changeMs);
@@ -98,35 +99,9 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
   ): Promise<Revised<void>> {
-    const revision = await this.inTurn(() => this.commitReplacement(load));
+    const revision = await this.turns.take(() => this.commitReplacement(load));
     const applied = await this.propagation.waitApplied(revision, this.timeouts.replacementMs);
     return new Revised(undefined, revision, applied);
-  }
-
-  /** One after the other within this replica, so that those that wait hold no connection; between replicas the head's lock does it. */
-  private async inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const before = this.last;
-    const mine = this.itsTurn(before).then(task);
-    // The next one goes on whether this one failed or not, but not before this one's turn was over; its caller hears of the failure.
-    this.last = Promise.all([before, mine.catch(() => undefined)]);
-    return mine;
-  }
-
-  /** @throws RequestError `busy` when it does not come. */
-  private async itsTurn(before: Promise<unknown>): Promise<void> {
-    const tooLate = new AbortController();
-    const late = sleep(TURN_TIMEOUT_MS, undefined, { signal: tooLate.signal, ref: false }).then(
-      () => {
-        throw new RequestError('busy', undefined, { 'Retry-After': '1' });
-      },
-    );
-    try {
-      await Promise.race([before, late]);
-    } finally {
-      // Nobody hears of the end of a wait that was given up.
-      late.catch(() => undefined);
-      tooLate.abort();
-    }
   }
 
   private async commit<T>(

@@ -1,5 +1,5 @@
 import { MAX_ID } from '@weir/config-model';
-import { below, type Fault, type FaultType } from './fault.js';
+import { below, type Fault, type FaultType, MAX_FAULTS } from './fault.js';
 
 /** JSON Schema of a value, as OpenAPI writes it. */
 export type ValueSchema = Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ export function listOf(check: Check): Check {
       if (!Array.isArray(value)) return fault('list_type', 'Must be an array');
       // Nothing is made for an item that is right: some lists are long.
       const found: Fault[] = [];
-      for (let i = 0; i < value.length; i++) {
+      for (let i = 0; i < value.length && found.length < MAX_FAULTS; i++) {
         const faults = check.faults(value[i]);
         if (faults.length > 0) found.push(...below([String(i)], faults));
       }

@@ -1,10 +1,12 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ProfileDto } from '../profiles/profile.dto.js';
+import { PatchProfileDto, ProfileDto } from '../profiles/profile.dto.js';
 import { Ipv4NetworkDto } from '../ipv4-networks/ipv4-network.dto.js';
 import { Ipv6NetworkDto } from '../ipv6-networks/ipv6-network.dto.js';
-import { NaptDto } from '../napt/napt.dto.js';
+import { NaptDto, PatchNaptDto } from '../napt/napt.dto.js';
+import { AddDomainDto, PatchDomainDto } from '../domain-lists/domain-rule.dto.js';
+import { ScheduleDto } from '../schedules/schedule.dto.js';
 import { BlockPageDto } from '../block-pages/block-page.dto.js';
 import { compileReader } from './compiled-reader.js';
 import { fieldsOf } from './field-registry.js';
@@ -13,7 +15,17 @@ import { readDto } from './read-dto.js';
 
 const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -2, max: 70_000 }) },
-  fc.constantFrom('192.0.2.1', '2001:db8::1', 'allow', 'deny', '::ffff:192.0.2.1', '1.2.3'),
+  fc.constantFrom(
+    '192.0.2.1',
+    '2001:db8::1',
+    'allow',
+    'deny',
+    '::ffff:192.0.2.1',
+    '1.2.3',
+    'Example.COM',
+    'friday',
+    '18:30',
+  ),
   fc.constantFrom(null, true, false, 7.5, 24.0, [], {}),
   fc.array(fc.integer({ min: -1, max: 9 }), { maxLength: 3 }),
 );
@@ -33,7 +45,18 @@ function like(type: DtoClass): fc.Arbitrary<unknown> {
   );
 }
 
-it.each([ProfileDto, Ipv4NetworkDto, Ipv6NetworkDto, NaptDto, BlockPageDto])(
+it.each([
+  ProfileDto,
+  PatchProfileDto,
+  Ipv4NetworkDto,
+  Ipv6NetworkDto,
+  NaptDto,
+  PatchNaptDto,
+  BlockPageDto,
+  AddDomainDto,
+  PatchDomainDto,
+  ScheduleDto,
+])(
   'a compiled reader of %o reads exactly what readDto reads without fault, and the same',
   (type) => {
     const read = compileReader<object>(type);

@@ -9,6 +9,8 @@ export interface FieldDescription {
   /** Class of the object in the field, or of the items of its list; undefined: the field holds plain values. */
   readonly type?: (() => DtoClass) | undefined;
   readonly list: boolean;
+  /** Turns a text that `check` allows into the form in which the instance has it. */
+  readonly convert?: ((text: string) => unknown) | undefined;
 }
 
 const FIELDS = new WeakMap<object, FieldDescription[]>();
@@ -17,6 +19,18 @@ export function registerField(prototype: object, field: FieldDescription): void 
   const fields = FIELDS.get(prototype);
   if (fields) fields.push(field);
   else FIELDS.set(prototype, [field]);
+}
+
+/** Says how a field that is registered already is converted. */
+export function registerConversion(
+  prototype: object,
+  name: string,
+  convert: (text: string) => unknown,
+): void {
+  const fields = FIELDS.get(prototype) ?? [];
+  const at = fields.findIndex((field) => field.name === name);
+  if (at < 0) throw new Error(`${name} is converted before it is a field: the decorators' order`);
+  fields[at] = { ...fields[at], convert };
 }
 
 /** The fields of a class in the order in which they are written, those of its base class first. */

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested, type ValidationArguments } from 'class-validator';
 import { type Check, integer, listOf, object } from './checks.js';
-import { type FieldDescription, registerField } from './field-registry.js';
+import { type FieldDescription, registerConversion, registerField } from './field-registry.js';
 
 /** A class whose instances are read from JSON. */
 export type DtoClass<T extends object = object> = new () => T;
@@ -85,9 +85,14 @@ export function PathInteger(lowest: number, highest: number): PropertyDecorator 
   return applyDecorators(Transform(convert), checked(check), described(check, {}));
 }
 
-/** A field whose text is turned into another form where `check` allows it, and stays as it is otherwise. */
+/** Above a field: its text is turned into another form where `check` allows it, and stays as it is otherwise. */
 export function Converted(check: Check, convert: (text: string) => unknown): PropertyDecorator {
-  return Transform(({ value }: { value: unknown }): unknown =>
-    check.faults(value).length === 0 ? convert(value as string) : value,
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }): unknown =>
+      check.faults(value).length === 0 ? convert(value as string) : value,
+    ),
+    (prototype: object, name: string | symbol) => {
+      registerConversion(prototype, String(name), convert);
+    },
   );
 }

@@ -10,7 +10,7 @@ import {
   OptionalObjectListField,
   PathInteger,
 } from './fields.js';
-import { readDto, readDtoList } from './read-dto.js';
+import { readDto, readBodyList } from './read-dto.js';
 
 const word = textForm('a word', (text) => /^\w+$/.test(text));
 
@@ -127,17 +127,17 @@ describe('readDto', () => {
   });
 });
 
-describe('readDtoList', () => {
+describe('readBodyList', () => {
   it('reads each item, and says which is wrong', () => {
-    expect(readDtoList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
+    expect(readBodyList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
       { id: 1, status: 'deny' },
       { id: 2, status: 'allow' },
     ]);
-    expect(faultsOf(readDtoList(Inner, [{ id: 1 }, {}, 5]))).toEqual([
+    expect(faultsOf(readBodyList(Inner, [{ id: 1 }, {}, 5]))).toEqual([
       '1.id: missing',
       '2: object_type',
     ]);
-    expect(faultsOf(readDtoList(Inner, { id: 1 }))).toEqual([': list_type']);
+    expect(faultsOf(readBodyList(Inner, { id: 1 }))).toEqual([': list_type']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { type Check, object } from './checks.js';
+import { type CompiledReader, compileReader } from './compiled-reader.js';
 import { below, type Fault } from './fault.js';
 import { CHECK, type DtoClass } from './fields.js';
 import { pruneTree } from './json-tree.js';
@@ -21,16 +22,30 @@ export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): Re
   return { value, faults: [...pruned, ...errors.flatMap(toFaults)] };
 }
 
-/** Reads a list of objects of a class, as `readDto` does. */
-export function readDtoList<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T[]> {
+/** As `readDto`, and fast where nothing is wrong: bodies may be long. */
+export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T> {
+  const value = compiledReader(type)(plain);
+  return value === null ? readDto(type, plain) : { value, faults: [] };
+}
+
+/** Reads a list of objects of a class, as `readBody` does. */
+export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T[]> {
   if (!Array.isArray(plain)) {
     return { value: [], faults: [{ loc: [], msg: 'Must be an array', type: 'list_type' }] };
   }
-  const readings = plain.map((item) => readDto(type, item));
+  const readings = plain.map((item) => readBody(type, item));
   return {
     value: readings.map((reading) => reading.value),
     faults: readings.flatMap((reading, i) => below([String(i)], reading.faults)),
   };
+}
+
+const COMPILED = new WeakMap<object, CompiledReader<object>>();
+
+function compiledReader<T extends object>(type: DtoClass<T>): CompiledReader<T> {
+  const known = COMPILED.get(type) ?? compileReader(type);
+  COMPILED.set(type, known);
+  return known as CompiledReader<T>;
 }
 
 /** The one way from class-validator's errors to the faults of a 422 answer. */

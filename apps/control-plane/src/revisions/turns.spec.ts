@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { RequestError } from '../errors/errors.js';
+import { Turns } from './turns.js';
+
+const AGES_MS = 60_000;
+
+it('tasks are done one after the other, in order, whatever the others come to', async () => {
+  const turns = new Turns(AGES_MS);
+  const log: string[] = [];
+  const task = (name: string, fails = false) =>
+    turns.take(async () => {
+      log.push(`${name} begins`);
+      await new Promise((resolve) => setImmediate(resolve));
+      log.push(`${name} ends`);
+      if (fails) throw new Error(name);
+      return name;
+    });
+  const outcomes = await Promise.allSettled([task('a'), task('b', true), task('c')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(log.map((line) => line[0]).join('')).toBe('aabbcc');
+});
+
+it('a task whose turn does not come in time is refused as 503 with Retry-After, and never begun', async () => {
+  const turns = new Turns(20);
+  let finish = (): void => undefined;
+  const first = turns.take(() => new Promise<void>((resolve) => (finish = resolve)));
+  let begun = false;
+  const refused = turns.take(async () => {
+    begun = true;
+    return Promise.resolve();
+  });
+  await expect(refused).rejects.toThrow(RequestError);
+  await expect(refused).rejects.toMatchObject({ code: 'busy', headers: { 'Retry-After': '1' } });
+  finish();
+  await first;
+  // Those after it still wait for the first one, and then it is theirs.
+  expect(await turns.take(() => Promise.resolve('next'))).toBe('next');
+  expect(begun).toBe(false);
+});
