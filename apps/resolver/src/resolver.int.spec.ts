@@ -1,4 +1,4 @@
-import { compileCatalogue } from '@weir/catalogue';
+import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
@@ -128,14 +128,9 @@ describe('a resolver', () => {
 
   it('filters by the catalogue that is active, from the start and from its activation on', async () => {
     const activate = (domain: string, version: number) => {
-      const { image, sha256 } = compileCatalogue(
-        {
-          categories: [{ id: 12, name: 'Gambling', domains: [domain] }],
-          applications: [],
-          reports: [],
-        },
-        parseHashKey(HASH_KEY_HEX),
-      );
+      const key = parseHashKey(HASH_KEY_HEX);
+      const gambling = { id: 12, name: 'Gambling', lists: [NameList.of([domain], key)] };
+      const { image, sha256 } = compileCatalogue({ categories: [gambling], applications: [] }, key);
       plane.images.set(sha256, image);
       return put('catalogue', { version, sha256, sizeBytes: image.length });
     };

@@ -1,5 +1,5 @@
 // A hundred million random names in an image of ten million domains: none may be taken for a listed one. Started by run.mjs --long.
-import { CatalogueImage, compileCatalogue } from '@weir/catalogue';
+import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { randomNumbers, textOf, writeName } from './names.mjs';
 
@@ -12,8 +12,8 @@ const domains = {
     for (let n = 0; n < DOMAINS; n++) yield textOf('l', n);
   },
 };
-const definition = { categories: [{ id: 1, name: 'all', domains }], applications: [], reports: [] };
-const { image } = compileCatalogue(definition, KEY);
+const categories = [{ id: 1, name: 'all', lists: [NameList.of(domains, KEY)] }];
+const { image } = compileCatalogue({ categories, applications: [] }, KEY);
 const catalogue = CatalogueImage.open(image, KEY);
 
 const names = new SuffixHashes(KEY);

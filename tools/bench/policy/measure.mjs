@@ -1,5 +1,5 @@
 // One size, in a process of its own: loads, decides, changes; prints one JSON object. Started by run.mjs.
-import { CatalogueImage, compileCatalogue } from '@weir/catalogue';
+import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { Decision, Policy, Reason } from '@weir/policy';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -28,27 +28,30 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const definition = makeDefinition(size.domains);
 function compile() {
-  const domains = (letter, from, step, count) => ({
-    *[Symbol.iterator]() {
-      for (let n = from; n < count; n += step) yield textOf(letter, n);
-    },
-  });
+  const lists = (letter, from, step, count) => {
+    const domains = {
+      *[Symbol.iterator]() {
+        for (let n = from; n < count; n += step) yield textOf(letter, n);
+      },
+    };
+    return [NameList.of(domains, KEY)];
+  };
   const categories = Array.from({ length: CATEGORIES }, (_, id) => ({
     id,
     name: `category ${id}`,
-    domains: domains('c', id, CATEGORIES, definition.categoryDomains),
+    lists: lists('c', id, CATEGORIES, definition.categoryDomains),
   }));
   // Every tenth or so is listed twice more.
   for (let id = 0; id < CATEGORIES; id += 5) {
-    const more = domains('c', id, CATEGORIES * 2, definition.categoryDomains);
-    categories.push({ id: CATEGORIES + id, name: `more ${id}`, domains: more });
+    const more = lists('c', id, CATEGORIES * 2, definition.categoryDomains);
+    categories.push({ id: CATEGORIES + id, name: `more ${id}`, lists: more });
   }
   const applications = Array.from({ length: APPLICATIONS }, (_, id) => ({
     id,
     name: `application ${id}`,
-    domains: domains('a', id, APPLICATIONS, definition.applicationDomains),
+    lists: lists('a', id, APPLICATIONS, definition.applicationDomains),
   }));
-  return compileCatalogue({ categories, applications, reports: [] }, KEY);
+  return compileCatalogue({ categories, applications }, KEY);
 }
 
 const policy = new Policy({ timeZone: 'Europe/Berlin' });

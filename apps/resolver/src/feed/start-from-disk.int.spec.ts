@@ -1,4 +1,4 @@
-import { compileCatalogue } from '@weir/catalogue';
+import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
@@ -56,14 +56,9 @@ describe('a resolver whose control plane and Redis are gone', () => {
   it('starts with every change that it had acknowledged, and the catalogue', async () => {
     const redis = await startPrivateRedis();
     const plane = await ControlPlane.start(redis.url);
-    const { image, sha256 } = compileCatalogue(
-      {
-        categories: [{ id: 12, name: 'Gambling', domains: ['bet.example'] }],
-        applications: [],
-        reports: [],
-      },
-      parseHashKey(HASH_KEY_HEX),
-    );
+    const key = parseHashKey(HASH_KEY_HEX);
+    const gambling = { id: 12, name: 'Gambling', lists: [NameList.of(['bet.example'], key)] };
+    const { image, sha256 } = compileCatalogue({ categories: [gambling], applications: [] }, key);
     plane.images.set(sha256, image);
     await plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
     const first = await start(redis.url, plane.feedUrl);

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex } from '@weir/policy';
-import { CatalogueError } from './catalogue-error.js';
+import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
   filterBits,
@@ -14,7 +14,7 @@ import {
   MAGIC,
   type Names,
 } from './image-format.js';
-import { keyCheck } from './key-check.js';
+import { keyCheck } from '../names/key-check.js';
 
 const TWO_TO_32 = 4_294_967_296;
 /** A mask has a bit for each of the first 31 suffixes, and one for all further. */

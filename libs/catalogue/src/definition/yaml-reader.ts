@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
-import { CatalogueError } from './catalogue-error.js';
+import { CatalogueError } from '../catalogue-error.js';
 
 /** A node of the file with the way to it, as `categories[3].domains[0]`. */
 export interface Place {
@@ -34,9 +34,13 @@ export class YamlReader {
     return this.lines.linePos(place.node?.range?.[0] ?? 0).line;
   }
 
+  /** As `catalogue.yaml:14: categories[3].name`. */
+  where(place: Place): string {
+    return `${this.file}:${this.line(place)}${place.path === '' ? '' : `: ${place.path}`}`;
+  }
+
   fail(place: Place, problem: string): CatalogueError {
-    const where = place.path === '' ? '' : `${place.path}: `;
-    return new CatalogueError(`${this.file}:${this.line(place)}: ${where}${problem}`);
+    return new CatalogueError(`${this.where(place)}: ${problem}`);
   }
 
   /** The fields of a map; those not in `known` are refused, so that a misspelt one never goes unnoticed. */

@@ -1,16 +1,26 @@
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CatalogueError } from './catalogue-error.js';
-import { compileCatalogue } from './compile.js';
-import type { Definition } from './definition.js';
+import { CatalogueError } from '../catalogue-error.js';
+import { NameList } from '../names/name-list.js';
+import { compileCatalogue, type ListedGroup, type ListedGroups } from './compile.js';
 import { CatalogueImage } from './image.js';
 import { Header } from './image-format.js';
-import { definition, group } from './testing/definitions.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const OTHER_KEY = parseHashKey('ff'.repeat(16));
 const hashes = new SuffixHashes(KEY);
+
+function group(id: number, ...domains: string[]): ListedGroup {
+  return { id, name: `group ${id}`, lists: [NameList.of(domains, KEY)] };
+}
+
+function groups(
+  categories: readonly ListedGroup[],
+  applications: readonly ListedGroup[] = [],
+): ListedGroups {
+  return { categories, applications };
+}
 
 /** Which categories and applications list exactly this name, by the image. */
 function lookUp(
@@ -29,14 +39,14 @@ function lookUp(
   return { categories: ids.slice(0, categoryCount), applications: ids.slice(categoryCount) };
 }
 
-function openCompiled(from: Definition): CatalogueImage {
+function openCompiled(from: ListedGroups): CatalogueImage {
   return CatalogueImage.open(compileCatalogue(from, KEY).image, KEY);
 }
 
 describe('CatalogueImage', () => {
   it('answers who lists a name, and only that name', () => {
     const image = openCompiled(
-      definition(
+      groups(
         [group(12, 'bet.example', 'both.example'), group(3, 'both.example')],
         [group(7, 'both.example', 'app.example')],
       ),
@@ -53,19 +63,18 @@ describe('CatalogueImage', () => {
       fc.nat({ max: 400 }).map((n) => `d${n}.example`),
       { maxLength: 300 },
     );
-    const groups = fc
-      .uniqueArray(fc.tuple(fc.nat({ max: 2_147_483_647 }), domains), {
-        selector: ([id]) => id,
-        maxLength: 8,
-      })
-      .map((all) => all.map(([id, listed]) => group(id, ...listed)));
+    const listings = fc.uniqueArray(fc.tuple(fc.nat({ max: 2_147_483_647 }), domains), {
+      selector: ([id]) => id,
+      maxLength: 8,
+    });
     fc.assert(
-      fc.property(groups, groups, (categories, applications) => {
-        const image = openCompiled(definition(categories, applications));
+      fc.property(listings, listings, (categories, applications) => {
+        const listed = (all: typeof categories) => all.map(([id, names]) => group(id, ...names));
+        const image = openCompiled(groups(listed(categories), listed(applications)));
         const idsOf = (all: typeof categories, domain: string): number[] =>
           all
-            .filter((one) => one.domains.includes(domain))
-            .map((one) => one.id)
+            .filter(([, names]) => names.includes(domain))
+            .map(([id]) => id)
             .sort((a, b) => a - b);
         for (let n = 0; n <= 400; n++) {
           const domain = `d${n}.example`;
@@ -75,8 +84,8 @@ describe('CatalogueImage', () => {
           });
         }
         for (const summary of image.categories) {
-          const { domains: listed } = categories.find((one) => one.id === summary.id)!;
-          expect(summary.domains).toBe(new Set(listed).size);
+          const [, names] = categories.find(([id]) => id === summary.id)!;
+          expect(summary.domains).toBe(new Set(names).size);
         }
       }),
       { numRuns: 60 },
@@ -84,22 +93,22 @@ describe('CatalogueImage', () => {
   });
 
   it('finds each of 200,000 names within 12 bytes a name, and none of as many others', () => {
-    const listed = Array.from({ length: 200_000 }, (_, i) => `n${i}.example`);
+    const many = Array.from({ length: 200_000 }, (_, i) => `n${i}.example`);
     const { image: bytes } = compileCatalogue(
-      definition([{ id: 1, name: 'many', domains: listed }]),
+      groups([{ ...group(1), lists: [NameList.of(many, KEY)] }]),
       KEY,
     );
-    expect(bytes.length / listed.length).toBeLessThan(12);
+    expect(bytes.length / many.length).toBeLessThan(12);
     const image = CatalogueImage.open(bytes, KEY);
-    expect(image.domainCount).toBe(listed.length);
-    expect(listed.filter((name) => lookUp(image, name).categories.length !== 1)).toEqual([]);
+    expect(image.domainCount).toBe(many.length);
+    expect(many.filter((name) => lookUp(image, name).categories.length !== 1)).toEqual([]);
     const others = Array.from({ length: 200_000 }, (_, i) => `m${i}.example`);
     expect(others.filter((name) => lookUp(image, name).categories.length !== 0)).toEqual([]);
   });
 
   it('rules out all but a few names by its filter', () => {
-    const listed = Array.from({ length: 50_000 }, (_, i) => `n${i}.example`);
-    const image = openCompiled(definition([{ id: 1, name: 'many', domains: listed }]));
+    const many = Array.from({ length: 50_000 }, (_, i) => `n${i}.example`);
+    const image = openCompiled(groups([{ ...group(1), lists: [NameList.of(many, KEY)] }]));
     let passed = 0;
     for (let i = 0; i < 50_000; i++) {
       hashes.compute(toWireName(`m${i}.example`), 0);
@@ -110,7 +119,7 @@ describe('CatalogueImage', () => {
 
   it('rules out nothing below the 31st label of a long name', () => {
     const long = `${'a.'.repeat(40)}example`;
-    const image = openCompiled(definition([group(1, long)]));
+    const image = openCompiled(groups([group(1, long)]));
     expect(hashes.compute(toWireName(`b.${long}`), 0)).toBe(42);
     expect(image.mayList(hashes) >>> 31).toBe(1);
     expect(image.memberships[image.find(hashes, 40)]).toBe(1);
@@ -125,7 +134,7 @@ describe('CatalogueImage', () => {
           .map((n) => `c${n}.example`),
       ),
     );
-    const image = openCompiled(definition(categories));
+    const image = openCompiled(groups(categories));
     expect(lookUp(image, 'c69999.example').categories).toEqual(
       categories.map(({ id }) => id).filter((bit) => (69_999 >> bit) & 1),
     );
@@ -133,7 +142,7 @@ describe('CatalogueImage', () => {
   });
 
   it('opens an empty catalogue', () => {
-    const image = openCompiled(definition([]));
+    const image = openCompiled(groups([]));
     hashes.compute(toWireName('a.b.c.example'), 0);
     hashes.high.set([0, 0xffff_ffff, 0xffff_ffff]);
     hashes.low.set([0, 0xffff_ffff, 5]);
@@ -142,7 +151,7 @@ describe('CatalogueImage', () => {
   });
 
   it('works in memory that threads share, and at any offset', () => {
-    const { image } = compileCatalogue(definition([group(1, 'a.example')]), KEY);
+    const { image } = compileCatalogue(groups([group(1, 'a.example')]), KEY);
     const shared = new Uint8Array(new SharedArrayBuffer(image.length));
     shared.set(image);
     expect(lookUp(CatalogueImage.open(shared, KEY), 'a.example').categories).toEqual([1]);
@@ -153,7 +162,7 @@ describe('CatalogueImage', () => {
 });
 
 describe('CatalogueImage.open', () => {
-  const sound = compileCatalogue(definition([group(1, 'a.example', 'b.example')]), KEY).image;
+  const sound = compileCatalogue(groups([group(1, 'a.example', 'b.example')]), KEY).image;
 
   it('refuses an image with any one byte changed', () => {
     for (let i = 0; i < sound.length; i++) {
@@ -194,11 +203,11 @@ describe('CatalogueImage.open', () => {
 describe('compileCatalogue', () => {
   it('gives the same image in whatever order things are listed', () => {
     const one = compileCatalogue(
-      definition([group(1, 'a.example', 'b.example'), group(2, 'a.example')]),
+      groups([group(1, 'a.example', 'b.example'), group(2, 'a.example')]),
       KEY,
     );
     const other = compileCatalogue(
-      definition([group(2, 'a.example', 'a.example'), group(1, 'b.example', 'a.example')]),
+      groups([group(2, 'a.example', 'a.example'), group(1, 'b.example', 'a.example')]),
       KEY,
     );
     expect(other.sha256).toBe(one.sha256);
@@ -206,10 +215,18 @@ describe('compileCatalogue', () => {
     expect(one.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('takes the lists of a group as one', () => {
+    const lists = [['b.example', 'a.example'], [], ['c.example', 'b.example']];
+    const several = { ...group(1), lists: lists.map((domains) => NameList.of(domains, KEY)) };
+    const { sha256, categories } = compileCatalogue(groups([several]), KEY);
+    expect(categories[0].domains).toBe(3);
+    expect(sha256).toBe(compileCatalogue(groups([group(1, ...lists.flat())]), KEY).sha256);
+  });
+
   it('gives another image under another key', () => {
-    const listed = definition([group(1, 'a.example')]);
-    expect(compileCatalogue(listed, OTHER_KEY).sha256).not.toBe(
-      compileCatalogue(listed, KEY).sha256,
+    const other = { ...group(1), lists: [NameList.of(['a.example'], OTHER_KEY)] };
+    expect(compileCatalogue(groups([other]), OTHER_KEY).sha256).not.toBe(
+      compileCatalogue(groups([group(1, 'a.example')]), KEY).sha256,
     );
   });
 });

@@ -1,9 +1,8 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CatalogueError } from './catalogue-error.js';
+import { CatalogueError } from '../catalogue-error.js';
 import type { Definition } from './definition.js';
 import { readDefinition } from './read-definition.js';
 
@@ -29,6 +28,9 @@ categories:
     sources:
       - file: lists/gambling.txt
         format: domains
+      - url: https://me:secret@lists.example/gambling?key=secret
+        format: hosts
+        refresh: 90m
   - { id: 2, name: Empty }
 applications:
   - id: 3
@@ -38,40 +40,42 @@ applications:
 `;
 
 describe('readDefinition', () => {
-  it('reads groups by id, with inline domains and those of list files in normal form', async () => {
-    const list = '# gambling\n\npoker.example # cards\nno domain\n  CASINO.example\r\n*.x\n';
-    const { categories, applications, reports } = await read({
-      'catalogue.yaml': VALID,
-      'lists/gambling.txt': list,
-    });
+  it('reads groups by id, with inline domains in normal form and sources by name', async () => {
+    const { categories, applications } = await read({ 'catalogue.yaml': VALID });
     expect(categories).toEqual([
-      { id: 2, name: 'Empty', domains: [] },
+      { id: 2, name: 'Empty', domains: [], sources: [] },
       {
         id: 12,
         name: 'Gambling',
-        domains: ['bet.example', 'xn--bcher-kva.example', 'poker.example', 'casino.example'],
-      },
-    ]);
-    expect(applications).toEqual([{ id: 3, name: 'Video', domains: ['video.example'] }]);
-    expect(reports).toEqual([
-      {
-        file: 'lists/gambling.txt',
-        domains: 2,
-        invalidLines: 2,
-        examples: [
-          { line: 4, problem: expect.stringContaining('letters, digits') },
-          { line: 6, problem: expect.stringContaining('letters, digits') },
+        domains: ['bet.example', 'xn--bcher-kva.example'],
+        sources: [
+          {
+            name: 'lists/gambling.txt',
+            location: { path: join(folder, 'lists/gambling.txt') },
+            format: 'domains',
+            refreshMs: null,
+            declaredAt: 'catalogue.yaml:7: categories[0].sources[0]',
+          },
+          {
+            name: 'https://lists.example/gambling?c28002e9',
+            location: { url: 'https://me:secret@lists.example/gambling?key=secret' },
+            format: 'hosts',
+            refreshMs: 90 * 60_000,
+            declaredAt: 'catalogue.yaml:9: categories[0].sources[1]',
+          },
         ],
       },
     ]);
+    expect(applications).toEqual([
+      { id: 3, name: 'Video', domains: ['video.example'], sources: [] },
+    ]);
   });
 
-  it('reports the first ten invalid lines only', async () => {
-    const list = `a.example\n${'!\n'.repeat(25)}`;
-    const yaml = 'categories: [{id: 1, name: a, sources: [{file: l, format: domains}]}]';
-    const { reports } = await read({ 'catalogue.yaml': yaml, l: list });
-    expect(reports[0]).toMatchObject({ domains: 1, invalidLines: 25 });
-    expect(reports[0].examples.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  it('asks a URL for news once a day unless the definition says otherwise', async () => {
+    const yaml =
+      'categories: [{id: 1, name: a, sources: [{url: "http://a.example/", format: hosts}]}]';
+    const { categories } = await read({ 'catalogue.yaml': yaml });
+    expect(categories[0].sources[0].refreshMs).toBe(24 * 3_600_000);
   });
 
   it.each([
@@ -115,23 +119,55 @@ describe('readDefinition', () => {
     ['categories:\n  - {id: 1, name: a, sources: [{file: a}]}', /sources\[0\]: format is missing/],
     [
       'categories:\n  - {id: 1, name: a, sources: [{format: domains}]}',
-      /sources\[0\]: file is missing/,
+      /sources\[0\]: must have either file or url$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: hosts}]}',
-      /sources\[0\]: only a file of format domains can be read/,
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, url: "http://a.example", format: domains}]}',
+      /sources\[0\]: must have either file or url$/,
     ],
     [
       'categories:\n  - {id: 1, name: a, sources: [{file: ../a, format: domains}]}',
-      /sources\[0\]\.file: must be a path within the folder/,
+      /sources\[0\]\.file: must be a path within the folder$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{file: absent, format: domains}]}',
-      /sources\[0\]\.file: absent cannot be read: ENOENT/,
+      'categories:\n  - {id: 1, name: a, sources: [{file: /a, format: domains}]}',
+      /sources\[0\]\.file: must be a path within the folder$/,
     ],
     [
-      'categories:\n  - {id: 1, name: a, sources: [{file: catalogue.yaml, format: domains}]}',
-      /sources\[0\]\.file: catalogue\.yaml lists no domain/,
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains, refresh: 1h}]}',
+      /sources\[0\]\.refresh: is for a url only/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "ftp://a.example", format: domains}]}',
+      /sources\[0\]\.url: must be an http or https URL$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: a.example, format: domains}]}',
+      /sources\[0\]\.url: must be an http or https URL$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 1w}]}',
+      /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 9s}]}',
+      /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 31d}]}',
+      /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: -1h}]}',
+      /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{url: "http://a.example", format: domains, refresh: 24h30m}]}',
+      /sources\[0\]\.refresh: must be a number with s, m, h or d, from 10s to 30d$/,
+    ],
+    [
+      'categories:\n  - {id: 1, name: a, sources: [{file: a, format: domains}, {file: a, format: hosts}]}',
+      /sources\[1\]: a has another format or refresh at catalogue\.yaml:2: categories\[0\]\.sources\[0\]$/,
     ],
     ['a: 1\na: 2', /^catalogue\.yaml:2: /],
   ])('refuses %j', async (text, message) => {
@@ -148,19 +184,5 @@ describe('readDefinition', () => {
   it('lets a category and an application have the same id', async () => {
     const text = 'categories: [{id: 1, name: a}]\napplications: [{id: 1, name: a}]';
     await expect(read({ 'catalogue.yaml': text })).resolves.toBeDefined();
-  });
-});
-
-describe('the default catalogue', () => {
-  it('is sound: twenty categories and twenty applications at least, none of them empty', async () => {
-    const { categories, applications } = await readDefinition(
-      fileURLToPath(new URL('../../../catalogue', import.meta.url)),
-    );
-    expect(categories.length).toBeGreaterThanOrEqual(20);
-    expect(applications.length).toBeGreaterThanOrEqual(20);
-    for (const { name, domains } of [...categories, ...applications]) {
-      expect(domains.length, name).toBeGreaterThan(0);
-      expect(new Set(domains).size, name).toBe(domains.length);
-    }
   });
 });

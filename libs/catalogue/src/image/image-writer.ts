@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey } from '@weir/dns-name';
-import { CatalogueError } from './catalogue-error.js';
+import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
   EMPTY,
@@ -16,27 +16,30 @@ import {
   MAX_SHORT_SET_NUMBER,
   type Names,
 } from './image-format.js';
-import { keyCheck } from './key-check.js';
+import { keyCheck } from '../names/key-check.js';
 import type { MembershipSets } from './membership-sets.js';
+import type { NameMerge } from './name-merge.js';
 
 const MAX_IMAGE_BYTES = 0xffff_ffff;
 const TWO_TO_32 = 4_294_967_296;
 
-/** The distinct names, ascending by hash, each with the number of its membership set. */
-export interface NamedSlots {
-  readonly count: number;
-  readonly high: Uint32Array;
-  readonly low: Uint32Array;
-  readonly setNumber: Uint32Array;
+/** The names to write: gone through as often as needed, as they may be many. */
+export interface NamesToWrite {
+  readonly merge: NameMerge;
   readonly sets: MembershipSets;
+  /** Distinct names. */
+  readonly count: number;
 }
 
-/** Lays the names out as an image; `slots` are ascending by hash. */
-export function writeImage(slots: NamedSlots, names: Names, key: HashKey): Uint8Array<ArrayBuffer> {
-  const homeSlots = Math.max(1, Math.ceil(slots.count / LOAD));
-  const slotOf = place(slots, homeSlots);
-  const slotCount = Math.max(homeSlots, (slotOf.at(-1) ?? -1) + 1) + 1;
-  const { positions, words } = slots.sets;
+/** Lays the names out as an image. */
+export function writeImage(
+  { merge, sets, count }: NamesToWrite,
+  names: Names,
+  key: HashKey,
+): Uint8Array<ArrayBuffer> {
+  const homeSlots = Math.max(1, Math.ceil(count / LOAD));
+  const slotCount = countSlots(merge, homeSlots);
+  const { positions, words } = sets;
   const setNumberBytes = positions.length - 1 > MAX_SHORT_SET_NUMBER ? 4 : 2;
   const namesJson = new TextEncoder().encode(JSON.stringify(names));
 
@@ -45,24 +48,21 @@ export function writeImage(slots: NamedSlots, names: Names, key: HashKey): Uint8
   const setPositionsOffset = aligned(setNumbersOffset + slotCount * setNumberBytes);
   const membershipsOffset = setPositionsOffset + positions.length * 4;
   const filterOffset = membershipsOffset + words.length * 4;
-  const filterWords = Math.max(1, Math.ceil((slots.count * FILTER_BITS) / 32));
+  const filterWords = Math.max(1, Math.ceil((count * FILTER_BITS) / 32));
   const namesOffset = filterOffset + filterWords * 4;
   const totalBytes = aligned(namesOffset + namesJson.length);
   if (totalBytes > MAX_IMAGE_BYTES) throw new CatalogueError('the image would exceed 4 GiB');
 
   const image = new Uint8Array(totalBytes);
   const { buffer } = image;
-  const hashes = new Uint32Array(buffer, hashesOffset, slotCount * 2).fill(EMPTY);
   const ShortOrLong = setNumberBytes === 2 ? Uint16Array : Uint32Array;
-  const setNumbers = new ShortOrLong(buffer, setNumbersOffset, slotCount);
-  slotOf.forEach((slot, i) => {
-    hashes[slot * 2] = slots.high[i];
-    hashes[slot * 2 + 1] = slots.low[i];
-    setNumbers[slot] = slots.setNumber[i];
+  fillSlots(merge, sets, homeSlots, {
+    hashes: new Uint32Array(buffer, hashesOffset, slotCount * 2).fill(EMPTY),
+    setNumbers: new ShortOrLong(buffer, setNumbersOffset, slotCount),
+    filter: new Int32Array(buffer, filterOffset, filterWords),
   });
   new Uint32Array(buffer, setPositionsOffset, positions.length).set(positions);
   new Uint32Array(buffer, membershipsOffset, words.length).set(words);
-  fillFilter(new Int32Array(buffer, filterOffset, filterWords), slots);
   image.set(namesJson, namesOffset);
   image.set(MAGIC);
 
@@ -73,7 +73,7 @@ export function writeImage(slots: NamedSlots, names: Names, key: HashKey): Uint8
   put('version', FORMAT_VERSION);
   put('totalBytes', totalBytes);
   put('keyCheck', keyCheck(key));
-  put('domainCount', slots.count);
+  put('domainCount', count);
   put('homeSlots', homeSlots);
   put('slotCount', slotCount);
   put('setNumberBytes', setNumberBytes);
@@ -91,21 +91,37 @@ export function writeImage(slots: NamedSlots, names: Names, key: HashKey): Uint8
   return image;
 }
 
-/** The slot of each name: its home, or the first free one after it. Ascending hashes make ascending slots. */
-function place(slots: NamedSlots, homeSlots: number): Uint32Array {
+/** A name's slot is its home, or the first free one after it. Ascending hashes make ascending slots. */
+function countSlots(merge: NameMerge, homeSlots: number): number {
   const scale = homeSlots / TWO_TO_32;
-  const slotOf = new Uint32Array(slots.count);
   let next = 0;
-  for (let i = 0; i < slots.count; i++) {
-    slotOf[i] = Math.max(homeSlot(slots.high[i], scale), next);
-    next = slotOf[i] + 1;
-  }
-  return slotOf;
+  for (merge.restart(); merge.next();) next = Math.max(homeSlot(merge.high, scale), next) + 1;
+  return Math.max(homeSlots, next) + 1;
 }
 
-function fillFilter(filter: Int32Array, { count, high, low }: NamedSlots): void {
-  const scale = filter.length / TWO_TO_32;
-  for (let i = 0; i < count; i++) filter[filterWord(low[i], scale)] |= filterBits(high[i]);
+interface SlotSections {
+  readonly hashes: Uint32Array;
+  readonly setNumbers: Uint16Array | Uint32Array;
+  readonly filter: Int32Array;
+}
+
+function fillSlots(
+  merge: NameMerge,
+  sets: MembershipSets,
+  homeSlots: number,
+  { hashes, setNumbers, filter }: SlotSections,
+): void {
+  const scale = homeSlots / TWO_TO_32;
+  const filterScale = filter.length / TWO_TO_32;
+  let next = 0;
+  for (merge.restart(); merge.next();) {
+    const slot = Math.max(homeSlot(merge.high, scale), next);
+    hashes[slot * 2] = merge.high;
+    hashes[slot * 2 + 1] = merge.low;
+    setNumbers[slot] = sets.number(merge.owners, merge.ownerCount);
+    filter[filterWord(merge.low, filterScale)] |= filterBits(merge.high);
+    next = slot + 1;
+  }
 }
 
 function aligned(offset: number): number {

@@ -1,0 +1,39 @@
+/** Formats of public lists that can be read. */
+export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1'] as const;
+export type ListFormat = (typeof LIST_FORMATS)[number];
+
+/** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
+export type SourceLocation = { readonly path: string } | { readonly url: string };
+
+/** A list that a category or an application takes its domains from. */
+export interface SourceDefinition {
+  /**
+   * Names the source in state, reports, logs and metrics: the path as the definition gives it, or the URL without credentials. The same in
+   * every group that names the same source; never shared by two different ones.
+   */
+  readonly name: string;
+  readonly location: SourceLocation;
+  readonly format: ListFormat;
+  /** How often a URL is asked again; null: whenever the definition is read. */
+  readonly refreshMs: number | null;
+  /** Where the definition names it, as `catalogue.yaml:14: categories[3].sources[0]`. */
+  readonly declaredAt: string;
+}
+
+/** A category or an application as the definition has it. */
+export interface GroupDefinition {
+  /** 0 … 2147483647, unique among categories and among applications. */
+  readonly id: number;
+  readonly name: string;
+  /** Inline, in normal form; each covers everything below it. May hold duplicates. */
+  readonly domains: readonly string[];
+  readonly sources: readonly SourceDefinition[];
+}
+
+/** A catalogue as its definition says, sources not read. */
+export interface Definition {
+  /** Ascending by id. */
+  readonly categories: readonly GroupDefinition[];
+  /** Ascending by id. */
+  readonly applications: readonly GroupDefinition[];
+}

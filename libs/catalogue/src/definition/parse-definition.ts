@@ -1,0 +1,77 @@
+import { MAX_ID } from '@weir/config-model';
+import { DomainError, normaliseDomain } from '@weir/dns-name';
+import type { Definition, GroupDefinition, SourceDefinition } from './definition.js';
+import { type Base, readSource } from './source-fields.js';
+import { type Place, YamlReader } from './yaml-reader.js';
+
+export const DEFINITION_FILE = 'catalogue.yaml';
+const MAX_NAME = 200;
+const MAX_DOMAIN = 1024;
+
+/**
+ * Reads the text of a definition; its sources are named, not opened.
+ * @param base what files are relative to.
+ * @throws CatalogueError at the first fault, as `catalogue.yaml:line: field: problem`.
+ */
+export function parseDefinition(text: string, base: Base): Definition {
+  const yaml = new YamlReader(DEFINITION_FILE, text);
+  const top = yaml.fields(yaml.root, ['categories', 'applications']);
+  const reader = new GroupReader(yaml, base);
+  return { categories: reader.read(top.categories), applications: reader.read(top.applications) };
+}
+
+class GroupReader {
+  private readonly sources = new Map<string, SourceDefinition>();
+
+  constructor(
+    private readonly yaml: YamlReader,
+    private readonly base: Base,
+  ) {}
+
+  /** @returns ascending by id. */
+  read(list: Place | undefined): GroupDefinition[] {
+    const { yaml } = this;
+    const lineOfId = new Map<number, number>();
+    const groups = yaml.items(list).map((place) => {
+      const fields = yaml.fields(place, ['id', 'name', 'domains', 'sources']);
+      const idPlace = yaml.required(place, fields, 'id');
+      const id = yaml.integer(idPlace, 0, MAX_ID);
+      const taken = lineOfId.get(id);
+      if (taken !== undefined) {
+        throw yaml.fail(idPlace, `id ${id} stands in line ${taken} already`);
+      }
+      lineOfId.set(id, yaml.line(idPlace));
+      return {
+        id,
+        name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
+        domains: yaml.items(fields.domains).map((item) => this.domain(item)),
+        sources: yaml.items(fields.sources).map((item) => this.source(item)),
+      };
+    });
+    return groups.sort((a, b) => a.id - b.id);
+  }
+
+  private domain(place: Place): string {
+    const text = this.yaml.text(place, MAX_DOMAIN);
+    try {
+      return normaliseDomain(text);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw this.yaml.fail(place, `${JSON.stringify(text)} ${error.message}`);
+    }
+  }
+
+  /** Several groups may name one source, all in the same way: its state and its list are kept by name. */
+  private source(place: Place): SourceDefinition {
+    const source = readSource(this.yaml, place, this.base);
+    const known = this.sources.get(source.name);
+    if (known === undefined) this.sources.set(source.name, source);
+    else if (known.format !== source.format || known.refreshMs !== source.refreshMs) {
+      throw this.yaml.fail(
+        place,
+        `${source.name} has another format or refresh at ${known.declaredAt}`,
+      );
+    }
+    return source;
+  }
+}

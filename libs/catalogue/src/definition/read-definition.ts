@@ -1,0 +1,49 @@
+import { join, resolve } from 'node:path';
+import { CatalogueError } from '../catalogue-error.js';
+import { openLocation } from '../sources/open-source.js';
+import type { Definition, SourceLocation } from './definition.js';
+import { DEFINITION_FILE, parseDefinition } from './parse-definition.js';
+import { type Base, publicName } from './source-fields.js';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Reads `catalogue.yaml` from a folder, or from an http(s) URL of such a folder. Sources are named, not opened.
+ * @throws CatalogueError in one line: what cannot be read, or the first fault as `catalogue.yaml:line: field: problem`.
+ */
+export async function readDefinition(folderOrUrl: string): Promise<Definition> {
+  const base = baseOf(folderOrUrl);
+  const location =
+    'path' in base
+      ? { path: join(base.path, DEFINITION_FILE) }
+      : { url: new URL(DEFINITION_FILE, base.url).href };
+  return parseDefinition(await readText(location), base);
+}
+
+function baseOf(folderOrUrl: string): Base {
+  const url = /^https?:\/\//i.test(folderOrUrl) ? URL.parse(folderOrUrl) : null;
+  if (url === null) return { path: resolve(folderOrUrl) };
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return { url: url.href };
+}
+
+async function readText(location: SourceLocation): Promise<string> {
+  try {
+    const opened = await openLocation(location, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+    if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
+    return decode(Buffer.concat(await Array.fromAsync(opened.body)));
+  } catch (cause) {
+    if (!(cause instanceof CatalogueError)) throw cause;
+    const name = 'url' in location ? publicName(new URL(location.url)) : location.path;
+    throw new CatalogueError(`${name}: ${cause.message}`, { cause });
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new CatalogueError('is not UTF-8 text', { cause });
+  }
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import type { HashKey } from '@weir/dns-name';
+import { CatalogueError } from '../catalogue-error.js';
+import type { NameList } from '../names/name-list.js';
+import { EMPTY, type GroupSummary } from './image-format.js';
+import { writeImage } from './image-writer.js';
+import { MembershipSets } from './membership-sets.js';
+import { NameMerge } from './name-merge.js';
+
+/** A category or an application with the names that it lists. */
+export interface ListedGroup {
+  readonly id: number;
+  readonly name: string;
+  /** Its inline domains, and the names of each of its sources. */
+  readonly lists: readonly NameList[];
+}
+
+/** What a catalogue is compiled from. */
+export interface ListedGroups {
+  readonly categories: readonly ListedGroup[];
+  readonly applications: readonly ListedGroup[];
+}
+
+/** A compiled catalogue and what is to be known of it. */
+export interface CompiledCatalogue {
+  readonly image: Uint8Array<ArrayBuffer>;
+  /** Of the image, 64 lower-case hex digits. */
+  readonly sha256: string;
+  /** Ascending by id. */
+  readonly categories: readonly GroupSummary[];
+  /** Ascending by id. */
+  readonly applications: readonly GroupSummary[];
+}
+
+/**
+ * Compiles groups into an image; `key` is the one that their names are hashed under. Equal groups and keys give equal images,
+ * whatever the order of groups and lists. Needs memory for the image beyond that of the lists.
+ * @throws CatalogueError when a name hashes to the mark of an empty slot (one in 2⁶⁴), or the image would exceed 4 GiB.
+ */
+export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCatalogue {
+  const byId = (a: ListedGroup, b: ListedGroup): number => a.id - b.id;
+  const categories = listed.categories.toSorted(byId);
+  const groups = [...categories, ...listed.applications.toSorted(byId)];
+  const lists = groups.flatMap((group) => group.lists);
+  lists.forEach(checkNames);
+  const merge = new NameMerge(
+    lists,
+    groups.flatMap((group, index) => group.lists.map(() => index)),
+  );
+  const sets = new MembershipSets(
+    groups.map(({ id }) => id),
+    categories.length,
+  );
+  const { count, countOf } = countNames(merge, sets, groups.length);
+  const summaries = groups.map(({ id, name }, i) => ({ id, name, domains: countOf[i] }));
+  const names = {
+    categories: summaries.slice(0, categories.length),
+    applications: summaries.slice(categories.length),
+  };
+  const image = writeImage({ merge, sets, count }, names, key);
+  return { image, sha256: createHash('sha256').update(image).digest('hex'), ...names };
+}
+
+/** The mark of an empty slot is the highest hash, so only a last name can have it. */
+function checkNames({ words }: NameList): void {
+  if (words.length > 0 && words.at(-1) === EMPTY && words.at(-2) === EMPTY) {
+    throw new CatalogueError('a name cannot be listed under this DOMAIN_HASH_KEY');
+  }
+}
+
+function countNames(
+  merge: NameMerge,
+  sets: MembershipSets,
+  groupCount: number,
+): { count: number; countOf: Uint32Array } {
+  const countOf = new Uint32Array(groupCount);
+  let count = 0;
+  for (merge.restart(); merge.next(); count++) {
+    sets.number(merge.owners, merge.ownerCount);
+    for (let i = 0; i < merge.ownerCount; i++) countOf[merge.owners[i]]++;
+  }
+  return { count, countOf };
+}

@@ -1,0 +1,57 @@
+const NEWLINE = 0x0a;
+
+/** Takes a line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
+export type TakeLine = (bytes: Uint8Array, start: number, end: number) => void;
+
+/** Cuts chunks into lines. Holds at most one line, and of one that is too long nothing. */
+export class LineCutter {
+  /** What earlier chunks hold of the current line. */
+  private readonly carried: Uint8Array;
+  private carriedBytes = 0;
+  private isTooLong = false;
+
+  /** @param takeTooLong is called for a line of more than `maxLineBytes`, in place of `take`. */
+  constructor(
+    private readonly maxLineBytes: number,
+    private readonly take: TakeLine,
+    private readonly takeTooLong: () => void,
+  ) {
+    this.carried = new Uint8Array(maxLineBytes);
+  }
+
+  push(chunk: Uint8Array): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.endLine(chunk, start, end);
+      start = end + 1;
+    }
+    this.carry(chunk, start);
+  }
+
+  /** The last line may lack its line feed. */
+  end(): void {
+    if (this.carriedBytes > 0 || this.isTooLong) this.endLine(this.carried, 0, 0);
+  }
+
+  private endLine(chunk: Uint8Array, start: number, end: number): void {
+    if (this.carriedBytes === 0 && !this.isTooLong && end - start <= this.maxLineBytes) {
+      this.take(chunk, start, end);
+      return;
+    }
+    this.carry(chunk.subarray(0, end), start);
+    if (this.isTooLong) this.takeTooLong();
+    else this.take(this.carried, 0, this.carriedBytes);
+    this.carriedBytes = 0;
+    this.isTooLong = false;
+  }
+
+  private carry(chunk: Uint8Array, start: number): void {
+    const bytes = chunk.length - start;
+    if (this.isTooLong || this.carriedBytes + bytes > this.maxLineBytes) {
+      this.isTooLong = true;
+      return;
+    }
+    this.carried.set(chunk.subarray(start), this.carriedBytes);
+    this.carriedBytes += bytes;
+  }
+}

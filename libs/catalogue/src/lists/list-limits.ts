@@ -1,0 +1,36 @@
+import { CatalogueError } from '../catalogue-error.js';
+
+/** How much of a list is taken: whatever comes, memory stays bounded by `maxNames`. */
+export interface ListLimits {
+  /** Bytes as they come, packed or not. */
+  readonly maxBytes: number;
+  /** Bytes after unpacking. */
+  readonly maxUnpackedBytes: number;
+  /** A longer line is an invalid one. */
+  readonly maxLineBytes: number;
+  /** Names, duplicates included: 8 bytes of memory each. */
+  readonly maxNames: number;
+}
+
+export const DEFAULT_LIMITS: ListLimits = {
+  maxBytes: 1024 ** 3,
+  maxUnpackedBytes: 4 * 1024 ** 3,
+  maxLineBytes: 64 * 1024,
+  maxNames: 100_000_000,
+};
+
+export type ByteStream = AsyncIterable<Uint8Array>;
+
+/** Passes a stream on. @throws CatalogueError when it is longer than `maxBytes`. */
+export async function* bounded(
+  stream: ByteStream,
+  maxBytes: number,
+  unpacked = '',
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new CatalogueError(`is larger than ${maxBytes} bytes${unpacked}`);
+    yield chunk;
+  }
+}

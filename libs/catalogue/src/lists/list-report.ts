@@ -1,0 +1,31 @@
+/** What reading a list gave. */
+export interface ListReport {
+  readonly lines: number;
+  /** Names listed, duplicates included. */
+  readonly domains: number;
+  /** Sound entries that list no name: other rules, other policies, addresses of real hosts. */
+  readonly skipped: number;
+  readonly invalidLines: number;
+  /** The first ten invalid lines: their numbers, from 1, and what is wrong. */
+  readonly examples: readonly { readonly line: number; readonly problem: string }[];
+}
+
+const MAX_EXAMPLES = 10;
+
+/** Counts while a list is read. */
+export class ListTally implements ListReport {
+  lines = 0;
+  domains = 0;
+  skipped = 0;
+  invalidLines = 0;
+  readonly examples: { line: number; problem: string }[] = [];
+  private lastInvalid = 0;
+
+  /** A line counts once, whatever number of faults it has. */
+  invalid(problem: string): void {
+    if (this.lastInvalid === this.lines) return;
+    this.lastInvalid = this.lines;
+    this.invalidLines++;
+    if (this.examples.length < MAX_EXAMPLES) this.examples.push({ line: this.lines, problem });
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  DomainError,
+  type HashKey,
+  normaliseDomain,
+  SuffixHashes,
+  toWireName,
+} from '@weir/dns-name';
+
+const MAX_NAME = 253;
+const MAX_LABEL = 63;
+const DOT = 0x2e;
+const HYPHEN = 0x2d;
+
+/** By byte: the lower-case form of what a label may hold, 0 for anything else. */
+const LABEL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte).toLowerCase();
+  return /^[a-z0-9_-]$/.test(character) && byte < 128 ? character.charCodeAt(0) : 0;
+});
+
+/**
+ * Hashes domains as they stand in a list. Most are plain ASCII names, which go to a wire name without becoming a string; the rest
+ * takes the way of `normaliseDomain`, which says what is a domain.
+ */
+export class NameHasher {
+  readonly hashes: SuffixHashes;
+  private readonly wireName = new Uint8Array(MAX_NAME + 2);
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+
+  constructor(key: HashKey) {
+    this.hashes = new SuffixHashes(key);
+  }
+
+  /**
+   * Hashes the presentation name in bytes `start` … `end` − 1; the last of `hashes` is then its own.
+   * @returns what is wrong with it; null: nothing.
+   */
+  take(bytes: Uint8Array, start: number, end: number): string | null {
+    if (this.writePlainName(bytes, start, end)) {
+      this.hashes.compute(this.wireName, 0);
+      return null;
+    }
+    let text: string;
+    try {
+      text = this.decoder.decode(bytes.subarray(start, end));
+    } catch {
+      // The decoder throws for nothing else.
+      return 'is not UTF-8 text';
+    }
+    return this.takeText(text);
+  }
+
+  /** As `take`, of a text. */
+  takeText(text: string): string | null {
+    try {
+      this.hashes.compute(toWireName(normaliseDomain(text)), 0);
+      return null;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return error.message;
+    }
+  }
+
+  /** @returns false for what is not plain: then it may be a domain or not. */
+  private writePlainName(bytes: Uint8Array, start: number, givenEnd: number): boolean {
+    const { wireName } = this;
+    const end = givenEnd > start && bytes[givenEnd - 1] === DOT ? givenEnd - 1 : givenEnd;
+    if (end - start > MAX_NAME || end === start) return false;
+    let lengthAt = 0;
+    let at = 1;
+    for (let i = start; i < end; i++, at++) {
+      const byte = bytes[i];
+      if (byte !== DOT) {
+        const lower = LABEL_BYTES[byte];
+        if (lower === 0) return false;
+        wireName[at] = lower;
+        continue;
+      }
+      if (!this.endLabel(lengthAt, at)) return false;
+      lengthAt = at;
+    }
+    if (!this.endLabel(lengthAt, at)) return false;
+    wireName[at] = 0;
+    // A last label that begins with a digit: perhaps an IPv4 address.
+    return wireName[lengthAt + 1] > 0x39;
+  }
+
+  /** Writes a label's length. @returns false when the label is not plain: empty, too long, a hyphen at an end, an A-label. */
+  private endLabel(lengthAt: number, at: number): boolean {
+    const { wireName } = this;
+    const length = at - lengthAt - 1;
+    wireName[lengthAt] = length;
+    if (length === 0 || length > MAX_LABEL) return false;
+    if (wireName[lengthAt + 1] === HYPHEN || wireName[at - 1] === HYPHEN) return false;
+    return !(length > 3 && wireName[lengthAt + 3] === HYPHEN && wireName[lengthAt + 4] === HYPHEN);
+  }
+}

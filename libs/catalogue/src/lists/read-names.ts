@@ -1,0 +1,134 @@
+import type { HashKey, SuffixHashes } from '@weir/dns-name';
+import { CatalogueError } from '../catalogue-error.js';
+import type { ListFormat } from '../definition/definition.js';
+import { type NameList, NameListBuilder } from '../names/name-list.js';
+import { domainsLine } from './domains-format.js';
+import { LineCutter } from './line-cutter.js';
+import type { Entries, LineFormat } from './line-format.js';
+import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
+import { type ListReport, ListTally } from './list-report.js';
+import { NameHasher } from './name-hasher.js';
+import { unpack } from './unpack.js';
+
+/** What a list holds. */
+export interface ReadList {
+  readonly names: NameList;
+  readonly report: ListReport;
+}
+
+/** Is given each name of a list: the last of `hashes` is its own. */
+export type VisitName = (hashes: SuffixHashes, line: number) => void;
+
+/**
+ * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
+ * @throws CatalogueError in one line, without the name of the list: too large, unsound gzip, not UTF-8; and what `stream` throws.
+ */
+export async function readNames(
+  stream: ByteStream,
+  format: ListFormat,
+  key: HashKey,
+  limits: ListLimits = DEFAULT_LIMITS,
+): Promise<ReadList> {
+  const builder = new NameListBuilder();
+  const report = await visitNames(
+    stream,
+    format,
+    key,
+    (hashes) => {
+      if (builder.count === limits.maxNames) {
+        throw new CatalogueError(`lists more than ${limits.maxNames} names`);
+      }
+      builder.add(hashes, hashes.count - 1);
+    },
+    limits,
+  );
+  return { names: builder.finish(), report };
+}
+
+/** As `readNames`, but keeps nothing. */
+export async function visitNames(
+  stream: ByteStream,
+  format: ListFormat,
+  key: HashKey,
+  visit: VisitName,
+  limits: ListLimits = DEFAULT_LIMITS,
+): Promise<ListReport> {
+  const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
+  const cutter = new LineCutter(
+    limits.maxLineBytes,
+    (bytes, start, end) => reader.line(bytes, start, end),
+    () => reader.tooLongLine(),
+  );
+  for await (const chunk of unpack(stream, limits)) cutter.push(chunk);
+  cutter.end();
+  return reader.tally;
+}
+
+function lineFormat(format: ListFormat): LineFormat {
+  switch (format) {
+    case 'domains':
+      return domainsLine;
+    case 'hosts':
+    case 'adblock':
+    case 'rpz':
+    case 'ut1':
+      throw new CatalogueError(`format ${format} cannot be read yet`);
+  }
+}
+
+/** One list while it is read. */
+class ListReader implements Entries {
+  readonly tally = new ListTally();
+
+  constructor(
+    private readonly format: LineFormat,
+    private readonly hasher: NameHasher,
+    private readonly visit: VisitName,
+    private readonly limits: ListLimits,
+  ) {}
+
+  line(bytes: Uint8Array, start: number, end: number): void {
+    this.tally.lines++;
+    const from = this.tally.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
+    this.format(bytes, from, end, this);
+  }
+
+  tooLongLine(): void {
+    this.tally.lines++;
+    this.invalid(`is longer than ${this.limits.maxLineBytes} bytes`);
+  }
+
+  name(bytes: Uint8Array, start: number, end: number): void {
+    this.hashed(this.hasher.take(bytes, start, end));
+  }
+
+  nameText(text: string): void {
+    this.hashed(this.hasher.takeText(text));
+  }
+
+  skipped(): void {
+    this.tally.skipped++;
+  }
+
+  invalid(problem: string): void {
+    this.tally.invalid(problem);
+  }
+
+  private hashed(problem: string | null): void {
+    if (problem !== null) {
+      this.tally.invalid(problem);
+      return;
+    }
+    this.tally.domains++;
+    this.visit(this.hasher.hashes, this.tally.lines);
+  }
+}
+
+/** @throws CatalogueError for UTF-16, which no format is written in. */
+function skipByteOrderMark(bytes: Uint8Array, start: number, end: number): number {
+  const [first, second, third] = bytes.subarray(start, end);
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+    throw new CatalogueError('is UTF-16, must be UTF-8');
+  }
+  return first === 0xef && second === 0xbb && third === 0xbf ? start + 3 : start;
+}

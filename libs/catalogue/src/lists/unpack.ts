@@ -1,0 +1,44 @@
+import { Readable, pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CatalogueError } from '../catalogue-error.js';
+import { bounded, type ByteStream, type ListLimits } from './list-limits.js';
+import { peek } from './peek.js';
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+/** What lists are sometimes packed with, told by its first bytes so that the complaint is clear. */
+const OTHER_PACKERS: readonly (readonly [string, readonly number[]])[] = [
+  ['zip', [0x50, 0x4b, 0x03, 0x04]],
+  ['bzip2', [0x42, 0x5a, 0x68]],
+  ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['7z', [0x37, 0x7a, 0xbc, 0xaf]],
+];
+const PEEKED_BYTES = 5;
+
+/** The bytes of a list, unpacked when they begin as gzip. @throws CatalogueError while iterated: too large, unsound. */
+export async function* unpack(stream: ByteStream, limits: ListLimits): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(bounded(stream, limits.maxBytes), PEEKED_BYTES);
+  for (const [name, magic] of OTHER_PACKERS) {
+    if (!begins(head, magic)) continue;
+    await whole.return(undefined);
+    throw new CatalogueError(`is packed with ${name}; gzip and plain text can be read`);
+  }
+  const unpacked = begins(head, GZIP_MAGIC) ? gunzip(whole) : whole;
+  yield* bounded(unpacked, limits.maxUnpackedBytes, ' unpacked');
+}
+
+function begins(head: Uint8Array, magic: readonly number[]): boolean {
+  return magic.every((byte, i) => head[i] === byte);
+}
+
+async function* gunzip(stream: ByteStream): AsyncGenerator<Uint8Array> {
+  const unpacker = createGunzip({ chunkSize: 64 * 1024 });
+  // The iteration below throws whatever ends the pipeline early.
+  pipeline(Readable.from(stream), unpacker, () => undefined);
+  try {
+    yield* unpacker as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
+    throw new CatalogueError(`is not sound gzip: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,110 @@
+import { crc32 } from 'node:zlib';
+import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { CatalogueError } from '../catalogue-error.js';
+import { keyCheck } from './key-check.js';
+
+/** `WEIRNAM\n` */
+const MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x4e, 0x41, 0x4d, 0x0a);
+const VERSION = 1;
+const HEADER_BYTES = 32;
+/** Offsets of the header's unsigned 32-bit little-endian fields. */
+const Header = { version: 8, checksum: 12, keyCheck: 16, count: 20 } as const;
+const CHECKED_FROM = 16;
+const HASH_BYTES = 8;
+const FIRST_CAPACITY = 1024;
+
+/**
+ * Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. Immutable, unless the
+ * caller writes to `words`.
+ */
+export class NameList {
+  /** @param words two a name, its hash's low 32 bits and then the high 32 bits; ascending by hash, no hash twice. */
+  private constructor(readonly words: Uint32Array<ArrayBuffer>) {}
+
+  get count(): number {
+    return this.words.length / 2;
+  }
+
+  /** Of domains in normal form, in any order and any number of times. */
+  static of(domains: Iterable<string>, key: HashKey): NameList {
+    const hashes = new SuffixHashes(key);
+    const builder = new NameListBuilder();
+    for (const domain of domains) builder.add(hashes, hashes.compute(toWireName(domain), 0) - 1);
+    return builder.finish();
+  }
+
+  /** Sorts `words` (two a name) in place. Takes them over. */
+  static ofUnsorted(words: Uint32Array<ArrayBuffer>): NameList {
+    const hashes = new BigUint64Array(words.buffer, words.byteOffset, words.length / 2).sort();
+    let count = Math.min(1, hashes.length);
+    for (let at = 2; at < words.length; at += 2) {
+      const last = count * 2 - 2;
+      if (words[at] === words[last] && words[at + 1] === words[last + 1]) continue;
+      words[count * 2] = words[at];
+      words[count * 2 + 1] = words[at + 1];
+      count++;
+    }
+    return new NameList(words.subarray(0, count * 2));
+  }
+
+  /** A form to keep: 32 bytes of header, 8 bytes a name. */
+  toBytes(key: HashKey): Uint8Array<ArrayBuffer> {
+    const { words } = this;
+    const bytes = new Uint8Array(HEADER_BYTES + words.byteLength);
+    bytes.set(MAGIC);
+    bytes.set(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), HEADER_BYTES);
+    const header = new DataView(bytes.buffer, 0, HEADER_BYTES);
+    header.setUint32(Header.version, VERSION, true);
+    header.setUint32(Header.keyCheck, keyCheck(key), true);
+    header.setUint32(Header.count, this.count, true);
+    header.setUint32(Header.checksum, crc32(bytes.subarray(CHECKED_FROM)), true);
+    return bytes;
+  }
+
+  /** @throws CatalogueError for anything but what `toBytes` gave under the same key. */
+  static fromBytes(bytes: Uint8Array, key: HashKey): NameList {
+    const begins = bytes.length >= HEADER_BYTES && MAGIC.every((byte, i) => bytes[i] === byte);
+    check(begins, 'it does not begin as one');
+    const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+    const field = (name: keyof typeof Header): number => view.getUint32(Header[name], true);
+    check(field('version') === VERSION, `its format version is ${field('version')}`);
+    const { length } = bytes;
+    check(length === HEADER_BYTES + field('count') * HASH_BYTES, 'it is not as long as it says');
+    check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
+    check(field('keyCheck') === keyCheck(key), 'it was made under another DOMAIN_HASH_KEY');
+    // A copy: aligned, and not the caller's.
+    return new NameList(new Uint32Array(bytes.slice(HEADER_BYTES).buffer));
+  }
+}
+
+/** Gathers names for a list, 8 bytes each. */
+export class NameListBuilder {
+  private words = new Uint32Array(FIRST_CAPACITY * 2);
+  private used = 0;
+
+  /** Names added so far, duplicates included. */
+  get count(): number {
+    return this.used / 2;
+  }
+
+  /** Adds the name whose hash has that index in `hashes`. */
+  add(hashes: SuffixHashes, suffix: number): void {
+    if (this.used === this.words.length) {
+      this.words = new Uint32Array(this.words.buffer.transfer(this.words.byteLength * 2));
+    }
+    this.words[this.used++] = hashes.low[suffix];
+    this.words[this.used++] = hashes.high[suffix];
+  }
+
+  /** The list; the builder is empty then. */
+  finish(): NameList {
+    const words = new Uint32Array(this.words.buffer.transfer(this.used * 4));
+    this.words = new Uint32Array(FIRST_CAPACITY * 2);
+    this.used = 0;
+    return NameList.ofUnsorted(words);
+  }
+}
+
+function check(sound: boolean, problem: string): void {
+  if (!sound) throw new CatalogueError(`not a usable name list: ${problem}`);
+}

@@ -1,0 +1,112 @@
+import { CatalogueError } from '../catalogue-error.js';
+import { bounded, type ByteStream } from '../lists/list-limits.js';
+import type { OpenedSource, OpenOptions } from './open-source.js';
+
+const IDLE_TIMEOUT_MS = 30_000;
+const MAX_STATUS_TEXT = 60;
+
+export async function openUrl(address: string, options: OpenOptions): Promise<OpenedSource> {
+  const deadlines = new Deadlines(options);
+  try {
+    const { url, headers } = request(address, options);
+    const response = await fetch(url, { headers, signal: deadlines.signal });
+    deadlines.heard();
+    if (response.status === 304) {
+      deadlines.end();
+      return { status: 'unchanged' };
+    }
+    checkAnswer(response, options.maxBytes);
+    return {
+      status: 'opened',
+      body: bounded(bodyOf(response, deadlines), options.maxBytes),
+      etag: response.headers.get('etag'),
+      lastModified: response.headers.get('last-modified'),
+    };
+  } catch (error) {
+    deadlines.end();
+    throw explained(error, 'cannot be reached');
+  }
+}
+
+/** `fetch` takes no credentials in a URL; it drops the header when a redirect leads elsewhere. */
+function request(
+  address: string,
+  { etag, lastModified }: OpenOptions,
+): { url: URL; headers: Headers } {
+  const url = new URL(address);
+  const headers = new Headers({ 'user-agent': 'weir-catalogue' });
+  if (url.username !== '' || url.password !== '') {
+    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.set('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`);
+    url.username = '';
+    url.password = '';
+  }
+  if (etag) headers.set('if-none-match', etag);
+  if (lastModified) headers.set('if-modified-since', lastModified);
+  return { url, headers };
+}
+
+function checkAnswer(response: Response, maxBytes: number): void {
+  if (response.status !== 200) {
+    const text = response.statusText.slice(0, MAX_STATUS_TEXT);
+    throw new CatalogueError(`answered ${response.status} ${text}`.trimEnd());
+  }
+  if (Number(response.headers.get('content-length')) > maxBytes) {
+    throw new CatalogueError(`is larger than ${maxBytes} bytes`);
+  }
+}
+
+async function* bodyOf(response: Response, deadlines: Deadlines): ByteStream {
+  try {
+    for await (const chunk of response.body ?? []) {
+      deadlines.heard();
+      yield chunk;
+    }
+  } catch (error) {
+    throw explained(error, 'broke off');
+  } finally {
+    deadlines.end();
+  }
+}
+
+/** The words of the network's own error, which stand in its cause. */
+function explained(error: unknown, problem: string): unknown {
+  if (!(error instanceof TypeError)) return error;
+  const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
+  return new CatalogueError(`${problem}: ${code ?? message}`, { cause: error });
+}
+
+/** Aborts a request that takes too long in all, or too long without a byte, or that its caller does not want any more. */
+class Deadlines {
+  readonly signal: AbortSignal;
+  private readonly controller = new AbortController();
+  private readonly idleMs: number;
+  private readonly total: NodeJS.Timeout;
+  private idle: NodeJS.Timeout;
+
+  constructor({ timeoutMs, idleTimeoutMs = IDLE_TIMEOUT_MS, signal }: OpenOptions) {
+    this.signal = AbortSignal.any([this.controller.signal, ...(signal ? [signal] : [])]);
+    this.idleMs = idleTimeoutMs;
+    this.total = this.after(timeoutMs, 'did not end');
+    this.idle = this.after(this.idleMs, 'sent nothing');
+  }
+
+  /** A byte came. */
+  heard(): void {
+    clearTimeout(this.idle);
+    this.idle = this.after(this.idleMs, 'sent nothing');
+  }
+
+  /** Nothing more is awaited: closes the connection if it is still busy. */
+  end(): void {
+    clearTimeout(this.total);
+    clearTimeout(this.idle);
+    this.controller.abort();
+  }
+
+  private after(ms: number, problem: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.controller.abort(new CatalogueError(`${problem} within ${ms / 1000} s`));
+    }, ms);
+  }
+}
