@@ -62,6 +62,12 @@ export const SCHEMA = {
       'Networks that are served unfiltered where no profile is assigned; all others are refused.',
     default: PRIVATE_NETWORKS.join(','),
   }),
+  DNS_PROXY_PROTOCOL_FROM: optional(
+    cidrList({
+      description:
+        'Load balancers that must begin each UDP query and each connection with a PROXY protocol v2 header, which tells address and port of their client; without one nothing of theirs is answered. From others such a header is not believed. Unset: none.',
+    }),
+  ),
   BLOCK_PAGE_IPV4: atMost(
     MAX_ADDRESSES,
     addressList(4, {

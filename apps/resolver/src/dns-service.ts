@@ -7,11 +7,15 @@ import { BlockPages } from './answer/block-pages.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { type PolicySource, QueryJudge } from './decision/query-judge.js';
+import { ClientConnections } from './limits/client-connections.js';
 import { ClientLimits } from './limits/client-limits.js';
-import { TcpListener } from './listeners/tcp-listener.js';
+import { ClientNetworks } from './listeners/client-networks.js';
+import { StreamListener } from './listeners/stream-listener.js';
+import { TcpConnection } from './listeners/tcp-connection.js';
 import { UdpListener } from './listeners/udp-listener.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
-import { QueryCounters } from './metrics/query-counters.js';
+import { QueryCounters, Transport } from './metrics/query-counters.js';
+import { Exchange } from './query/exchange.js';
 import { QueryPath } from './query/query-path.js';
 import { SpecialNames } from './special/special-names.js';
 import { BYPASS_ZONES, LOCAL_ZONES, type SpecialZone } from './special/zones.js';
@@ -32,6 +36,7 @@ export type DnsConfiguration = Pick<
   | 'DNS_ALLOWED_CLIENTS'
   | 'DNS_HOST'
   | 'DNS_PORT'
+  | 'DNS_PROXY_PROTOCOL_FROM'
   | 'DOMAIN_HASH_KEY'
   | 'INSPECT_CNAME'
   | 'LOCAL_ZONES'
@@ -91,7 +96,7 @@ export class DnsService {
   readonly cache: AnswerCache;
   readonly forwarder: Forwarder;
   private readonly udp: UdpListener;
-  private readonly tcp: TcpListener;
+  private readonly tcp: StreamListener;
   private readonly host: string;
   private readonly port: number;
 
@@ -112,7 +117,7 @@ export class DnsService {
       judge: new QueryJudge({
         source,
         hashKey,
-        allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+        allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
         inspectTargets: configuration.INSPECT_CNAME,
         specialNames: new SpecialNames(hashKey, specialZones(configuration)),
         nowMs: nowMs ?? Date.now,
@@ -152,12 +157,24 @@ export class DnsService {
     const onFault = seldom((error: Error) => {
       log.error({ reason: error.message }, 'error of a listening socket');
     });
-    const listening = { host: this.host, handler: path, counters, onFault };
-    this.udp = new UdpListener(listening);
-    this.tcp = new TcpListener({
+    const balancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
+    const listening = { host: this.host, counters, balancers, onFault };
+    this.udp = new UdpListener({ ...listening, handler: path });
+    const exchange = new Exchange();
+    this.tcp = new StreamListener({
       ...listening,
       nowMs: monotonicMs,
-      maxPerClient: configuration.CLIENT_TCP_CONNECTIONS,
+      connections: new ClientConnections(configuration.CLIENT_TCP_CONNECTIONS),
+      connect: (socket, client) =>
+        new TcpConnection({
+          socket,
+          client,
+          transport: Transport.tcp,
+          handler: path,
+          counters,
+          exchange,
+          nowMs: monotonicMs,
+        }),
     });
   }
 

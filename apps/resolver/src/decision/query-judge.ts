@@ -7,8 +7,8 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
-import type { CidrSet } from '@weir/ops';
 import { Decision, type Policy, Verdict } from '@weir/policy';
+import type { ClientNetworks } from '../listeners/client-networks.js';
 import type { Exchange } from '../query/exchange.js';
 import { offsetOfSuffix } from '../special/special-answer.js';
 import type { SpecialNames } from '../special/special-names.js';
@@ -43,7 +43,7 @@ export interface QueryJudgeOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: CidrSet;
+  readonly allowedClients: ClientNetworks;
   /** Whether the targets of CNAME, HTTPS and SVCB records are judged too. */
   readonly inspectTargets: boolean;
   /** Names that are answered here. */
@@ -68,7 +68,7 @@ export class QueryJudge {
 
   /** The order of the checks is that of decisions §7 and §8: what refuses comes first, then the filter, then what is no question for an upstream. Sets the exchange's hash. */
   judgeQuery(exchange: Exchange): Action {
-    const { bytes, query, client, address } = exchange;
+    const { bytes, query, client } = exchange;
     if (query.qclass !== CLASS_IN) return this.undecided(Action.refuse);
     const { policy } = this.options.source;
     if (policy === null) return this.undecided(Action.notReady);
@@ -77,7 +77,7 @@ export class QueryJudge {
     exchange.nameLow = labels > 0 ? this.names.low[labels - 1] | 0 : 0;
     exchange.nameHigh = labels > 0 ? this.names.high[labels - 1] | 0 : 0;
     policy.decide(client, this.names, this.options.nowMs(), decision);
-    if (decision.verdict === Verdict.unfiltered && !this.options.allowedClients.has(address)) {
+    if (decision.verdict === Verdict.unfiltered && !this.options.allowedClients.has(client)) {
       return Action.refuse;
     }
     if (decision.verdict === Verdict.block) return Action.block;

@@ -1,3 +1,4 @@
+import { readUint32 } from '@weir/dns-wire';
 import type { Client } from '@weir/policy';
 
 const DOT = 0x2e;
@@ -26,15 +27,28 @@ export class ClientAddress implements Client {
     }
     this.family = 6;
     if (!readIpv6(address, this.words)) return false;
-    if (this.words[0] === 0 && this.words[1] === 0 && this.words[2] === MAPPED) this.unmap();
+    this.unmap();
     return true;
   }
 
-  private unmap(): void {
-    const address = this.words[3];
+  setIpv4(address: number, port: number): void {
     this.family = 4;
     this.words.fill(0);
     this.words[0] = address;
+    this.port = port;
+  }
+
+  /** Takes 16 bytes at `offset`; an IPv4-mapped address becomes IPv4. */
+  setIpv6(bytes: Uint8Array, offset: number, port: number): void {
+    this.family = 6;
+    for (let i = 0; i < 4; i++) this.words[i] = readUint32(bytes, offset + i * 4);
+    this.port = port;
+    this.unmap();
+  }
+
+  private unmap(): void {
+    const { words } = this;
+    if (words[0] === 0 && words[1] === 0 && words[2] === MAPPED) this.setIpv4(words[3], this.port);
   }
 
   copyFrom(other: ClientAddress): void {

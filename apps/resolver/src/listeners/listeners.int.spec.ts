@@ -3,51 +3,28 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Dropped, QueryCounters } from '../metrics/query-counters.js';
-import { askOneTcp, askTcp, askUdp, type Server } from '../testing/client.js';
+import { askOneTcp, askTcp, askUdp } from '../testing/client.js';
 import { EchoPath } from '../testing/echo-path.js';
+import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
-import { TcpListener, type TcpListenerOptions } from './tcp-listener.js';
-import { UdpListener } from './udp-listener.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const onFault = (error: Error) => {
-  throw error;
-};
-
 const query = (id: number) => encodeQuery(`n${id}.example.com`, 1, { id });
 const idOf = (bytes: Uint8Array) => decodeMessage(bytes).id;
 
-async function udp(host = '127.0.0.1', handler = new EchoPath()) {
-  const counters = new QueryCounters();
-  const listener = new UdpListener({ host, handler, counters, onFault });
-  const server: Server = await listener.start(0);
-  return { listener, handler, counters, server };
-}
+const udp = (host = '127.0.0.1') => startUdp({ host });
 
-async function tcp(options: Partial<TcpListenerOptions> = {}, handler = new EchoPath()) {
-  const counters = new QueryCounters();
-  const listener = new TcpListener({
-    host: '127.0.0.1',
-    handler,
-    counters,
-    nowMs: () => performance.now(),
-    onFault,
-    ...options,
-  });
-  const server: Server = await listener.start(0);
+async function tcp(...options: Parameters<typeof startTcp>) {
+  const started = await startTcp(...options);
   cleanups.push(() => {
-    listener.stop();
+    started.listener.stop();
   });
-  return { listener, handler, counters, server };
+  return started;
 }
-
-const droppedFor = (counters: QueryCounters, why: keyof typeof Dropped) =>
-  counters.droppedCounts().find(([labels]) => labels.why === why)?.[1];
 
 describe('UdpListener', () => {
   it.each([
@@ -100,13 +77,8 @@ describe('UdpListener', () => {
   it('says that the port is taken', async () => {
     const { listener, server } = await udp();
     cleanups.push(() => listener.stop());
-    const second = new UdpListener({
-      host: '127.0.0.1',
-      handler: new EchoPath(),
-      counters: new QueryCounters(),
-      onFault,
-    });
-    await expect(second.start(server.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    const second = startUdp({}, new EchoPath(), server.port);
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
 

@@ -1,8 +1,10 @@
 import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
-import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import { Dropped, type QueryCounters, type Transport } from '../metrics/query-counters.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-path.js';
+import type { ClientAddress } from './client-address.js';
+import type { Connection } from './connection.js';
 
 /** Longest query taken; any real one is far shorter. */
 const MAX_QUERY_BYTES = 4096;
@@ -15,6 +17,8 @@ const EMPTY = Buffer.alloc(0);
 
 export interface TcpConnectionOptions {
   readonly socket: Socket;
+  readonly transport: Transport;
+  readonly client: ClientAddress;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
@@ -23,12 +27,9 @@ export interface TcpConnectionOptions {
 }
 
 /** One connection: messages with their length before them (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1). */
-export class TcpConnection implements ReplyPath {
-  readonly transport = Transport.tcp;
-  /** When the last whole query came or answer went. */
+export class TcpConnection implements Connection, ReplyPath {
+  readonly transport: Transport;
   lastActiveMs: number;
-  private readonly address: string;
-  private readonly port: number;
   private unread: Buffer = EMPTY;
   private pending = 0;
   /** The client sends no more, or we read no more. */
@@ -37,9 +38,8 @@ export class TcpConnection implements ReplyPath {
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
+    this.transport = options.transport;
     this.lastActiveMs = options.nowMs();
-    this.address = socket.remoteAddress ?? '';
-    this.port = socket.remotePort ?? 0;
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);
@@ -69,12 +69,12 @@ export class TcpConnection implements ReplyPath {
   }
 
   /** A client sends queries; who sends something else is no client. */
-  drop(): void {
+  drop(why: Dropped): void {
+    this.options.counters.drop(why);
     this.pending--;
     this.destroy();
   }
 
-  /** Reads no more; closes when what was read is answered. */
   drain(): void {
     this.ending = true;
     this.unread = EMPTY;
@@ -128,15 +128,11 @@ export class TcpConnection implements ReplyPath {
   }
 
   private handle(message: Buffer): void {
-    const { exchange, handler, counters } = this.options;
-    if (!exchange.client.set(this.address, this.port)) {
-      counters.drop(Dropped.unanswerable);
-      return this.destroy();
-    }
+    const { exchange, handler, client } = this.options;
     this.pending++;
+    exchange.client.copyFrom(client);
     exchange.bytes = message;
     exchange.length = message.length;
-    exchange.address = this.address;
     exchange.replyPath = this;
     handler.handle(exchange);
   }

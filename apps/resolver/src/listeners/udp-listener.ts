@@ -5,6 +5,8 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-path.js';
+import type { ClientNetworks } from './client-networks.js';
+import { readProxyHeader } from './proxy-header.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;
@@ -23,6 +25,8 @@ export interface UdpListenerOptions {
   readonly host: string;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
+  /** Load balancers, who must name their client in a PROXY header before each query. */
+  readonly balancers: ClientNetworks;
   /** Told of errors of the socket; it goes on. */
   readonly onFault: (error: Error) => void;
 }
@@ -85,15 +89,29 @@ export class UdpListener extends UDPServer implements ReplyPath {
 
   override handle(data: Buffer, from: RemoteInfo): void {
     const { exchange } = this;
-    const { handler, counters } = this.options;
-    if (this.draining) return counters.drop(Dropped.draining);
+    if (this.draining) return this.drop(Dropped.draining);
     if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
-      return counters.drop(Dropped.unanswerable);
+      return this.drop(Dropped.unanswerable);
     }
     exchange.bytes = data;
     exchange.length = data.length;
-    exchange.address = from.address;
-    handler.handle(exchange);
+    exchange.peerAddress = from.address;
+    exchange.peerPort = from.port;
+    if (this.options.balancers.has(exchange.client) && !this.readClient(data)) {
+      return this.drop(Dropped.unproxied);
+    }
+    this.options.handler.handle(exchange);
+  }
+
+  /** Takes the client from the PROXY header and the header from the query. @returns false when there is no sound one. */
+  private readClient(data: Buffer): boolean {
+    const { exchange } = this;
+    const headerBytes = readProxyHeader(data, data.length, exchange.client);
+    if (headerBytes <= 0) return false;
+    // A query stands at the start of its bytes; moving it costs less than a view of it.
+    data.copyWithin(0, headerBytes);
+    exchange.length = data.length - headerBytes;
+    return true;
   }
 
   limit(query: Query): number {
@@ -102,13 +120,13 @@ export class UdpListener extends UDPServer implements ReplyPath {
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     const slot = this.slots.fill(answer, length);
-    if (slot < 0) return this.options.counters.drop(Dropped.backlog);
+    if (slot < 0) return this.drop(Dropped.backlog);
     const buffer = this.slots.bufferOf(slot);
-    const { port } = exchange.client;
-    this.send(buffer, 0, length, port, exchange.address, this.slots.callbackOf(slot));
+    const { peerAddress, peerPort } = exchange;
+    this.send(buffer, 0, length, peerPort, peerAddress, this.slots.callbackOf(slot));
   }
 
-  drop(): void {
-    // Nothing was kept for it.
+  drop(why: Dropped): void {
+    this.options.counters.drop(why);
   }
 }

@@ -38,6 +38,8 @@ export const Dropped = {
   limited: 6,
   /** A TCP connection more than one client may have. */
   crowded: 7,
+  /** From a load balancer, without a sound PROXY header. */
+  unproxied: 8,
 } as const;
 export type Dropped = (typeof Dropped)[keyof typeof Dropped];
 const DROPPED = labelsOf(Dropped);

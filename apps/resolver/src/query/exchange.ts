@@ -1,6 +1,6 @@
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
 import { ClientAddress } from '../listeners/client-address.js';
-import type { Transport } from '../metrics/query-counters.js';
+import type { Dropped, Transport } from '../metrics/query-counters.js';
 import type { Question } from './question.js';
 
 /** Header and the longest question. */
@@ -13,8 +13,8 @@ export interface ReplyPath {
   limit(query: Query): number;
   /** Sends the first `length` bytes of `answer`, copied before it returns. A client that is gone is no error. */
   reply(exchange: Exchange, answer: Uint8Array, length: number): void;
-  /** There will be no answer. */
-  drop(): void;
+  /** There will be no answer. Counts it. */
+  drop(why: Dropped): void;
 }
 
 const NOWHERE: ReplyPath = {
@@ -39,8 +39,9 @@ export class Exchange implements Question {
   bytes: Uint8Array = new Uint8Array(0);
   length = 0;
   readonly client = new ClientAddress();
-  /** Where a UDP answer goes; as the socket gave it. */
-  address = '';
+  /** Where a UDP answer goes, as the socket gave it: the client, or the load balancer before it. */
+  peerAddress = '';
+  peerPort = 0;
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
   /** Keyed hash of the qname, signed; known once the query is judged. */
@@ -60,7 +61,8 @@ export class Exchange implements Question {
     this.bytes = this.kept;
     this.length = end;
     this.client.copyFrom(other.client);
-    this.address = other.address;
+    this.peerAddress = other.peerAddress;
+    this.peerPort = other.peerPort;
     this.replyPath = other.replyPath;
     this.query.copyFrom(other.query);
     this.nameLow = other.nameLow;

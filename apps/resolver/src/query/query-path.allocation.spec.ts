@@ -7,6 +7,7 @@ import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { QueryJudge } from '../decision/query-judge.js';
+import { ClientNetworks } from '../listeners/client-networks.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { a, cname } from '../testing/answers.js';
@@ -39,7 +40,7 @@ function stage() {
     judge: new QueryJudge({
       source: { policy },
       hashKey: parseHashKey(HASH_KEY_HEX),
-      allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
+      allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
       inspectTargets: true,
       specialNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
       nowMs: () => NOW_MS,
@@ -94,7 +95,6 @@ function stage() {
   };
   const exchange = new Exchange();
   exchange.client.set('127.0.0.1', 4242);
-  exchange.address = '127.0.0.1';
   exchange.replyPath = replyPath;
   const packets = NAMES.map((name) => encodeQuery(name, 1, { udpBytes: 1232 }));
   const blocked = encodeQuery('www.blocked.example', 1, { udpBytes: 1232 });

@@ -114,8 +114,7 @@ export class Replies {
   }
 
   drop(exchange: Exchange, why: Dropped): void {
-    this.options.counters.drop(why);
-    exchange.replyPath.drop();
+    exchange.replyPath.drop(why);
   }
 
   private send(

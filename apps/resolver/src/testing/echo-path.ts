@@ -1,4 +1,5 @@
 import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
+import { Dropped } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-path.js';
 
@@ -14,7 +15,7 @@ export class EchoPath implements QueryHandler {
 
   handle(exchange: Exchange): void {
     if (parseQuery(exchange.bytes, exchange.length, exchange.query) < 0) {
-      exchange.replyPath.drop();
+      exchange.replyPath.drop(Dropped.malformed);
       return;
     }
     const { family, words, port } = exchange.client;

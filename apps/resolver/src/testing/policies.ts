@@ -26,6 +26,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_ALLOWED_CLIENTS: CidrSet.parse(['192.0.2.0/24']),
   DNS_HOST: '127.0.0.1',
   DNS_PORT: 0,
+  DNS_PROXY_PROTOCOL_FROM: undefined,
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
   LOCAL_ZONES: true,

@@ -1,0 +1,31 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+
+/** Whether a program is there; if not, a test that needs it is skipped, and this says so. */
+export function hasProgram(name: string): boolean {
+  const { error } = spawnSync(name, ['--version'], { stdio: 'ignore' });
+  if (error !== undefined) process.stderr.write(`tests with ${name} are skipped: not installed\n`);
+  return error === undefined;
+}
+
+/** Runs a program to its end. @returns what it printed, whatever its exit code. */
+export function run(name: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(name, args, { timeout: 20_000 }, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+}
+
+/** Starts a server. @returns what ends it. */
+export function startProgram(name: string, args: readonly string[]): () => Promise<void> {
+  const child = spawn(name, args, { stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+  });
+  return () => {
+    child.kill('SIGKILL');
+    return ended;
+  };
+}
