@@ -16,7 +16,8 @@ function read(bytes: Uint8Array, length = bytes.length) {
   const client = new ClientAddress();
   client.set('127.0.0.1', 9);
   const result = readProxyHeader(bytes, length, client);
-  return { result, client: { ...client, words: [...client.words] } };
+  const { family, port } = client;
+  return { result, client: { family, words: [...client.words], port } };
 }
 
 describe('readProxyHeader', () => {
