@@ -99,16 +99,16 @@ export const SCHEMA = {
   }),
   CLIENT_QUERY_RATE: integer(0, HIGHEST_RATE, {
     description:
-      'Queries that one IPv4 address or IPv6 /64 gets answered in a second; more are dropped. 0: any number.',
+      'Queries that one subscriber gets answered in a second; more are dropped. A subscriber is a NAPT range, else an IPv4 address, or the IPv6 network of /48 or longer that has a profile, else a /64. 0: any number.',
     default: '0',
   }),
   CLIENT_ERROR_RATE: integer(0, HIGHEST_RATE, {
     description:
-      'FORMERR, NOTIMP, BADVERS and REFUSED that one IPv4 address or IPv6 /64 gets over UDP in a second, so that nobody is flooded with them in the name of others. 0: any number.',
+      'FORMERR, NOTIMP, BADVERS and REFUSED that one subscriber gets over UDP in a second, so that nobody is flooded with them in the name of others. 0: any number.',
     default: '50',
   }),
   CLIENT_TCP_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
-    description: 'TCP connections that one address may have; behind NAT subscribers share them.',
+    description: 'TCP connections that one subscriber may have.',
     default: '128',
   }),
   LOCAL_ZONES: boolean({

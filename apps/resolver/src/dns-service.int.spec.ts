@@ -401,13 +401,46 @@ describe('a client that asks too much', () => {
 
   it('gets so many errors in a second over UDP, any number over TCP, and answers as ever', async () => {
     const limits = { CLIENT_ERROR_RATE: 2 };
-    const { ask, askTcp, send, server } = await serve(blocking(), limits, at(5));
-    expect(await ask('www.example.com', 1, { qclass: 3 })).toMatchObject({ rcode: 5 });
+    const { ask, askTcp, send, server, service } = await serve(blocking(), limits, at(5));
+    const refused = encodeQuery('www.example.com', 1, { qclass: 3 });
+    expect(await send(refused)).toMatchObject({ rcode: 5 });
     expect(await send(encodeMessage({ id: 5 }))).toMatchObject({ rcode: 1 });
     expect(await silent(server, encodeQuery('www.example.com', 252))).toBe(true);
-    expect(await silent(server, encodeQuery('www.example.com', 1, { qclass: 3 }))).toBe(true);
+    // Every second refusal says where to ask again, in no more bytes than the query.
+    expect(await silent(server, refused)).toBe(true);
+    const hint = (await askUdp(server, refused))!;
+    expect(decodeMessage(hint)).toMatchObject({ flags: 0x8380, rcode: 0, answers: [] });
+    expect(hint.length).toBeLessThanOrEqual(refused.length);
+    expect(await silent(server, refused)).toBe(true);
+    expect(service.limits.hints).toBe(1);
+    expect(await send(refused, 'tcp')).toMatchObject({ rcode: 5 });
     expect(await askTcp('www.example.com', 252)).toMatchObject({ rcode: 4 });
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
+  });
+
+  it('does not pay for a neighbour at the same address, told apart by ports', async () => {
+    const napt = { address: 0x7f00_0001, lowerPort: 40_000, upperPort: 40_999, profileId: 1 };
+    const limits = { CLIENT_QUERY_RATE: 1, CLIENT_TCP_CONNECTIONS: 1 };
+    const policy = blocking(put('naptAssignment', napt));
+    const { server, service } = await serve(policy, limits, at(5));
+    const packet = encodeQuery('blocked.example', 1);
+    const from = (port: number) => askUdp(server, packet, 150, port);
+    expect(await from(40_001)).not.toBeNull();
+    expect(await from(40_002)).toBeNull();
+    expect(await from(41_000)).not.toBeNull();
+    expect(await from(41_001)).toBeNull();
+    const open = (localPort: number) => {
+      const socket = connect({ host: server.address, port: server.port, localPort });
+      cleanups.push(() => socket.destroy());
+      return new Promise((resolve) => socket.once('connect', resolve));
+    };
+    await open(40_003);
+    await open(41_003);
+    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'crowded' }, 0]);
+    await open(40_004);
+    await expect
+      .poll(() => service.counters.droppedCounts())
+      .toContainEqual([{ why: 'crowded' }, 1]);
   });
 
   it('has only so many TCP connections, and others again when it closes one', async () => {

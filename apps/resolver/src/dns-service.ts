@@ -9,6 +9,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { type PolicySource, QueryJudge } from './decision/query-judge.js';
 import { ClientConnections } from './limits/client-connections.js';
 import { ClientLimits } from './limits/client-limits.js';
+import { SubscriberKey } from './limits/subscriber-key.js';
 import { ClientNetworks } from './listeners/client-networks.js';
 import { StreamListener } from './listeners/stream-listener.js';
 import { TcpConnection } from './listeners/tcp-connection.js';
@@ -93,6 +94,7 @@ function specialZones(configuration: DnsConfiguration): readonly SpecialZone[] {
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
+  readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly forwarder: Forwarder;
   private readonly udp: UdpListener;
@@ -112,6 +114,13 @@ export class DnsService {
     });
     this.host = configuration.DNS_HOST;
     this.port = configuration.DNS_PORT;
+    const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
+    this.limits = new ClientLimits({
+      queriesPerSecond: configuration.CLIENT_QUERY_RATE,
+      errorsPerSecond: configuration.CLIENT_ERROR_RATE,
+      subscriber,
+      nowSeconds,
+    });
     const path = new QueryPath({
       // First what the policy says of the client and the name …
       judge: new QueryJudge({
@@ -132,12 +141,7 @@ export class DnsService {
       cache: this.cache,
       upstream: () => this.forwarder,
       nowSeconds,
-      limits: new ClientLimits({
-        queriesPerSecond: configuration.CLIENT_QUERY_RATE,
-        errorsPerSecond: configuration.CLIENT_ERROR_RATE,
-        salt: randomInt(2 ** 32),
-        nowSeconds,
-      }),
+      limits: this.limits,
       counters,
       latencies: this.latencies,
       nowMs: monotonicMs,
@@ -164,7 +168,7 @@ export class DnsService {
     this.tcp = new StreamListener({
       ...listening,
       nowMs: monotonicMs,
-      connections: new ClientConnections(configuration.CLIENT_TCP_CONNECTIONS),
+      connections: new ClientConnections(configuration.CLIENT_TCP_CONNECTIONS, subscriber),
       connect: (socket, client) =>
         new TcpConnection({
           socket,

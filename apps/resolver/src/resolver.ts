@@ -59,6 +59,7 @@ export async function startResolver(
   const registry = createRegistry({
     queries: service.counters,
     latencies: service.latencies,
+    limits: service.limits,
     cache: service.cache,
     forwarder: service.forwarder,
     follower,

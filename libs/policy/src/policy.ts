@@ -19,6 +19,7 @@ import { Ladder } from './ladder.js';
 import { PolicyError } from './policy-error.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
 import { ZoneClock } from './schedules/zone-clock.js';
+import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
 export interface PolicyOptions {
   /** IANA name of the zone in which schedules are written (decisions §5). */
@@ -130,6 +131,11 @@ export class Policy {
   identify(client: Client, nowMs: number, out: Decision): void {
     this.clock.nowMs = nowMs;
     this.identifySlot(this.stores.subscribers.find(client), out);
+  }
+
+  /** Finds the record that names the client's subscriber: for telling subscribers apart. Allocates nothing, never throws. */
+  match(client: Client, out: SubscriberMatch): void {
+    this.stores.subscribers.match(client, out);
   }
 
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */

@@ -1,38 +1,55 @@
 import type { Client } from '@weir/policy';
 import { RateTable } from './rate-table.js';
+import type { SubscriberKey } from './subscriber-key.js';
 
 const SLOTS = 65_536;
+/** Of the errors over the limit, one in so many. */
+const HINT_EVERY = 2;
 
 export interface ClientLimitsOptions {
-  /** Queries that one client gets answered in a second; 0: any number. */
+  /** Queries that one subscriber gets answered in a second; 0: any number. */
   readonly queriesPerSecond: number;
-  /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) that one client gets over UDP in a second; 0: any number. */
+  /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) that one subscriber gets over UDP in a second; 0: any number. */
   readonly errorsPerSecond: number;
-  /** 32 random bits. */
-  readonly salt: number;
+  /** Who is one subscriber. */
+  readonly subscriber: SubscriberKey;
   /** Clock in whole seconds; it never goes back. */
   readonly nowSeconds: () => number;
 }
 
-/** What one client may do in a second, see `RateTable` for who is one. Allocates nothing. */
+/** What one subscriber may do in a second. Allocates nothing. */
 export class ClientLimits {
-  private readonly queries: RateTable;
-  private readonly errors: RateTable;
+  private readonly queries = new RateTable(SLOTS);
+  private readonly errors = new RateTable(SLOTS);
 
-  constructor(private readonly options: ClientLimitsOptions) {
-    this.queries = new RateTable(SLOTS, options.salt);
-    this.errors = new RateTable(SLOTS, ~options.salt);
-  }
+  /** How often `mayHint` said so. */
+  hints = 0;
+  private untilHint = HINT_EVERY;
+
+  constructor(private readonly options: ClientLimitsOptions) {}
 
   /** Counts a query. @returns whether it is one too many. */
   isOverQueries(client: Client): boolean {
-    const { queriesPerSecond: most, nowSeconds } = this.options;
-    return most > 0 && !this.queries.admits(client, nowSeconds() + 1, most);
+    return this.isOver(this.queries, client, this.options.queriesPerSecond);
   }
 
   /** Counts an error that is about to be sent. @returns whether it is one too many. */
   isOverErrors(client: Client): boolean {
-    const { errorsPerSecond: most, nowSeconds } = this.options;
-    return most > 0 && !this.errors.admits(client, nowSeconds() + 1, most);
+    return this.isOver(this.errors, client, this.options.errorsPerSecond);
+  }
+
+  /** Whether an error that is one too many is to be answered with a hint how to get it; counts those that are. */
+  mayHint(): boolean {
+    if (--this.untilHint > 0) return false;
+    this.untilHint = HINT_EVERY;
+    this.hints++;
+    return true;
+  }
+
+  private isOver(table: RateTable, client: Client, most: number): boolean {
+    if (most === 0) return false;
+    const { subscriber, nowSeconds } = this.options;
+    subscriber.identify(client);
+    return !table.admits(subscriber.first, subscriber.second, nowSeconds() + 1, most);
   }
 }

@@ -1,38 +1,31 @@
-import type { Client } from '@weir/policy';
-
-/** Slots that one client may be in. */
+/** Slots that one key may be in. */
 const WAYS = 4;
 const WORDS = 4;
-/** Offsets of the words of a slot: the client, two words, then the second and the queries in it. */
+/** Offsets of the words of a slot: the key, two words, then the second and what was done in it. */
 const SECOND = 2;
 const COUNT = 3;
 
 /**
- * Counts what each client does in each second, in fixed memory. A client is an IPv4 address or an IPv6 /64: who has one IPv6 address has
- * 2^64. When more clients come in a second than fit, those of earlier seconds are forgotten, then anyone, so the table may let
- * too much pass, and is never wrong the other way.
+ * Counts what each subscriber does in each second, in fixed memory. When more come in a second than fit, those of earlier seconds are
+ * forgotten, then anyone, so the table may let too much pass, and is never wrong the other way.
  */
 export class RateTable {
   private readonly slots: Int32Array;
   private readonly mask: number;
 
-  /**
-   * @param slotCount a power of two, 4 or more
-   * @param salt 32 bits that clients do not know: they must not choose whom they share slots with
-   */
-  constructor(
-    slotCount: number,
-    private readonly salt: number,
-  ) {
+  /** @param slotCount a power of two, 4 or more */
+  constructor(slotCount: number) {
     this.slots = new Int32Array(slotCount * WORDS);
     this.mask = slotCount - WAYS;
   }
 
-  /** Counts one more. @returns whether the client has done at most `most` in this second. Seconds are whole and above 0. */
-  admits(client: Client, nowSeconds: number, most: number): boolean {
+  /**
+   * Counts one more. Seconds are whole and above 0.
+   * @param first @param second a key whose bits nobody can choose (`SubscriberKey`), signed
+   * @returns whether the subscriber has done at most `most` in this second
+   */
+  admits(first: number, second: number, nowSeconds: number, most: number): boolean {
     const { slots } = this;
-    const first = client.family === 6 ? client.words[0] | 0 : -1;
-    const second = client.family === 6 ? client.words[1] | 0 : client.words[0] | 0;
     const at = this.slotOf(first, second, nowSeconds);
     if (slots[at] !== first || slots[at + 1] !== second || slots[at + SECOND] !== nowSeconds) {
       slots[at] = first;
@@ -45,10 +38,10 @@ export class RateTable {
     return true;
   }
 
-  /** The client's slot; else one of an earlier second; else the one that has counted least. */
+  /** The slot of the key; else one of an earlier second; else the one that has counted least. */
   private slotOf(first: number, second: number, nowSeconds: number): number {
     const { slots } = this;
-    const start = (mix(first, second, this.salt) & this.mask) * WORDS;
+    const start = (first & this.mask) * WORDS;
     let best = start;
     for (let at = start; at < start + WAYS * WORDS; at += WORDS) {
       if (slots[at] === first && slots[at + 1] === second) return at;
@@ -57,18 +50,4 @@ export class RateTable {
     }
     return best;
   }
-}
-
-/** 32 well-mixed bits of three words (the finaliser of MurmurHash3 for each). */
-function mix(first: number, second: number, salt: number): number {
-  let hash = salt;
-  hash = scramble(hash ^ first);
-  return scramble(hash ^ second ^ salt);
-}
-
-function scramble(value: number): number {
-  let hash = value;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
-  return hash ^ (hash >>> 16);
 }

@@ -20,7 +20,7 @@ export interface StreamListenerOptions {
   readonly balancers: ClientNetworks;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
-  /** Told of errors of the listening socket, such as too many open files; it goes on. */
+  /** Told of errors of the listening socket, such as too many open files, and of defects; it goes on. */
   readonly onFault: (error: Error) => void;
   /** A connection without a whole query or an answer for this long is closed, whatever trickles in (RFC 7766 §6.2.3). */
   readonly idleMs?: number;
@@ -92,9 +92,19 @@ export class StreamListener extends TCPServer {
   }
 
   private admit(socket: Socket, client: ClientAddress): void {
+    try {
+      this.take(socket, client);
+    } catch (error) {
+      // A defect costs one connection; the others go on.
+      this.options.onFault(error as Error);
+      this.turnAway(socket, Dropped.defect);
+    }
+  }
+
+  private take(socket: Socket, client: ClientAddress): void {
     const { connections, connect } = this.options;
-    const name = client.words.join(' ');
-    if (!connections.enter(name)) return this.turnAway(socket, Dropped.crowded);
+    const name = connections.enter(client);
+    if (name === null) return this.turnAway(socket, Dropped.crowded);
     socket.once('close', () => {
       connections.leave(name);
     });

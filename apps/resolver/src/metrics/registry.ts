@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'pr
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from '../cache/answer-cache.js';
 import type { Forwarder } from '../upstream/forwarder.js';
+import type { ClientLimits } from '../limits/client-limits.js';
 import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
 import type { LatencyHistogram } from './latency-histogram.js';
 import type { QueryCounters } from './query-counters.js';
@@ -9,6 +10,7 @@ import type { QueryCounters } from './query-counters.js';
 export interface MetricsSources {
   readonly queries: QueryCounters;
   readonly latencies: LatencyHistogram;
+  readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
@@ -36,6 +38,7 @@ const CACHE_RESULTS = {
 export function createRegistry({
   queries,
   latencies,
+  limits,
   cache,
   forwarder,
   follower,
@@ -116,6 +119,12 @@ export function createRegistry({
     'Packets of an upstream that answer no open query: late, forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'error_hints_total',
+    'Errors over the limit that were answered with how to get them: over TCP, or with a cookie',
+    [],
+    () => [[{}, limits.hints]],
   );
   counter('overloads_total', 'Queries turned away with too many in flight', [], () => [
     [{}, forwarder.overloads],

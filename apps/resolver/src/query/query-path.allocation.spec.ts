@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { ClientLimits } from '../limits/client-limits.js';
+import { SubscriberKey } from '../limits/subscriber-key.js';
 import { QueryJudge } from '../decision/query-judge.js';
 import { ClientNetworks } from '../listeners/client-networks.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
@@ -74,7 +75,7 @@ function stage() {
     limits: new ClientLimits({
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
-      salt: 5,
+      subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
     counters: new QueryCounters(),

@@ -9,6 +9,7 @@ import {
   writeBlockAnswer,
   writeEmptyAnswer,
   writeForwardedAnswer,
+  writeTruncatedAnswer,
 } from '@weir/dns-wire';
 import { Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
@@ -94,8 +95,21 @@ export class Replies {
   error(exchange: Exchange, rcode: number, verdict: Verdict | typeof NO_VERDICT): void {
     const { limits } = this.options;
     const isUdp = exchange.replyPath.transport === Transport.udp;
-    if (isUdp && limits.isOverErrors(exchange.client)) this.drop(exchange, Dropped.limited);
+    if (isUdp && limits.isOverErrors(exchange.client)) this.limited(exchange, rcode);
     else this.empty(exchange, rcode, Ede.none, verdict);
+  }
+
+  /**
+   * In place of an error over the limit: nothing; but every second time, where asking again makes sense, an answer that sends the
+   * client to TCP, where it must be who it says it is. Not longer than the query, so of no use to who floods a victim.
+   */
+  private limited(exchange: Exchange, rcode: number): void {
+    if (rcode !== Rcode.refused || !this.options.limits.mayHint()) {
+      return this.drop(exchange, Dropped.limited);
+    }
+    const { bytes, query } = exchange;
+    const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
+    this.send(exchange, length, NO_VERDICT, Rcode.noError);
   }
 
   /** No records, for a query that the judge has decided. */

@@ -12,8 +12,10 @@ export async function askUdp(
   server: Server,
   packet: Uint8Array,
   timeoutMs = 5_000,
+  fromPort = 0,
 ): Promise<Uint8Array | null> {
   const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4');
+  socket.bind(fromPort);
   try {
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

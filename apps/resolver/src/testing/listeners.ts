@@ -1,5 +1,6 @@
 import { Exchange } from '../query/exchange.js';
 import { ClientConnections } from '../limits/client-connections.js';
+import { SubscriberKey } from '../limits/subscriber-key.js';
 import { ClientNetworks } from '../listeners/client-networks.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
@@ -42,7 +43,10 @@ export async function startTcp(
     counters,
     nowMs,
     balancers: new ClientNetworks([]),
-    connections: new ClientConnections(options.maxPerClient ?? 128),
+    connections: new ClientConnections(
+      options.maxPerClient ?? 128,
+      new SubscriberKey({ policy: null }, 1),
+    ),
     onFault,
     ...options,
   });

@@ -1,6 +1,7 @@
 import type { Client } from '../client.js';
 import { NaptRanges } from './napt-ranges.js';
 import { PrefixTree } from './prefix-tree.js';
+import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
 
 /** Who is asking: values by NAPT range and by network. A value is a profile slot. */
 export class Subscribers {
@@ -16,14 +17,33 @@ export class Subscribers {
     return slot >= 0 ? slot : this.ipv4Networks.find(words);
   }
 
+  /** What `find` finds the client by. Allocates nothing. */
+  match(client: Client, out: SubscriberMatch): void {
+    out.by = MatchedBy.nothing;
+    if (this.find(client) < 0) return;
+    const { naptRanges } = this;
+    const isIpv6 = client.family === 6;
+    if (!isIpv6 && naptRanges.find(client.words[0] | 0, client.port) >= 0) {
+      out.by = MatchedBy.naptRange;
+      out.lowerPort = naptRanges.matchedLowerPort;
+      out.upperPort = naptRanges.matchedUpperPort;
+      return;
+    }
+    out.by = MatchedBy.network;
+    out.prefixLength = (isIpv6 ? this.ipv6Networks : this.ipv4Networks).matchedLength;
+  }
+
   /** What `find` finds the client by, in words. */
   describe(client: Client): string {
-    if (this.find(client) < 0) return 'no NAPT range and no network';
-    if (client.family === 6) return `IPv6 network /${this.ipv6Networks.matchedLength}`;
-    if (this.naptRanges.find(client.words[0], client.port) >= 0) {
-      const { matchedLowerPort, matchedUpperPort } = this.naptRanges;
-      return `NAPT range ${matchedLowerPort}–${matchedUpperPort}`;
+    const match = new SubscriberMatch();
+    this.match(client, match);
+    switch (match.by) {
+      case MatchedBy.nothing:
+        return 'no NAPT range and no network';
+      case MatchedBy.naptRange:
+        return `NAPT range ${match.lowerPort}–${match.upperPort}`;
+      case MatchedBy.network:
+        return `IPv${client.family} network /${match.prefixLength}`;
     }
-    return `IPv4 network /${this.ipv4Networks.matchedLength}`;
   }
 }
