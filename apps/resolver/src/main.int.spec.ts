@@ -3,21 +3,17 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { a, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
-import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
-import { startPrivateRedis, type PrivateRedis } from './testing/private-redis.js';
+import { FEED_TOKEN } from './testing/control-plane.js';
 import { domainRule, HASH_KEY_HEX, loopback, profile } from './testing/policies.js';
-import { UpstreamServer } from './testing/upstream-server.js';
+import { useSurroundings } from './testing/surroundings.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const around = useSurroundings();
 
 beforeAll(async () => {
   // The process runs what is built; up to date this takes no time.
@@ -29,37 +25,20 @@ beforeAll(async () => {
   ]);
 });
 
-let redis: PrivateRedis;
-beforeAll(async () => {
-  redis = await startPrivateRedis();
-});
-afterAll(() => redis.stop());
-
-let plane: ControlPlane;
-let upstream: UpstreamServer;
 beforeEach(async () => {
-  upstream = await UpstreamServer.start((query) => respond(query, { answers: [a('192.0.2.1')] }));
-  cleanups.push(() => upstream.stop());
-  plane = await ControlPlane.start(redis.url);
-  cleanups.push(() => plane.stop());
-  await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+  await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
 });
 
 /** A resolver process and what it prints. `exited` gives its code. */
 function run(environment: Record<string, string> = {}, ...args: string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: {
-      DNS_PORT: '0',
-      OPS_PORT: '0',
-      UPSTREAMS: `127.0.0.1:${upstream.endpoint.port}`,
-      DOMAIN_HASH_KEY: HASH_KEY_HEX,
-      REDIS_URL: redis.url,
-      FEED_URL: plane.feedUrl,
-      FEED_TOKEN,
+      ...around.variables,
+      UPSTREAMS: `127.0.0.1:${around.upstream.endpoint.port}`,
       ...environment,
     },
   });
-  cleanups.push(() => child.kill('SIGKILL'));
+  around.cleanups.push(() => child.kill('SIGKILL'));
   const output = { text: '', errors: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.errors += chunk.toString()));
@@ -83,6 +62,7 @@ describe('the resolver process', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'serves, answers what is in flight at %s, and exits 0',
     async (signal) => {
+      const { upstream } = around;
       const { child, output, exited, ready } = run();
       const server = await ready();
       expect(await ask(server, 'blocked.example')).not.toBeNull();
@@ -113,7 +93,7 @@ describe('the resolver process', () => {
   it.each(['DNS_PORT', 'OPS_PORT'])('exits 1 with one line when %s is taken', async (variable) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    cleanups.push(() => taken.close());
+    around.cleanups.push(() => taken.close());
     const { port } = taken.address() as AddressInfo;
     const { output, exited } = run({ [variable]: String(port) });
     expect(await exited).toBe(1);

@@ -2,53 +2,28 @@ import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCHEMA } from './configuration.js';
 import { startResolver, type Resolver } from './resolver.js';
-import { a, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
-import { ControlPlane, FEED_TOKEN } from './testing/control-plane.js';
-import { startPrivateRedis, type PrivateRedis } from './testing/private-redis.js';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from './testing/policies.js';
-import { UpstreamServer } from './testing/upstream-server.js';
+import { useSurroundings } from './testing/surroundings.js';
 
 const BLOCKED = 'c0000250';
 const PERMITTED = 'c0000201';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const around = useSurroundings();
 
-let redis: PrivateRedis;
-beforeAll(async () => {
-  redis = await startPrivateRedis();
-});
-afterAll(() => redis.stop());
-
-let plane: ControlPlane;
-let upstream: UpstreamServer;
-beforeEach(async () => {
-  upstream = await UpstreamServer.start((query) => respond(query, { answers: [a('192.0.2.1')] }));
-  cleanups.push(() => upstream.stop());
-  plane = await ControlPlane.start(redis.url);
-  cleanups.push(() => plane.stop());
-});
-
-async function start(feedUrl = plane.feedUrl): Promise<Resolver> {
+async function start(variables: Record<string, string> = {}): Promise<Resolver> {
   const configuration = parseVariables(SCHEMA, {
-    DNS_PORT: '0',
-    OPS_PORT: '0',
+    ...around.variables,
     BLOCK_PAGE_IPV4: '192.0.2.80',
     DNS_ALLOWED_CLIENTS: '192.0.2.0/24',
-    DOMAIN_HASH_KEY: HASH_KEY_HEX,
-    REDIS_URL: redis.url,
-    FEED_URL: feedUrl,
-    FEED_TOKEN,
+    ...variables,
   });
   const log = createLogger({ name: 'resolver', level: 'silent' });
-  const resolver = await startResolver(configuration, [upstream.endpoint], log);
-  cleanups.push(() => resolver.stop());
+  const resolver = await startResolver(configuration, [around.upstream.endpoint], log);
+  around.cleanups.push(() => resolver.stop());
   return resolver;
 }
 
@@ -65,7 +40,7 @@ async function get(resolver: Resolver, path: string) {
 
 describe('a resolver', () => {
   it('answers SERVFAIL and is not ready until it has a configuration', async () => {
-    const resolver = await start('http://127.0.0.1:1');
+    const resolver = await start({ FEED_URL: 'http://127.0.0.1:1' });
     expect(await ask(resolver, 'www.example.com')).toEqual([2, [14]]);
     expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no configuration yet\n' });
     expect((await get(resolver, '/livez')).status).toBe(200);
@@ -73,17 +48,17 @@ describe('a resolver', () => {
   });
 
   it('starts with the snapshot and follows every change before the write returns', async () => {
-    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const resolver = await start();
     await resolver.ready;
     expect(await ask(resolver, 'www.blocked.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
 
     for (let i = 0; i < 20; i++) {
-      const applied = await plane.commit(domainRule(1, 'deny', 'www.example.com'));
+      const applied = await around.plane.commit(domainRule(1, 'deny', 'www.example.com'));
       expect(applied).toEqual({ applied: 1, total: 1 });
       expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
-      await plane.commit(domainRule(1, 'allow', 'www.example.com'));
+      await around.plane.commit(domainRule(1, 'allow', 'www.example.com'));
       expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
     }
     const { text } = await get(resolver, '/metrics');
@@ -103,22 +78,22 @@ describe('a resolver', () => {
   });
 
   it('loads a configuration that was replaced as a whole', async () => {
-    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const resolver = await start();
     await resolver.ready;
-    const applied = await plane.replace(profile(2, { whiteListOnly: true }), loopback(2));
+    const applied = await around.plane.replace(profile(2, { whiteListOnly: true }), loopback(2));
     expect(applied).toEqual({ applied: 1, total: 1 });
     expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
-    await plane.replace(profile(1));
+    await around.plane.replace(profile(1));
     expect(await ask(resolver, 'www.example.com')).toEqual([5, []]);
   });
 
   it('notices that it differs from the control plane, and mends itself', async () => {
-    await plane.commit(profile(1), loopback(1));
+    await around.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
     const deny = domainRule(1, 'deny', 'blocked.example');
-    await plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
+    await around.plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
     await expect.poll(() => ask(resolver, 'blocked.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
     expect((await get(resolver, '/metrics')).text).toContain(
@@ -131,38 +106,41 @@ describe('a resolver', () => {
       const key = parseHashKey(HASH_KEY_HEX);
       const gambling = { id: 12, name: 'Gambling', lists: [NameList.of([domain], key)] };
       const { image, sha256 } = compileCatalogue({ categories: [gambling], applications: [] }, key);
-      plane.images.set(sha256, image);
+      around.plane.images.set(sha256, image);
       return put('catalogue', { version, sha256, sizeBytes: image.length });
     };
-    await plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
+    await around.plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
     const resolver = await start();
     await resolver.ready;
     expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no catalogue yet\n' });
-    await plane.commit(activate('bet.example', 1));
+    await around.plane.commit(activate('bet.example', 1));
     expect((await get(resolver, '/readyz')).status).toBe(200);
     expect(await ask(resolver, 'www.bet.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
-    expect(await plane.commit(activate('poker.example', 2))).toEqual({ applied: 1, total: 1 });
+    expect(await around.plane.commit(activate('poker.example', 2))).toEqual({
+      applied: 1,
+      total: 1,
+    });
     expect(await ask(resolver, 'www.bet.example')).toBe(PERMITTED);
     expect(await ask(resolver, 'www.poker.example')).toBe(BLOCKED);
     const later = await start();
     await later.ready;
     expect(await ask(later, 'www.poker.example')).toBe(BLOCKED);
-    await plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    await around.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
   });
 
   it('keeps what it has, answering, while a catalogue image cannot be had', async () => {
-    await plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const resolver = await start();
     await resolver.ready;
     const missing = { version: 3, sha256: 'ab'.repeat(32), sizeBytes: 100 };
-    const waiting = plane.commit(put('catalogue', missing));
+    const waiting = around.plane.commit(put('catalogue', missing));
     await expect
       .poll(async () => (await get(resolver, '/metrics')).text)
       .toMatch(/feed_failures_total [1-9]/);
     expect(await ask(resolver, 'blocked.example')).toBe(BLOCKED);
-    await plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    await around.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     await waiting;
     await expect
       .poll(async () => (await get(resolver, '/metrics')).text)
@@ -170,12 +148,12 @@ describe('a resolver', () => {
   });
 
   it('says that it is stopping, and its writes wait for it no more', async () => {
-    await plane.commit(profile(1), loopback(1));
+    await around.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
-    cleanups.pop();
+    around.cleanups.pop();
     await resolver.stop();
     await expect(get(resolver, '/livez')).rejects.toThrow('fetch failed');
-    expect(await plane.commit(profile(2))).toEqual({ applied: 0, total: 0 });
+    expect(await around.plane.commit(profile(2))).toEqual({ applied: 0, total: 0 });
   });
 });

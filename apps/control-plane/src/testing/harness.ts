@@ -8,7 +8,7 @@ import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
 import { loadContract, theContract } from './contract.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
-import { startPrivateRedis } from './private-redis.js';
+import { startPrivateRedis } from '@weir/change-feed/testing';
 
 declare module 'vitest' {
   interface ProvidedContext {

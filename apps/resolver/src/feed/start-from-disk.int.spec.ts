@@ -11,7 +11,7 @@ import { type Resolver, startResolver } from '../resolver.js';
 import { askUdp } from '../testing/client.js';
 import { ControlPlane, FEED_TOKEN } from '../testing/control-plane.js';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '../testing/policies.js';
-import { startPrivateRedis } from '../testing/private-redis.js';
+import { startPrivateRedis } from '@weir/change-feed/testing';
 
 const NOWHERE = '127.0.0.1:1';
 const BLOCKED = 'c0000250';

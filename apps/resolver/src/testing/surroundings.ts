@@ -1,0 +1,57 @@
+import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { a, respond } from './answers.js';
+import { ControlPlane, FEED_TOKEN } from './control-plane.js';
+import { HASH_KEY_HEX } from './policies.js';
+import { UpstreamServer } from './upstream-server.js';
+
+/** What a resolver lives among. */
+export interface Surroundings {
+  readonly plane: ControlPlane;
+  /** Answers everything with 192.0.2.1, unless told otherwise. */
+  readonly upstream: UpstreamServer;
+  /** What leads a resolver there; its own ports are free ones. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Run after the test, last first. */
+  readonly cleanups: (() => unknown)[];
+}
+
+/** Sets up a Redis for the spec file, and for each test a control plane and an upstream of its own. The fields are good inside a test. */
+export function useSurroundings(): Surroundings {
+  const cleanups: (() => unknown)[] = [];
+  let redis: PrivateRedis;
+  let plane: ControlPlane;
+  let upstream: UpstreamServer;
+  beforeAll(async () => {
+    redis = await startPrivateRedis();
+  });
+  afterAll(() => redis.stop());
+  beforeEach(async () => {
+    upstream = await UpstreamServer.start((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    cleanups.push(() => upstream.stop());
+    plane = await ControlPlane.start(redis.url);
+    cleanups.push(() => plane.stop());
+  });
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+  return {
+    cleanups,
+    get plane() {
+      return plane;
+    },
+    get upstream() {
+      return upstream;
+    },
+    get variables() {
+      return {
+        DNS_PORT: '0',
+        OPS_PORT: '0',
+        DOMAIN_HASH_KEY: HASH_KEY_HEX,
+        REDIS_URL: redis.url,
+        FEED_URL: plane.feedUrl,
+        FEED_TOKEN,
+      };
+    },
+  };
+}

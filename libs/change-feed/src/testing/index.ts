@@ -1,0 +1,1 @@
+export { type PrivateRedis, startPrivateRedis } from './private-redis.js';
