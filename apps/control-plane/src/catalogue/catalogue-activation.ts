@@ -9,9 +9,17 @@ import type {
   Transaction,
   Written,
 } from '../revisions/configuration-writer.js';
-import { findBySha256, findByVersion, setActive, storeImage } from './catalogue-store.js';
+import {
+  findBySha256,
+  findByVersion,
+  findIdleRules,
+  setActive,
+  storeImage,
+} from './catalogue-store.js';
 
 const RETRY_MS = 2_000;
+/** Application ids in one line of the log. */
+const MOST_REPORTED = 20;
 
 /** Puts compiled catalogues into force: a change like any other, in the revision sequence. */
 export class CatalogueActivation {
@@ -33,13 +41,26 @@ export class CatalogueActivation {
       const active = await this.writer.writeUnless((tx, head) =>
         activateUnlessActive(tx, head, compiled.sha256),
       );
-      if (active)
-        this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+      if (active === null) return;
+      this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+      await this.reportIdleRules(compiled.applications.map(({ id }) => id));
     } catch (error) {
       if (!isDatabaseUnreachable(error)) throw error;
       this.log.warn({ reason: String(error) }, 'the catalogue waits for the database');
       this.retry = setTimeout(() => void this.activateLater(compiled), RETRY_MS);
     }
+  }
+
+  /** Rules of an application that is gone are kept, as it may come back; an operator is told. */
+  private async reportIdleRules(known: readonly number[]): Promise<void> {
+    const idle = await findIdleRules(this.database.pool, known);
+    if (idle.length === 0) return;
+    const fields = {
+      applications: idle.slice(0, MOST_REPORTED).map(({ applicationId }) => applicationId),
+      applicationCount: idle.length,
+      ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
+    };
+    this.log.warn(fields, 'rules name applications that the catalogue does not have: no effect');
   }
 
   stop(): void {

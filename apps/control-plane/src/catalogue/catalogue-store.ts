@@ -98,6 +98,19 @@ export async function setActive(tx: Transaction, version: number): Promise<void>
     ) AND version <> ${version}::bigint`;
 }
 
+/** Applications that rules name and that are not `known`, by id, with the number of their rules. */
+export async function findIdleRules(
+  pool: Pool,
+  known: readonly number[],
+): Promise<readonly { readonly applicationId: number; readonly rules: number }[]> {
+  const { rows } = await pool.query<{ applicationId: number; rules: number }>(
+    `SELECT application_id AS "applicationId", count(*)::float8 AS rules FROM application_rule
+     WHERE application_id <> ALL ($1::integer[]) GROUP BY application_id ORDER BY application_id`,
+    [known],
+  );
+  return rows;
+}
+
 function toActive(row: { version: bigint; sha256: string; sizeBytes: bigint }): ActiveCatalogue {
   return {
     version: Number(row.version),

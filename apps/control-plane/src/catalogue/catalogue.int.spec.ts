@@ -50,6 +50,29 @@ describe('the catalogue of the deployment', () => {
     expect([gone.status, faultsOf(gone)]).toEqual([422, ['body.apps.0.app_id: reference']]);
   });
 
+  it('keeps rules of an application that is gone, and says so once', async () => {
+    await restartWith(await writeCatalogue({ 5: 'Music', 6: 'Films' }));
+    for (const id of [1, 2]) {
+      await harness.call('POST', '/profiles/', {
+        profile: { id },
+        apps: [{ app_id: 5 }, { app_id: 6 }],
+      });
+    }
+    const told = () => harness.logLines.filter((line) => line.includes('no effect'));
+    expect(told()).toEqual([]);
+    await restartWith(await writeCatalogue({ 6: 'Films' }));
+    expect(told().map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ applications: [5], applicationCount: 1, ruleCount: 2 }),
+    ]);
+    expect((await harness.call('GET', '/profile/1/app_aware')).body).toHaveLength(2);
+    const other = { white_list_only: true };
+    const patched = await harness.call('PATCH', '/profiles/1', { profile: other });
+    expect([patched.status, patched.body.apps]).toEqual([
+      200,
+      expect.objectContaining({ length: 2 }),
+    ]);
+  });
+
   it('keeps the image in force and the two before it, and takes an old one up again', async () => {
     for (const id of [5, 6, 7]) await restartWith(await writeCatalogue({ [id]: 'Music' }));
     expect([await revision(), await images()]).toEqual([4, 3]);
