@@ -75,9 +75,22 @@ export const SCHEMA = {
     default: '8090',
   }),
   FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
-  CATALOGUE: text('a folder', {
-    description: 'Folder of the catalogue definition, with its catalogue.yaml.',
+  CATALOGUE: text('a folder or an http(s) URL', {
+    description: 'Folder of the catalogue definition, with its catalogue.yaml, or the URL of one.',
     default: 'catalogue',
+  }),
+  CATALOGUE_INTERVAL_MS: integer(1_000, 3_600_000, {
+    description:
+      'How often the definition and the list files beside it are looked at, and sources that are URLs asked if their time has come.',
+    default: '20000',
+  }),
+  CATALOGUE_SOURCE_TIMEOUT_MS: integer(1_000, 86_400_000, {
+    description: 'Longest that reading one source may take.',
+    default: '600000',
+  }),
+  CATALOGUE_SOURCE_LIMIT: byteSize({
+    description: 'Largest source, as it is sent; unpacked it may be four times as large.',
+    default: '1gb',
   }),
   OPS_PORT: port({
     description: 'Port of health and metrics (/livez, /readyz, /metrics).',

@@ -4,7 +4,10 @@ import { parseHashKey } from '@weir/dns-name';
 import { explainListenError, type Logger, startOpsServer } from '@weir/ops';
 import type { Server } from 'node:http';
 import { CatalogueActivation } from './catalogue/catalogue-activation.js';
-import { loadCatalogue } from './catalogue/load-catalogue.js';
+import { CatalogueKeeper } from './catalogue/catalogue-keeper.js';
+import { CatalogueMetrics } from './catalogue/catalogue-metrics.js';
+import { checkDefinition } from './catalogue/check-definition.js';
+import { SourceRefresh } from './catalogue/source-refresh.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { Database } from './database/database.js';
 import { DomainHasher } from './domain-lists/domain-hasher.js';
@@ -62,7 +65,7 @@ async function startParts(
   const host = configuration.MANAGEMENT_HOST;
   const tls = readTlsFiles(configuration.MANAGEMENT_TLS_CERT, configuration.MANAGEMENT_TLS_KEY);
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-  const compiled = await loadCatalogue(configuration.CATALOGUE, hashKey, log);
+  await checkDefinition(configuration.CATALOGUE);
 
   const database = new Database(configuration.DATABASE_URL, log);
   onStop(() => database.close());
@@ -107,9 +110,25 @@ async function startParts(
   const feedPort = await serve(feed, 'FEED_PORT');
 
   // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
-  const activation = new CatalogueActivation(database, writer, log);
-  onStop(() => activation.stop());
-  await activation.activate(compiled);
+  const keeper = new CatalogueKeeper({
+    place: configuration.CATALOGUE,
+    key: hashKey,
+    pool: database.pool,
+    sources: new SourceRefresh({
+      pool: database.pool,
+      key: hashKey,
+      limits: {
+        timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
+        maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
+      },
+      metrics: new CatalogueMetrics(registry, database.pool),
+      log,
+    }),
+    activation: new CatalogueActivation(database, writer, log),
+    log,
+  });
+  onStop(() => keeper.stop());
+  await keeper.start();
 
   const opsPlace = { host, port: configuration.OPS_PORT, variable: 'OPS_PORT' };
   const notReady = async (): Promise<string | null> =>

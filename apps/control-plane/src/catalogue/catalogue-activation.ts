@@ -2,7 +2,6 @@ import type { CompiledCatalogue } from '@weir/catalogue';
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
 import type { Database } from '../database/database.js';
-import { isDatabaseUnreachable } from '../errors/database-faults.js';
 import type {
   ConfigurationWriter,
   LockedHead,
@@ -17,38 +16,26 @@ import {
   storeImage,
 } from './catalogue-store.js';
 
-const RETRY_MS = 2_000;
 /** Application ids in one line of the log. */
 const MOST_REPORTED = 20;
 
 /** Puts compiled catalogues into force: a change like any other, in the revision sequence. */
 export class CatalogueActivation {
-  private retry: NodeJS.Timeout | undefined;
-
   constructor(
     private readonly database: Database,
     private readonly writer: ConfigurationWriter,
     private readonly log: Logger,
   ) {}
 
-  /**
-   * Activates a catalogue unless the same one is active; of several replicas that try at once, one does. While the database is out
-   * of reach it is tried again every two seconds, until `stop`.
-   */
-  async activate(compiled: CompiledCatalogue): Promise<void> {
-    try {
-      await storeImage(this.database.pool, compiled);
-      const active = await this.writer.writeUnless((tx, head) =>
-        activateUnlessActive(tx, head, compiled.sha256),
-      );
-      if (active === null) return;
-      this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
-      await this.reportIdleRules(compiled.applications.map(({ id }) => id));
-    } catch (error) {
-      if (!isDatabaseUnreachable(error)) throw error;
-      this.log.warn({ reason: String(error) }, 'the catalogue waits for the database');
-      this.retry = setTimeout(() => void this.activateLater(compiled), RETRY_MS);
-    }
+  /** Activates a catalogue unless the same one is active; of several replicas that try at once, one does. */
+  async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
+    await storeImage(this.database.pool, compiled, inputsSha256);
+    const active = await this.writer.writeUnless((tx, head) =>
+      activateUnlessActive(tx, head, compiled.sha256),
+    );
+    if (active === null) return;
+    this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+    await this.reportIdleRules(compiled.applications.map(({ id }) => id));
   }
 
   /** Rules of an application that is gone are kept, as it may come back; an operator is told. */
@@ -61,18 +48,6 @@ export class CatalogueActivation {
       ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
     };
     this.log.warn(fields, 'rules name applications that the catalogue does not have: no effect');
-  }
-
-  stop(): void {
-    clearTimeout(this.retry);
-  }
-
-  private async activateLater(compiled: CompiledCatalogue): Promise<void> {
-    try {
-      await this.activate(compiled);
-    } catch (error) {
-      this.log.error({ err: error }, 'the catalogue cannot be activated');
-    }
   }
 }
 

@@ -29,15 +29,35 @@ export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
 /** Images kept besides the active one: followers that are a little behind still find theirs. */
 const OLD_IMAGES_KEPT = 2;
 
-/** Stores an image unless it is there already. Not through Prisma: it would encode the bytes several times. */
-export async function storeImage(pool: Pool, compiled: CompiledCatalogue): Promise<void> {
-  const { sha256, image, categories, applications } = compiled;
+/**
+ * Stores an image unless it is there already. Not through Prisma: it would encode the bytes several times.
+ * @param inputsSha256 of what it was compiled from.
+ */
+export async function storeImage(
+  pool: Pool,
+  { sha256, image, categories, applications }: CompiledCatalogue,
+  inputsSha256: string,
+): Promise<void> {
+  // The bytes are sent only if they are missing.
+  const { rowCount } = await pool.query(
+    'UPDATE catalogue_image SET inputs_sha256 = $2 WHERE sha256 = $1',
+    [sha256, inputsSha256],
+  );
+  if (rowCount === 1) return;
   const metadata: CatalogueMetadata = { categories, applications };
   await pool.query(
-    `INSERT INTO catalogue_image (sha256, size_bytes, image, metadata) VALUES ($1, $2, $3, $4)
+    `INSERT INTO catalogue_image (sha256, size_bytes, image, metadata, inputs_sha256) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (sha256) DO NOTHING`,
-    [sha256, image.byteLength, image, JSON.stringify(metadata)],
+    [sha256, image.byteLength, image, JSON.stringify(metadata), inputsSha256],
   );
+}
+
+/** Of what the image in force was compiled from; null: there is none, or an earlier version compiled it. */
+export async function activeInputs(pool: Pool): Promise<string | null> {
+  const { rows } = await pool.query<{ inputs: string | null }>(
+    'SELECT inputs_sha256 AS inputs FROM config_head JOIN catalogue_image ON version = catalogue_version',
+  );
+  return rows[0]?.inputs ?? null;
 }
 
 /** An image by its sha256, read piece by piece; null when it is not kept. */
@@ -86,6 +106,14 @@ export async function findMetadata(
     select: { metadata: true },
   });
   return row && (row.metadata as unknown as CatalogueMetadata);
+}
+
+/** Of the image in force; nothing when there is none. */
+export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {
+  const { rows } = await pool.query<{ metadata: CatalogueMetadata }>(
+    'SELECT metadata FROM config_head JOIN catalogue_image ON version = catalogue_version',
+  );
+  return rows[0]?.metadata ?? { categories: [], applications: [] };
 }
 
 /** Makes an image the one in force, and drops those that are long out of it. */

@@ -1,0 +1,133 @@
+import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@weir/catalogue';
+import type { HashKey } from '@weir/dns-name';
+import type { Logger } from '@weir/ops';
+import type { Pool } from 'pg';
+import { isDatabaseUnreachable } from '../errors/database-faults.js';
+import type { CatalogueActivation } from './catalogue-activation.js';
+import { inputsOf } from './catalogue-inputs.js';
+import { activeInputs } from './catalogue-store.js';
+import { compileInThread } from './catalogue-thread.js';
+import { isDue } from './source-due.js';
+import type { SourceRefresh } from './source-refresh.js';
+import {
+  dropForgotten,
+  noteFailure,
+  noteUnchanged,
+  readNames,
+  readStates,
+} from './source-store.js';
+
+export interface CatalogueKeeperOptions {
+  /** Folder of the definition, or the http(s) URL of one. */
+  readonly place: string;
+  readonly key: HashKey;
+  readonly pool: Pool;
+  readonly sources: SourceRefresh;
+  readonly activation: CatalogueActivation;
+  readonly log: Logger;
+}
+
+/** URLs that are asked at the same time. */
+const LANES = 4;
+/** After a start without the database. */
+const RETRY_MS = 2_000;
+/** Names the definition among the sources, where how it was read last is noted. */
+const DEFINITION = 'catalogue.yaml';
+
+/** Keeps the catalogue in force what its definition and the sources say. */
+export class CatalogueKeeper {
+  private readonly stopping = new AbortController();
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: CatalogueKeeperOptions) {}
+
+  /**
+   * Puts in force what there is without asking a source that is a URL: definition, files, and the last good lists. A database out of
+   * reach is tried again beside everything else.
+   */
+  async start(): Promise<void> {
+    const { log } = this.options;
+    try {
+      await this.look(this.stopping.signal);
+    } catch (error) {
+      if (this.stopping.signal.aborted) return;
+      if (!isDatabaseUnreachable(error)) {
+        log.error({ err: error }, 'the catalogue cannot be brought up to date');
+        return;
+      }
+      log.warn({ reason: String(error) }, 'the catalogue waits for the database');
+      this.retry = setTimeout(() => void this.start(), RETRY_MS);
+    }
+  }
+
+  stop(): void {
+    this.stopping.abort(new Error('the control plane stops'));
+    clearTimeout(this.retry);
+  }
+
+  /** Looks at the definition and at the files beside it, and puts in force what has changed, there and in the lists of URLs. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { pool, sources } = this.options;
+    const definition = await this.definition();
+    if (definition === null) return;
+    const states = await readStates(pool);
+    const named = sourcesOf(definition);
+    for (const source of named) {
+      const isFile = 'path' in source.location;
+      if (isFile) await sources.refresh(source, states.get(source.name), signal);
+    }
+    await this.putInForce(definition, signal);
+    await dropForgotten(pool, [DEFINITION, ...named.map(({ name }) => name)]);
+  }
+
+  /** Asks the URLs that are due, some at a time; what comes of it is put in force by the next look. */
+  async refreshUrls(signal: AbortSignal): Promise<void> {
+    const definition = await this.definition();
+    if (definition === null) return;
+    const states = await readStates(this.options.pool);
+    const due = sourcesOf(definition)
+      .filter((source) => 'url' in source.location && isDue(source, states.get(source.name)))
+      .values();
+    const lane = async (): Promise<void> => {
+      for (const source of due) {
+        await this.options.sources.refresh(source, states.get(source.name), signal);
+      }
+    };
+    const ends = await Promise.allSettled(Array.from({ length: LANES }, lane));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /** Compiles nothing when all is as it was when the image in force was compiled. */
+  private async putInForce(definition: Definition, signal: AbortSignal): Promise<void> {
+    const { pool, key, activation, log } = this.options;
+    const inputs = inputsOf(definition, await readStates(pool));
+    if (inputs.sha256 === (await activeInputs(pool))) return;
+    const startedMs = performance.now();
+    const lists: Uint8Array[] = [];
+    for (const state of inputs.lists) lists.push(await readNames(pool, state));
+    const { categories, applications } = inputs;
+    const compiled = await compileInThread({ categories, applications, lists, key }, signal);
+    const durationMs = Math.round(performance.now() - startedMs);
+    log.info({ sizeBytes: compiled.image.length, durationMs }, 'catalogue compiled');
+    await activation.activate(compiled, inputs.sha256);
+  }
+
+  /** Null when it cannot be used now: what is in force stays. */
+  private async definition(): Promise<Definition | null> {
+    const { place, pool, log } = this.options;
+    try {
+      const definition = await readDefinition(place);
+      await noteUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
+      return definition;
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      const { message: problem } = error;
+      const before = (await readStates(pool)).get(DEFINITION);
+      // Said once for as long as it stays the same.
+      if (before?.lastError !== problem)
+        log.error({ problem }, 'the catalogue definition cannot be used');
+      await noteFailure(pool, DEFINITION, problem);
+      return null;
+    }
+  }
+}

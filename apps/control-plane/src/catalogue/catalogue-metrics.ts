@@ -1,0 +1,107 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Pool } from 'pg';
+import { type CatalogueMetadata, findActiveMetadata } from './catalogue-store.js';
+import { readStates, type SourceState } from './source-store.js';
+
+const REFRESH_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
+
+/** What the database says at the time of a scrape; nothing while it is out of reach. */
+interface Sample {
+  readonly groups: CatalogueMetadata;
+  readonly sources: readonly SourceState[];
+}
+
+/** What an operator is to know of the catalogue. Every replica tells the same, but for the refreshes, which are its own. */
+export class CatalogueMetrics {
+  private readonly refreshes: Histogram<'result'>;
+  private sampling: Promise<Sample> | null = null;
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly pool: Pool,
+  ) {
+    this.refreshes = new Histogram({
+      name: 'weir_catalogue_refresh_seconds',
+      help: 'Time that a source took to be asked and read, on this replica',
+      labelNames: ['result'],
+      buckets: REFRESH_SECONDS,
+      registers: [registry],
+    });
+    this.groupGauge('category', 'categories');
+    this.groupGauge('application', 'applications');
+    this.sourceGauge(
+      'age_seconds',
+      'Time since the source was read, or found unchanged',
+      (source) => source.sinceSuccess,
+    );
+    this.sourceGauge('domains', 'Domains of its last good list', (source) => source.domainCount);
+    this.sourceGauge('failed', '1: the last attempt to refresh it failed', ({ lastError }) =>
+      lastError === null ? 0 : 1,
+    );
+  }
+
+  /** @returns what to call at the end, with the result. */
+  startRefresh(): (result: 'changed' | 'unchanged' | 'failed') => void {
+    const end = this.refreshes.startTimer();
+    return (result) => void end({ result });
+  }
+
+  private groupGauge(label: 'category' | 'application', kind: keyof CatalogueMetadata): void {
+    const name = `weir_catalogue_${label}_domains`;
+    this.gauge(name, `Domains of the ${label} in the catalogue in force`, label, ({ groups }) =>
+      groups[kind].map(({ id, domains }) => [String(id), domains]),
+    );
+  }
+
+  private sourceGauge(
+    name: string,
+    help: string,
+    valueOf: (source: SourceState) => number | null,
+  ): void {
+    this.gauge(`weir_catalogue_source_${name}`, help, 'source', ({ sources }) =>
+      sources.map((source) => [source.name, valueOf(source)]),
+    );
+  }
+
+  /** A gauge whose values are read when it is asked for; null: there is none. */
+  private gauge(
+    name: string,
+    help: string,
+    label: string,
+    valuesOf: (sample: Sample) => (readonly [string, number | null])[],
+  ): void {
+    const sample = (): Promise<Sample> => this.sample();
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      async collect() {
+        const values = valuesOf(await sample());
+        this.reset();
+        for (const [item, value] of values) if (value !== null) this.set({ [label]: item }, value);
+      },
+    });
+  }
+
+  /** One for all gauges of a scrape. */
+  private sample(): Promise<Sample> {
+    this.sampling ??= this.read().finally(() => {
+      this.sampling = null;
+    });
+    return this.sampling;
+  }
+
+  private async read(): Promise<Sample> {
+    try {
+      const [groups, states] = await Promise.all([
+        findActiveMetadata(this.pool),
+        readStates(this.pool),
+      ]);
+      return { groups, sources: [...states.values()] };
+    } catch {
+      // Whether the database can be asked is what /readyz tells.
+      return { groups: { categories: [], applications: [] }, sources: [] };
+    }
+  }
+}
