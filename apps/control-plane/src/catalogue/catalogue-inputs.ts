@@ -22,7 +22,7 @@ export function inputsOf(
   const lists: SourceState[] = [];
   const listOf = (name: string): number[] => {
     const state = states.get(name);
-    if (state?.namesSha256 == null) return [];
+    if (!state?.namesSha256) return [];
     if (!positions.has(name)) positions.set(name, lists.push(state) - 1);
     return [positions.get(name) as number];
   };

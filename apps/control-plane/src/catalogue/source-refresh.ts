@@ -27,8 +27,7 @@ export class SourceRefresh {
     signal: AbortSignal,
   ): Promise<void> {
     const endTimer = this.options.metrics.startRefresh();
-    const isKnown = state?.namesSha256 != null && state.format === source.format;
-    const last = isKnown ? state : undefined;
+    const last = state?.namesSha256 && state.format === source.format ? state : undefined;
     const outcome = await this.read(source, last, signal);
     const result = await this.takeOver(source, last, outcome);
     if (typeof result === 'string') return endTimer(result);
