@@ -1,4 +1,4 @@
-export { CatalogueError } from './catalogue-error.js';
+export { CatalogueError, DefinitionFaults } from './catalogue-error.js';
 export type {
   Definition,
   GroupDefinition,

@@ -1,5 +1,6 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
 import type { Definition, GroupDefinition, SourceDefinition } from './definition.js';
 import { type Base, readSource } from './source-fields.js';
 import { type Place, YamlReader } from './yaml-reader.js';
@@ -11,16 +12,20 @@ const MAX_DOMAIN = 1024;
 /**
  * Reads the text of a definition; its sources are named, not opened.
  * @param base what files are relative to.
- * @throws CatalogueError at the first fault, as `catalogue.yaml:line: field: problem`.
+ * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
 export function parseDefinition(text: string, base: Base): Definition {
   const yaml = new YamlReader(DEFINITION_FILE, text);
   const top = yaml.fields(yaml.root, ['categories', 'applications']);
   const reader = new GroupReader(yaml, base);
-  return { categories: reader.read(top.categories), applications: reader.read(top.applications) };
+  const categories = reader.read(top.categories);
+  const applications = reader.read(top.applications);
+  reader.check();
+  return { categories, applications };
 }
 
 class GroupReader {
+  private readonly faults: CatalogueError[] = [];
   private readonly sources = new Map<string, SourceDefinition>();
 
   constructor(
@@ -28,27 +33,49 @@ class GroupReader {
     private readonly base: Base,
   ) {}
 
-  /** @returns ascending by id. */
+  /** @returns ascending by id; without what has a fault. */
   read(list: Place | undefined): GroupDefinition[] {
-    const { yaml } = this;
     const lineOfId = new Map<number, number>();
-    const groups = yaml.items(list).map((place) => {
-      const fields = yaml.fields(place, ['id', 'name', 'domains', 'sources']);
-      const idPlace = yaml.required(place, fields, 'id');
-      const id = yaml.integer(idPlace, 0, MAX_ID);
-      const taken = lineOfId.get(id);
-      if (taken !== undefined) {
-        throw yaml.fail(idPlace, `id ${id} stands in line ${taken} already`);
+    return this.each(list, (place) => this.group(place, lineOfId)).sort((a, b) => a.id - b.id);
+  }
+
+  /** @throws CatalogueError when anything that was read had a fault. */
+  check(): void {
+    if (this.faults.length === 1) throw this.faults[0];
+    if (this.faults.length > 1) {
+      throw new DefinitionFaults(this.faults.map(({ message }) => message));
+    }
+  }
+
+  /** The items of a list; a fault in one does not hide those in others. */
+  private each<T>(list: Place | undefined, read: (item: Place) => T): T[] {
+    return this.yaml.items(list).flatMap((item) => {
+      try {
+        return [read(item)];
+      } catch (error) {
+        if (!(error instanceof CatalogueError)) throw error;
+        this.faults.push(error);
+        return [];
       }
-      lineOfId.set(id, yaml.line(idPlace));
-      return {
-        id,
-        name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
-        domains: yaml.items(fields.domains).map((item) => this.domain(item)),
-        sources: yaml.items(fields.sources).map((item) => this.source(item)),
-      };
     });
-    return groups.sort((a, b) => a.id - b.id);
+  }
+
+  private group(place: Place, lineOfId: Map<number, number>): GroupDefinition {
+    const { yaml } = this;
+    const fields = yaml.fields(place, ['id', 'name', 'domains', 'sources']);
+    const idPlace = yaml.required(place, fields, 'id');
+    const id = yaml.integer(idPlace, 0, MAX_ID);
+    const taken = lineOfId.get(id);
+    if (taken !== undefined) {
+      throw yaml.fail(idPlace, `id ${id} stands in line ${taken} already`);
+    }
+    lineOfId.set(id, yaml.line(idPlace));
+    return {
+      id,
+      name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
+      domains: this.each(fields.domains, (item) => this.domain(item)),
+      sources: this.each(fields.sources, (item) => this.source(item)),
+    };
   }
 
   private domain(place: Place): string {

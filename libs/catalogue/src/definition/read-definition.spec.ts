@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CatalogueError } from '../catalogue-error.js';
+import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
 import type { Definition } from './definition.js';
 import { readDefinition } from './read-definition.js';
 
@@ -175,6 +175,30 @@ describe('readDefinition', () => {
     expect(failure).toBeInstanceOf(CatalogueError);
     expect((failure as Error).message).toMatch(message);
     expect((failure as Error).message).not.toContain('\n');
+  });
+
+  it('names every fault, a line each', async () => {
+    const text = `
+categories:
+  - { id: 1, name: a, domains: [a.example, 10.0.0.1, '*.b.example'] }
+  - { id: 1, name: b }
+applications:
+  - { id: 5, name: c, sources: [{ file: l, format: zone }] }
+  - { id: 5, name: d }
+`;
+    const failure = await read({ 'catalogue.yaml': text }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DefinitionFaults);
+    const { faults, message } = failure as DefinitionFaults;
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /^catalogue\.yaml:3: categories\[0\]\.domains\[1\]: "10\.0\.0\.1" is an IP/,
+      ),
+      expect.stringMatching(/^catalogue\.yaml:3: categories\[0\]\.domains\[2\]: /),
+      'catalogue.yaml:4: categories[1].id: id 1 stands in line 3 already',
+      expect.stringMatching(/^catalogue\.yaml:6: applications\[0\]\.sources\[0\]\.format: must be/),
+      'catalogue.yaml:7: applications[1].id: id 5 stands in line 6 already',
+    ]);
+    expect(message).toBe(`${faults[0]} (and 4 more)`);
   });
 
   it('refuses a folder without a definition', async () => {

@@ -1,40 +1,122 @@
-import { parseHashKey } from '@weir/dns-name';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { ListFormat } from '../definition/definition.js';
-import { NameList } from '../names/name-list.js';
-import { type ReadList, readNames } from './read-names.js';
+import { chunksOf, expectNames, KEY, read } from '../testing/lists.js';
+import { DEFAULT_LIMITS } from './list-limits.js';
+import { readNames } from './read-names.js';
 
-const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
+const MIB = 1024 * 1024;
 
-/** Reads a text that comes in chunks of `chunkBytes`. */
-function read(text: string | Uint8Array, format: ListFormat, chunkBytes = 7): Promise<ReadList> {
-  const bytes = Buffer.from(text as string);
-  // eslint-disable-next-line @typescript-eslint/require-await
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunkBytes) {
-      yield bytes.subarray(at, at + chunkBytes);
-    }
-  }
-  return readNames(chunks(), format, KEY);
-}
-
-describe('readNames of format domains', () => {
-  it('lists one domain a line and reports what is none', async () => {
-    const list =
-      '# gambling\n\npoker.example # cards\nno domain\n  CASINO.example\r\n*.x\nbücher.example.';
-    const { names, report } = await read(list, 'domains');
-    const listed = ['poker.example', 'casino.example', 'xn--bcher-kva.example'];
-    expect(names.words).toEqual(NameList.of(listed, KEY).words);
-    expect(report).toMatchObject({ lines: 7, domains: 3, skipped: 0, invalidLines: 2 });
-    expect(report.examples).toEqual([
-      { line: 4, problem: expect.stringContaining('letters, digits') },
-      { line: 6, problem: expect.stringContaining('letters, digits') },
+describe('readNames', () => {
+  it('reads gzip as well as plain text, told by the first bytes', async () => {
+    const packed = gzipSync('a.example\nb.example\n');
+    await expectNames(packed, 'domains', ['a.example', 'b.example']);
+    await expectNames(Buffer.concat([packed, gzipSync('c.example')]), 'domains', [
+      'a.example',
+      'b.example',
+      'c.example',
     ]);
   });
 
-  it('reports the first ten invalid lines only', async () => {
-    const { report } = await read(`a.example\n${'!\n'.repeat(25)}`, 'domains');
-    expect(report).toMatchObject({ domains: 1, invalidLines: 25 });
-    expect(report.examples.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  it('reads an empty list', async () => {
+    expect(await expectNames('', 'domains', [])).toMatchObject({ lines: 0, domains: 0 });
+    await expectNames(gzipSync(''), 'domains', []);
+  });
+
+  it('takes line ends of any system, a byte order mark and a last line without an end', async () => {
+    await expectNames('\ufeffa.example\r\nb.example\r\n\r\nc.example', 'domains', [
+      'a.example',
+      'b.example',
+      'c.example',
+    ]);
+  });
+
+  it('counts text that is not UTF-8 as invalid lines', async () => {
+    const latin1 = Buffer.from('bücher.example\na.example\n', 'latin1');
+    const report = await expectNames(latin1, 'domains', ['a.example']);
+    expect(report.examples).toEqual([{ line: 1, problem: 'is not UTF-8 text' }]);
+  });
+
+  it.each([
+    ['little-endian', Buffer.from('\ufeffa.example\n', 'utf16le')],
+    ['big-endian', Buffer.from('\ufeffa.example\n', 'utf16le').swap16()],
+  ])('refuses UTF-16, %s', async (_, bytes) => {
+    await expect(read(bytes, 'domains')).rejects.toThrow(/^is UTF-16, must be UTF-8$/);
+  });
+
+  it('counts a line that is too long as invalid, and reads on', async () => {
+    const list = `a.example\n${'x'.repeat(200)}\nb.example\n${'y'.repeat(200)}`;
+    const { names, report } = await read(list, 'domains', { maxLineBytes: 100 });
+    expect(names.count).toBe(2);
+    expect(report).toMatchObject({ lines: 4, domains: 2, invalidLines: 2 });
+    expect(report.examples[0]).toEqual({ line: 2, problem: 'is longer than 100 bytes' });
+  });
+
+  it('needs no memory for a line of a gigabyte', async () => {
+    const chunk = new Uint8Array(MIB).fill(0x61);
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async function* line(): AsyncGenerator<Uint8Array> {
+      for (let i = 0; i < 1024; i++) yield chunk;
+      yield Buffer.from('\nb.example\n');
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    const limits = { ...DEFAULT_LIMITS, maxBytes: 2048 * MIB };
+    const { names, report } = await readNames(line(), 'domains', KEY, limits);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * MIB);
+    expect([names.count, report.invalidLines]).toEqual([1, 1]);
+  });
+
+  it('refuses more bytes than the limit, packed and unpacked', async () => {
+    await expect(read('a.example\n'.repeat(20), 'domains', { maxBytes: 199 })).rejects.toThrow(
+      /^is larger than 199 bytes$/,
+    );
+    const bomb = gzipSync(Buffer.alloc(64 * MIB));
+    expect(bomb.length).toBeLessThan(100_000);
+    const bytes = chunksOf(bomb, 10_000);
+    const limits = { ...DEFAULT_LIMITS, maxUnpackedBytes: MIB };
+    await expect(readNames(bytes, 'domains', KEY, limits)).rejects.toThrow(
+      /^is larger than 1048576 bytes unpacked$/,
+    );
+    // It stopped early: most of the packed bytes were never asked for.
+    expect((await bytes.next()).done).toBe(true);
+  });
+
+  it('refuses more names than the limit', async () => {
+    const list = 'a.example\nb.example\nc.example\n';
+    await expect(read(list, 'domains', { maxNames: 2 })).rejects.toThrow(
+      /^lists more than 2 names$/,
+    );
+    expect((await read(list, 'domains', { maxNames: 3 })).names.count).toBe(3);
+  });
+
+  it('refuses gzip that is cut short or broken', async () => {
+    const packed = gzipSync(Array.from({ length: 1000 }, (_, n) => `d${n}.example`).join('\n'));
+    await expect(read(packed.subarray(0, -20), 'domains')).rejects.toThrow(
+      /^is not sound gzip: unexpected end of file$/,
+    );
+    packed[200] ^= 0xff;
+    await expect(read(packed, 'domains')).rejects.toThrow(/^is not sound gzip: /);
+  });
+
+  it.each([
+    ['zip', 'PK\x03\x04'],
+    ['bzip2', 'BZh91AY'],
+    ['xz', '\xfd7zXZ'],
+  ])('names the packer of what is packed with %s', async (name, begin) => {
+    const list = Buffer.from(`${begin}${'x'.repeat(100)}`, 'latin1');
+    await expect(read(list, 'domains')).rejects.toThrow(
+      `is packed with ${name}; gzip and plain text can be read`,
+    );
+  });
+
+  it('passes on what breaks the stream', async () => {
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async function* broken(first: Uint8Array): AsyncGenerator<Uint8Array> {
+      yield first;
+      throw new Error('the line is down');
+    }
+    const gzip = gzipSync('a.example\n'.repeat(1000)).subarray(0, 20);
+    for (const first of [gzip, Buffer.from('a.example\n')]) {
+      await expect(readNames(broken(first), 'ut1', KEY)).rejects.toThrow('the line is down');
+    }
   });
 });

@@ -2,12 +2,17 @@ import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
 import type { ListFormat } from '../definition/definition.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
-import { domainsLine } from './domains-format.js';
+import { ADBLOCK } from './formats/adblock.js';
+import { DOMAINS } from './formats/domains.js';
+import { HOSTS } from './formats/hosts.js';
+import type { Entries, LineFormat } from './formats/line-format.js';
+import { RpzFormat } from './formats/rpz.js';
 import { LineCutter } from './line-cutter.js';
-import type { Entries, LineFormat } from './line-format.js';
 import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
 import { type ListReport, ListTally } from './list-report.js';
 import { NameHasher } from './name-hasher.js';
+import { peek } from './peek.js';
+import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 import { unpack } from './unpack.js';
 
 /** What a list holds. */
@@ -59,21 +64,32 @@ export async function visitNames(
     (bytes, start, end) => reader.line(bytes, start, end),
     () => reader.tooLongLine(),
   );
-  for await (const chunk of unpack(stream, limits)) cutter.push(chunk);
+  const bytes = unpack(stream, limits);
+  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) cutter.push(chunk);
   cutter.end();
+  reader.end();
   return reader.tally;
 }
 
 function lineFormat(format: ListFormat): LineFormat {
   switch (format) {
     case 'domains':
-      return domainsLine;
-    case 'hosts':
-    case 'adblock':
-    case 'rpz':
     case 'ut1':
-      throw new CatalogueError(`format ${format} cannot be read yet`);
+      return DOMAINS;
+    case 'hosts':
+      return HOSTS;
+    case 'adblock':
+      return ADBLOCK;
+    case 'rpz':
+      return new RpzFormat();
   }
+}
+
+/** The `<name>/domains` of a tar archive. What is none is taken for the text of such a file. */
+async function* ut1Domains(stream: ByteStream): AsyncGenerator<Uint8Array> {
+  const { head, whole } = await peek(stream, TAR_BLOCK);
+  const isArchive = readTarHeader(head) !== null;
+  yield* isArchive ? tarFiles(whole, /(?:^|\/)domains$/) : whole;
 }
 
 /** One list while it is read. */
@@ -90,7 +106,11 @@ class ListReader implements Entries {
   line(bytes: Uint8Array, start: number, end: number): void {
     this.tally.lines++;
     const from = this.tally.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
-    this.format(bytes, from, end, this);
+    this.format.line(bytes, from, end, this);
+  }
+
+  end(): void {
+    this.format.end?.(this);
   }
 
   tooLongLine(): void {

@@ -1,6 +1,6 @@
 import type { SourceDefinition, SourceLocation } from '../definition/definition.js';
 import type { ByteStream } from '../lists/list-limits.js';
-import { openFile } from './open-file.js';
+import { openFile, openUt1 } from './open-file.js';
 import { openUrl } from './open-url.js';
 
 export interface OpenOptions {
@@ -31,10 +31,12 @@ export type OpenedSource =
  * @throws CatalogueError in one line that holds neither the source's name nor credentials.
  */
 export function openSource(source: SourceDefinition, options: OpenOptions): Promise<OpenedSource> {
-  return openLocation(source.location, options);
+  const { location, format } = source;
+  if (format === 'ut1' && 'path' in location) return openUt1(location.path, options);
+  return openLocation(location, options);
 }
 
-/** As `openSource`, for whatever is one file. */
+/** As `openSource`, of what is one file whatever its format. */
 export function openLocation(
   location: SourceLocation,
   options: OpenOptions,

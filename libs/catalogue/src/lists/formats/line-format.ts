@@ -10,8 +10,13 @@ export interface Entries {
   invalid(problem: string): void;
 }
 
-/** Reads a list line by line; a line is bytes `start` … `end` − 1 of `bytes`, perhaps with a carriage return at its end. */
-export type LineFormat = (bytes: Uint8Array, start: number, end: number, entries: Entries) => void;
+/** Reads one list, line by line. */
+export interface LineFormat {
+  /** A line is bytes `start` … `end` − 1 of `bytes`, perhaps with a carriage return at its end. */
+  line(bytes: Uint8Array, start: number, end: number, entries: Entries): void;
+  /** Is called behind the last line by formats in which an entry may have several. */
+  end?(entries: Entries): void;
+}
 
 const SPACE = 0x20;
 
@@ -43,4 +48,11 @@ export function indexOfByte(bytes: Uint8Array, byte: number, start: number, end:
   let at = start;
   while (at < end && bytes[at] !== byte) at++;
   return at;
+}
+
+/** The bytes as text, each one a character: for words of ASCII. */
+export function asciiText(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at]);
+  return text;
 }

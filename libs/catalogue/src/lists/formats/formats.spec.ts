@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { expectNames, read, tarArchive, tarEntry } from '../../testing/lists.js';
+
+const LETTERS = expect.stringContaining('letters, digits');
+
+describe('format domains', () => {
+  it('lists one domain a line and reports what is none', async () => {
+    const list =
+      '# gambling\n\npoker.example # cards\nno domain\n  CASINO.example\r\n*.x\nbücher.example.';
+    const listed = ['poker.example', 'casino.example', 'xn--bcher-kva.example'];
+    const report = await expectNames(list, 'domains', listed);
+    expect(report).toMatchObject({ lines: 7, domains: 3, skipped: 0, invalidLines: 2 });
+    expect(report.examples).toEqual([
+      { line: 4, problem: LETTERS },
+      { line: 6, problem: LETTERS },
+    ]);
+  });
+
+  it('reports the first ten invalid lines only', async () => {
+    const { report } = await read(`a.example\n${'!\n'.repeat(25)}`, 'domains');
+    expect(report).toMatchObject({ domains: 1, invalidLines: 25 });
+    expect(report.examples.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+});
+
+describe('format hosts', () => {
+  it('lists every name behind an address that leads nowhere', async () => {
+    const list = [
+      '# Title: hosts',
+      '0.0.0.0 a.example',
+      '127.0.0.1\tb.example  c.example # both',
+      '  :: d.example',
+      '::1 BÜCHER.example\r',
+      '0 e.example#f.example',
+    ].join('\n');
+    const report = await expectNames(list, 'hosts', [
+      ...['a', 'b', 'c', 'd', 'e'].map((label) => `${label}.example`),
+      'xn--bcher-kva.example',
+    ]);
+    expect(report).toMatchObject({ lines: 6, domains: 6, skipped: 0, invalidLines: 0 });
+  });
+
+  it('skips the names of the machine itself, and hosts at real addresses', async () => {
+    const list = [
+      '127.0.0.1 localhost localhost.localdomain local',
+      '::1 ip6-loopback',
+      'fe80::1%lo0 localhost',
+      '255.255.255.255 broadcasthost',
+      '0.0.0.0 0.0.0.0',
+      '192.0.2.7 printer.example',
+    ].join('\n');
+    expect(await expectNames(list, 'hosts', [])).toMatchObject({ skipped: 8, invalidLines: 0 });
+  });
+
+  it('reports lines without an address, without a name, or with a bad one', async () => {
+    const list = 'a.example\n0.0.0.0\n0.0.0.0 b..example c.example -d.example\n999.1.1.1 e.example';
+    const report = await expectNames(list, 'hosts', ['c.example']);
+    expect(report.examples).toEqual([
+      { line: 1, problem: 'does not begin with an IP address' },
+      { line: 2, problem: 'has no name behind its address' },
+      { line: 3, problem: 'has an empty label' },
+      { line: 4, problem: 'does not begin with an IP address' },
+    ]);
+    expect(report.invalidLines).toBe(4);
+  });
+});
+
+describe('format adblock', () => {
+  it('lists names that a rule blocks whole', async () => {
+    const list = [
+      '[Adblock Plus 2.0]',
+      '! Title: a list',
+      '# a comment',
+      '#',
+      '||a.example^',
+      '||B.example^$important\r',
+      '||c.example^$all,important',
+    ].join('\n');
+    const report = await expectNames(list, 'adblock', ['a.example', 'b.example', 'c.example']);
+    expect(report).toMatchObject({ domains: 3, skipped: 0, invalidLines: 0 });
+  });
+
+  it.each([
+    '@@||a.example^',
+    '||a.example',
+    '||a.example/path^',
+    '||a.example^path',
+    '||a.example^$third-party',
+    '||a.example^$important,script',
+    '||a.example^$',
+    '||a.example^|',
+    '||ads*.example^',
+    '||*.a.example^',
+    '|https://a.example^',
+    'a.example##.banner',
+    '##.banner',
+    '/banner/',
+    'a.example',
+  ])('skips the rule %s, which is of another scope', async (rule) => {
+    expect(await expectNames(rule, 'adblock', [])).toMatchObject({ skipped: 1, invalidLines: 0 });
+  });
+
+  it('reports names that are none', async () => {
+    const report = await expectNames('||^\n||a b^\n||192.0.2.1^', 'adblock', []);
+    expect(report.examples.map(({ line }) => line)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('format rpz', () => {
+  const ZONE = `$TTL 300
+$ORIGIN rpz.example.
+@ IN SOA ns.rpz.example. hostmaster.rpz.example. (
+      2026112101 ; serial
+      3600 600 ; refresh, retry
+      86400 60 )
+  IN NS ns.rpz.example.
+`;
+
+  it('lists the owners of CNAME . and CNAME *., relative to the zone', async () => {
+    const list = `${ZONE}
+a.example            CNAME .
+*.a.example          CNAME .      ; below it
+B.example     600 IN CNAME *.
+c.example     IN 1h  CNAME .
+d.example.rpz.example. CNAME .
+                     CNAME .      ; again
+e.example ( IN
+  CNAME ; the target follows
+  . )
+$ORIGIN f.example.rpz.example.
+www                  CNAME .
+@                    CNAME .
+$ORIGIN sub
+deep                 CNAME .
+`;
+    const report = await expectNames(list, 'rpz', [
+      ...['a', 'b', 'c', 'd', 'e', 'f', 'www.f', 'deep.sub.f'].map((name) => `${name}.example`),
+    ]);
+    expect(report).toMatchObject({ domains: 10, skipped: 0, invalidLines: 0 });
+  });
+
+  it('reads a zone that does not say its own name', async () => {
+    const list =
+      '@ SOA a. b. 1 2 3 4 5\n@ NS localhost.\na.example CNAME .\n*.b.example CNAME .\r\n';
+    await expectNames(list, 'rpz', ['a.example', 'b.example']);
+    await expectNames('a.example CNAME .', 'rpz', ['a.example']);
+  });
+
+  it('takes the name of the zone from the SOA record', async () => {
+    const list = 'rpz.example. 60 IN SOA a. b. 1 2 3 4 5\na.example.rpz.example. CNAME .';
+    await expectNames(list, 'rpz', ['a.example']);
+  });
+
+  it.each([
+    'a.example CNAME rpz-passthru.',
+    'a.example CNAME rpz-drop.',
+    'a.example CNAME walled.garden.example.',
+    'a.example A 192.0.2.1',
+    'a.example TXT "v=spf1 ; ( not a comment"',
+    '24.0.2.0.192.rpz-ip CNAME .',
+    'ns.example.rpz-nsdname CNAME .',
+    '32.1.2.0.192.rpz-client-ip CNAME .',
+    '@ CNAME .',
+    '* CNAME .',
+  ])('skips the policy or trigger %s', async (record) => {
+    const report = await expectNames(`${ZONE}${record}`, 'rpz', []);
+    expect(report).toMatchObject({ skipped: 1, invalidLines: 0 });
+  });
+
+  it.each([
+    ['a.example.other.example. CNAME .', 'an owner outside of the zone'],
+    ['$INCLUDE more.zone', 'a directive other than $ORIGIN and $TTL'],
+    ['$GENERATE 1-9 a$ CNAME .', 'a directive other than $ORIGIN and $TTL'],
+    ['a.example', 'a record without a type'],
+    ['a\\.b.example CNAME .', LETTERS],
+    ['a_ü\ufffd.example CNAME .', expect.stringContaining('internationalised')],
+    ['a.example ( CNAME .', 'a parenthesis before it is never closed'],
+  ])('reports %s', async (record, problem) => {
+    const report = await expectNames(`${ZONE}${record}`, 'rpz', []);
+    expect(report.examples).toEqual([{ line: 8, problem }]);
+  });
+
+  it('reports a record without an owner', async () => {
+    const report = await expectNames('  CNAME .', 'rpz', []);
+    expect(report.examples).toEqual([{ line: 1, problem: 'a record without an owner' }]);
+  });
+
+  it('ends a parenthesis that is never closed after a thousand lines', async () => {
+    const list = `a.example (\n${'x\n'.repeat(999)}b.example CNAME .\n`;
+    const report = await expectNames(list, 'rpz', ['b.example']);
+    expect(report.examples).toEqual([
+      { line: 1000, problem: 'a parenthesis before it is never closed' },
+    ]);
+  });
+});
+
+describe('format ut1', () => {
+  const archive = tarArchive(
+    tarEntry('adult/', '', '5'),
+    tarEntry('adult/urls', 'u.example/path\n'),
+    tarEntry('adult/domains', 'a.example\nb.example'),
+    tarEntry('adult/usage', 'black'),
+    tarEntry('more/domains', 'c.example\n'),
+    tarEntry('link/domains', '', '2'),
+    tarEntry('mydomains', 'd.example\n'),
+  );
+
+  it('reads the domains files of an archive, packed or not', async () => {
+    const names = ['a.example', 'b.example', 'c.example'];
+    await expectNames(archive, 'ut1', names);
+    await expectNames(gzipSync(archive), 'ut1', names);
+  });
+
+  it('reads the text of one such file', async () => {
+    await expectNames('a.example\nb.example', 'ut1', ['a.example', 'b.example']);
+  });
+
+  it('refuses an archive cut short or broken', async () => {
+    await expect(read(archive.subarray(0, 2600), 'ut1')).rejects.toThrow(
+      /^is a tar archive cut short$/,
+    );
+    await expect(read(archive.subarray(0, 600), 'ut1')).rejects.toThrow(/cut short/);
+    const broken = Buffer.from(archive);
+    broken[512] ^= 1;
+    await expect(read(broken, 'ut1')).rejects.toThrow(/^is not a sound tar archive$/);
+  });
+
+  it('passes over what it does not look for, whatever its size', async () => {
+    const entry = tarEntry('x', 'x'.repeat(100_000), 'x');
+    await expectNames(tarArchive(entry, tarEntry('./domains', 'a.example')), 'ut1', ['a.example']);
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ListFormat } from '../definition/definition.js';
+import { type OpenedSource, type OpenOptions, openSource } from './open-source.js';
+
+const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-sources-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function open(
+  file: string,
+  format: ListFormat = 'domains',
+  options: Partial<OpenOptions> = {},
+): Promise<OpenedSource> {
+  const location = { path: join(folder, file) };
+  const source = { name: file, location, format, refreshMs: null, declaredAt: 'catalogue.yaml:1' };
+  return openSource(source, { ...LIMITS, ...options });
+}
+
+async function read(opened: OpenedSource): Promise<string> {
+  if (opened.status === 'unchanged') throw new Error('unchanged');
+  return Buffer.concat(await Array.fromAsync(opened.body)).toString();
+}
+
+describe('openSource of a file', () => {
+  it('reads it, and does not again until it changes', async () => {
+    await writeFile(join(folder, 'l'), 'a.example\n');
+    const first = await open('l');
+    expect(await read(first)).toBe('a.example\n');
+    const { etag } = first as { etag: string };
+    expect(await open('l', 'domains', { etag })).toEqual({ status: 'unchanged' });
+    await utimes(join(folder, 'l'), 1, 1);
+    expect(await read(await open('l', 'domains', { etag }))).toBe('a.example\n');
+  });
+
+  it('refuses what is no file, and what is larger than the limit', async () => {
+    await expect(open('absent')).rejects.toThrow(/^cannot be read: ENOENT$/);
+    await expect(open('.')).rejects.toThrow(/^is not a file$/);
+    await expect(open('/dev/../../dev/null')).rejects.toThrow();
+    await writeFile(join(folder, 'l'), 'x'.repeat(1001));
+    await expect(open('l').then(read)).rejects.toThrow(/^is larger than 1000 bytes$/);
+  });
+});
+
+describe('openSource of a ut1 folder', () => {
+  it('reads the domains file in it, and those one level below', async () => {
+    await mkdir(join(folder, 'adult'));
+    await writeFile(join(folder, 'adult', 'domains'), 'a.example');
+    await writeFile(join(folder, 'adult', 'urls'), 'u.example');
+    expect(await read(await open('adult', 'ut1'))).toBe('a.example');
+    await mkdir(join(folder, 'more'));
+    await writeFile(join(folder, 'more', 'domains'), 'b.example');
+    await writeFile(join(folder, 'README'), 'no list');
+    const both = await open('.', 'ut1');
+    expect(await read(both)).toBe('a.example\nb.example\n');
+    const { etag } = both as { etag: string };
+    expect(await open('.', 'ut1', { etag })).toEqual({ status: 'unchanged' });
+    await utimes(join(folder, 'more', 'domains'), 1, 1);
+    expect((await open('.', 'ut1', { etag })).status).toBe('opened');
+  });
+
+  it('reads an archive too, and refuses a folder without a domains file', async () => {
+    await writeFile(join(folder, 'adult.tar.gz'), 'packed');
+    expect(await read(await open('adult.tar.gz', 'ut1'))).toBe('packed');
+    await expect(open('.', 'ut1')).rejects.toThrow(/^is a folder without a file domains$/);
+    await expect(open('.', 'domains')).rejects.toThrow(/^is not a file$/);
+  });
+});

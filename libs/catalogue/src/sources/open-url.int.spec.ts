@@ -1,0 +1,174 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type OpenedSource, openLocation, type OpenOptions } from './open-source.js';
+
+const LIMITS = { maxBytes: 1000, timeoutMs: 5_000 };
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function get(host: string, options: Partial<OpenOptions> = {}): Promise<OpenedSource> {
+  return openLocation({ url: `http://${host}/list` }, { ...LIMITS, ...options });
+}
+
+async function read(opened: OpenedSource): Promise<string> {
+  if (opened.status === 'unchanged') throw new Error('unchanged');
+  return Buffer.concat(await Array.fromAsync(opened.body)).toString();
+}
+
+describe('openSource of a URL', () => {
+  it('reads a list once, and asks whether it has changed from then on', async () => {
+    const asked: (string | undefined)[][] = [];
+    const host = await serve((request, response) => {
+      const { 'if-none-match': etag, 'if-modified-since': since } = request.headers;
+      asked.push([etag, since]);
+      response.setHeader('etag', '"v1"');
+      response.setHeader('last-modified', 'Sat, 21 Nov 2026 12:00:00 GMT');
+      if (etag === '"v1"') response.writeHead(304).end();
+      else response.end('a.example\n');
+    });
+    const first = await get(host);
+    expect(first).toMatchObject({ etag: '"v1"', lastModified: 'Sat, 21 Nov 2026 12:00:00 GMT' });
+    expect(await read(first)).toBe('a.example\n');
+    const { etag, lastModified } = first as { etag: string; lastModified: string };
+    expect(await get(host, { etag, lastModified })).toEqual({ status: 'unchanged' });
+    expect(asked).toEqual([
+      [undefined, undefined],
+      ['"v1"', 'Sat, 21 Nov 2026 12:00:00 GMT'],
+    ]);
+  });
+
+  it('sends the credentials of the URL, but not to where another host redirects to', async () => {
+    const seen: (string | undefined)[] = [];
+    const other = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end('a.example\n');
+    });
+    const host = await serve((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(302, { location: `http://${other}/moved` }).end();
+    });
+    expect(await read(await get(`me:p%40ss@${host}`))).toBe('a.example\n');
+    expect(seen).toEqual([`Basic ${Buffer.from('me:p@ss').toString('base64')}`, undefined]);
+  });
+
+  it('undoes the compression of the transport', async () => {
+    const host = await serve((_, response) => {
+      response.setHeader('content-encoding', 'gzip').end(gzipSync('a.example\n'));
+    });
+    expect(await read(await get(host))).toBe('a.example\n');
+  });
+
+  it.each([
+    [404, /^answered 404 Not Found$/],
+    [500, /^answered 500 Internal Server Error$/],
+    [204, /^answered 204 No Content$/],
+    [401, /^answered 401 Unauthorized$/],
+  ])('refuses the answer %i', async (status, message) => {
+    const host = await serve((_, response) => response.writeHead(status).end());
+    const failure = await get(`me:secret@${host}`).catch((error: unknown) => error);
+    expect((failure as Error).message).toMatch(message);
+    expect((failure as Error).message).not.toContain('secret');
+  });
+
+  it('gives up redirects without end', async () => {
+    const host = await serve((_, response) => response.writeHead(302, { location: '/list' }).end());
+    await expect(get(host)).rejects.toThrow(/^cannot be reached: redirect count exceeded$/);
+  });
+
+  it('refuses a redirect to what is not http', async () => {
+    const host = await serve((_, response) =>
+      response.writeHead(302, { location: 'file:///etc/hosts' }).end(),
+    );
+    await expect(get(host)).rejects.toThrow(/^cannot be reached: /);
+  });
+
+  it('says when nobody listens', async () => {
+    const host = await serve(() => undefined);
+    await new Promise((resolve) => servers[0].close(resolve));
+    await expect(get(host)).rejects.toThrow(/^cannot be reached: ECONNREFUSED$/);
+  });
+
+  it('refuses a body that is cut short', async () => {
+    const host = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('a.example\n', () => response.destroy());
+    });
+    await expect(get(host).then(read)).rejects.toThrow(/^broke off: /);
+    const chunked = await serve((_, response) => {
+      response.write('a.example\n', () => response.destroy());
+    });
+    await expect(get(chunked).then(read)).rejects.toThrow(/^broke off: /);
+  });
+
+  it('refuses a body larger than the limit, announced or not', async () => {
+    const host = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': 1001 }).end('x'.repeat(1001));
+    });
+    await expect(get(host)).rejects.toThrow(/^is larger than 1000 bytes$/);
+    const endless = await serve((_, response) => {
+      const timer = setInterval(() => response.write('x'.repeat(100)), 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    await expect(get(endless).then(read)).rejects.toThrow(/^is larger than 1000 bytes$/);
+  });
+
+  it('gives up a server that is silent, before its answer or within', async () => {
+    const silent = await serve(() => undefined);
+    await expect(get(silent, { idleTimeoutMs: 50 })).rejects.toThrow(
+      /^sent nothing within 0\.05 s$/,
+    );
+    const stuck = await serve((_, response) => void response.write('a.example\n'));
+    await expect(get(stuck, { idleTimeoutMs: 50 }).then(read)).rejects.toThrow(
+      /^sent nothing within 0\.05 s$/,
+    );
+  });
+
+  it('gives up a server that takes too long in all, though it is never silent', async () => {
+    const slow = await serve((_, response) => {
+      const timer = setInterval(() => response.write('a\n'), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    await expect(get(slow, { timeoutMs: 200 }).then(read)).rejects.toThrow(
+      /^did not end within 0\.2 s$/,
+    );
+  });
+
+  it('stops when its caller does not want the list any more', async () => {
+    const silent = await serve(() => undefined);
+    const controller = new AbortController();
+    const opened = get(silent, { signal: controller.signal });
+    controller.abort(new Error('the process stops'));
+    await expect(opened).rejects.toThrow('the process stops');
+  });
+
+  it('closes the connection when the body is not read to its end', async () => {
+    let close: () => void;
+    const closed = new Promise<void>((resolve) => (close = resolve));
+    const host = await serve((_, response) => {
+      response.on('close', () => close());
+      response.write('a.example\n');
+    });
+    const opened = await get(host);
+    if (opened.status === 'opened') {
+      const chunks = opened.body[Symbol.asyncIterator]();
+      await chunks.next();
+      await chunks.return?.();
+    }
+    await closed;
+  });
+});
