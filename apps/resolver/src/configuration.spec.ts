@@ -33,6 +33,8 @@ describe('SCHEMA', () => {
       BLOCK_PAGE_ADDRESSES: new Map(),
       BLOCK_TTL: 10,
       CACHE_SIZE_MB: 64,
+      CACHE_MIN_TTL: 0,
+      CACHE_MAX_TTL: undefined,
       CLIENT_QUERY_RATE: 0,
       CLIENT_ERROR_RATE: 50,
       CLIENT_TCP_CONNECTIONS: 128,

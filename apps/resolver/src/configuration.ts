@@ -38,6 +38,9 @@ const MAX_UPSTREAMS = 16;
 const SHORTEST_TOKEN = 16;
 const LONGEST_BLOCK_TTL = 86_400;
 const LARGEST_CACHE_MB = 4096;
+const HIGHEST_MIN_TTL = 3600;
+/** RFC 2181 §8. */
+const HIGHEST_TTL = 2 ** 31 - 1;
 const HIGHEST_RATE = 1_000_000;
 const MOST_CONNECTIONS = 1024;
 
@@ -92,6 +95,17 @@ export const SCHEMA = {
     description: 'Memory for the cache of upstream answers, in MiB.',
     default: '64',
   }),
+  CACHE_MIN_TTL: integer(0, HIGHEST_MIN_TTL, {
+    description:
+      'Seconds that an answer is kept at least, whatever its TTL; one with a TTL of 0 is never kept.',
+    default: '0',
+  }),
+  CACHE_MAX_TTL: optional(
+    integer(1, HIGHEST_TTL, {
+      description:
+        'Highest TTL, in seconds, that an answer is kept or handed on with; it counts more than CACHE_MIN_TTL. Unset: as the upstream says.',
+    }),
+  ),
   INSPECT_CNAME: boolean({
     description:
       'Whether the targets of CNAME, HTTPS and SVCB records are judged like the queried name.',

@@ -30,6 +30,8 @@ export type DnsConfiguration = Pick<
   | 'BLOCK_PAGE_IPV6'
   | 'BLOCK_RESOLVER_DISCOVERY'
   | 'BLOCK_TTL'
+  | 'CACHE_MAX_TTL'
+  | 'CACHE_MIN_TTL'
   | 'CACHE_SIZE_MB'
   | 'CLIENT_ERROR_RATE'
   | 'CLIENT_QUERY_RATE'
@@ -108,7 +110,12 @@ export class DnsService {
     const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
     const { counters } = this;
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    this.cache = new AnswerCache(configuration.CACHE_SIZE_MB * MEBIBYTE);
+    const maxTtlSeconds = configuration.CACHE_MAX_TTL;
+    this.cache = new AnswerCache(
+      configuration.CACHE_SIZE_MB * MEBIBYTE,
+      configuration.CACHE_MIN_TTL,
+      maxTtlSeconds,
+    );
     const onDefect = seldom((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
@@ -139,6 +146,7 @@ export class DnsService {
       blockTtlSeconds: configuration.BLOCK_TTL,
       // … and for a permitted one, what is known and who is asked. Either way the path judges the targets of the answer.
       cache: this.cache,
+      maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,
       nowSeconds,
       limits: this.limits,

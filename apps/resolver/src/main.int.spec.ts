@@ -102,6 +102,15 @@ describe('the resolver process', () => {
     );
   });
 
+  it('exits 1 with one line when it would ask itself', async () => {
+    const port = '5399';
+    const { output, exited } = run({ DNS_PORT: port, UPSTREAMS: `192.0.2.53,127.0.0.1:${port}` });
+    expect(await exited).toBe(1);
+    expect(output.errors).toBe(
+      'resolver: 127.0.0.1 port 5399 is where this resolver itself listens: it cannot ask itself (UPSTREAMS)\n',
+    );
+  });
+
   it('lists its variables', async () => {
     const { output, exited } = run({}, '--help');
     expect(await exited).toBe(0);

@@ -1,13 +1,20 @@
 import { CatalogueImage } from '@weir/catalogue';
 import { CatalogueImages, FeedClient, Follower, SnapshotDisk } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { type Endpoint, explainListenError, type Logger, startOpsServer } from '@weir/ops';
+import {
+  type Endpoint,
+  explainListenError,
+  type Logger,
+  StartError,
+  startOpsServer,
+} from '@weir/ops';
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { PolicyTarget } from './feed/policy-target.js';
 import { createRegistry } from './metrics/registry.js';
+import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver {
   /** Where DNS is answered, UDP and TCP. */
@@ -22,13 +29,14 @@ export interface Resolver {
 /**
  * Starts a resolver: first everything that must listen, so that a port that is taken shows at once, then the feed. Until the first
  * snapshot is in force queries are answered SERVFAIL and `/readyz` says so.
- * @throws StartError when a port is taken.
+ * @throws StartError when a port is taken, or an upstream is this resolver itself.
  */
 export async function startResolver(
   configuration: ResolverConfiguration,
   upstreams: readonly Endpoint[],
   log: Logger,
 ): Promise<Resolver> {
+  refuseOwnAddress(configuration, upstreams);
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
   const { DATA_DIR: dataDir } = configuration;
@@ -80,6 +88,19 @@ export async function startResolver(
       await ops.close();
     },
   };
+}
+
+function refuseOwnAddress(
+  { DNS_HOST: address, DNS_PORT: port }: ResolverConfiguration,
+  upstreams: readonly Endpoint[],
+): void {
+  const machine = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const addresses = machine.map((one) => one.address);
+  const own = findOwnAddress(upstreams, { address, port }, addresses);
+  if (own === undefined) return;
+  throw new StartError(
+    `${own.address} port ${own.port} is where this resolver itself listens: it cannot ask itself (UPSTREAMS)`,
+  );
 }
 
 async function startOps(

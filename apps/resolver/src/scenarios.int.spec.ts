@@ -2,7 +2,7 @@ import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/
 import { createLogger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DnsService } from './dns-service.js';
+import { type DnsConfiguration, DnsService } from './dns-service.js';
 import { a, cname, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
 import { CONFIGURATION, domainRule, loopback, policyOf, profile } from './testing/policies.js';
@@ -23,6 +23,8 @@ type Does =
   | 'silent';
 
 interface Step {
+  /** Of the service, in the first step. */
+  readonly configuration?: Partial<DnsConfiguration>;
   readonly at: number;
   readonly first?: Does;
   readonly second?: Does;
@@ -60,6 +62,14 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 0, first: good(1, 0), ask: NAME, gets: { address: 1, ttl: 0 }, asks: ['first'] },
     { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
   ],
+  'CACHE_MIN_TTL keeps an answer longer, CACHE_MAX_TTL shorter, than it says': [
+    { at: 0, configuration: { CACHE_MIN_TTL: 20, CACHE_MAX_TTL: 60 }, first: good(1, 5), ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first'] },
+    { at: 19, ask: NAME, gets: { address: 1, ttl: 1 }, asks: [] },
+    { at: 20, first: good(2, 900), ask: NAME, gets: { address: 2, ttl: 60 }, asks: ['first'] },
+    { at: 79, ask: NAME, gets: { address: 2, ttl: 1 }, asks: [] },
+    { at: 80, first: good(3, 0), ask: NAME, gets: { address: 3, ttl: 0 }, asks: ['first'] },
+    { at: 81, ask: NAME, gets: { address: 3, ttl: 0 }, asks: ['first'] },
+  ],
   'NXDOMAIN is kept for the SOA minimum': [
     { at: 0, first: { nxdomain: 30 }, ask: NAME, gets: { rcode: 3 }, asks: ['first'] },
     { at: 29, first: good(1), ask: NAME, gets: { rcode: 3 }, asks: [] },
@@ -71,18 +81,26 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 29, ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
   'SERVFAIL is kept for five seconds': [
-    { at: 0, first: servfail, ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first'] },
+    { at: 0, first: servfail, ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first', 'second'] },
     { at: 4, first: good(1), ask: NAME, gets: { rcode: 2, ede: [13] }, asks: [] },
     { at: 5, ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
   'SERVFAIL does not shadow an answer that has expired': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
-    { at: 11, first: servfail, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first'] },
+    { at: 11, first: servfail, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second'] },
     { at: 15, ask: NAME, edns: false, gets: { address: 1, ttl: 30 }, asks: [] },
     { at: 16, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10 }, asks: ['first'] },
   ],
-  'silence of one upstream costs a second, the other answers': [
-    { at: 0, first: 'silent', second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'], waits: 1 },
+  'SERVFAIL or REFUSED of one upstream is not told while the other has an answer, and that is kept': [
+    { at: 0, first: servfail, second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'] },
+    { at: 1, ask: NAME, gets: { address: 1, ttl: 99 }, asks: [] },
+    { at: 2, first: { rcode: 5 }, second: { nxdomain: 30 }, ask: 'no.example.com', gets: { rcode: 3 }, asks: ['first', 'second'] },
+  ],
+  'SERVFAIL of one upstream is told once the other was silent for a second and a half': [
+    { at: 0, first: servfail, second: 'silent', ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first', 'second'], waits: 1.5 },
+  ],
+  'silence of one upstream costs half a second, the other answers': [
+    { at: 0, first: 'silent', second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'], waits: 0.5 },
   ],
   'silence of all is SERVFAIL with EDE 22 after three seconds, and remembered for five': [
     { at: 0, ...SILENT, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
@@ -120,7 +138,7 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 0, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 10, first: servfail, ask: NAME, gets: { address: 1 }, asks: [] },
     { at: 11, ask: NAME, gets: { address: 1 }, asks: [] },
-    { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first'] },
+    { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first', 'second'] },
     { at: 96, ask: NAME, gets: { address: 1, ttl: 4, ede: [] }, asks: [] },
   ],
   'without recursion only what is known is told': [
@@ -154,7 +172,7 @@ function answerOf(query: AskedQuery, does: Does): Uint8Array | null {
 }
 
 /** Two upstreams and a service on a clock that `play` moves. */
-async function stage() {
+async function stage(configuration: Partial<DnsConfiguration> = {}) {
   let nowMs = 0;
   const asked: string[] = [];
   const does = { first: servfail, second: servfail };
@@ -167,7 +185,7 @@ async function stage() {
     return server.endpoint;
   };
   const service = new DnsService({
-    configuration: CONFIGURATION,
+    configuration: { ...CONFIGURATION, ...configuration },
     upstreams: [await upstream('first'), await upstream('second')],
     source: { policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')) },
     log: createLogger({ name: 'resolver', level: 'silent' }),
@@ -176,7 +194,7 @@ async function stage() {
   const server = await service.start();
   cleanups.push(() => service.stop());
 
-  /** Asks, and lets a second go by each time that no answer comes for a while. */
+  /** Asks, and lets half a second go by each time that no answer comes for a while. */
   const ask = async ({ ask: name, qtype = 1, flags = 0x0100, edns = true }: Step) => {
     const packet = encodeQuery(name, qtype, { flags, ...(edns && { udpBytes: 1232 }) });
     let answer: Uint8Array | null = null;
@@ -185,8 +203,8 @@ async function stage() {
     for (;;) {
       await Promise.race([answered, sleep(80)]);
       if (answer !== null) return { message: decodeMessage(answer), waited };
-      nowMs += 1000;
-      waited++;
+      nowMs += 500;
+      waited += 0.5;
     }
   };
   const play = async (step: Step) => {
@@ -222,7 +240,7 @@ function expectAnswer(message: DecodedMessage, { gets, edns = true, ask: name }:
 
 describe('in the course of time', () => {
   it.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
-    const { play } = await stage();
+    const { play } = await stage(steps[0]?.configuration);
     for (const step of steps) await play(step);
   });
 });

@@ -117,6 +117,7 @@ describe('writeForwardedAnswer', () => {
     expect(forward(edns, answered).flags).toBe(0x81a0);
     const asksAd = encodeQuery('www.example.com', 1, { flags: 0x0120 });
     expect(forward(asksAd, answered).flags).toBe(0x81a0);
+    expect(forward(plain, { flags: 0x8580 }).flags).toBe(0x8180);
   });
 
   it('restores RD and CD', () => {

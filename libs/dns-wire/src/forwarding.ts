@@ -80,10 +80,10 @@ export function writeForwardedAnswer(
   return writeOpt(out, recordsEnd, query, rcode, ede);
 }
 
-/** RD and CD are the client's; AD only for a client that asked for it with AD or DO (RFC 6840 §5.8). */
+/** Not authoritative, whatever the upstream is (RFC 1035 §4.1.1). RD and CD are the client's; AD only for a client that asked for it with AD or DO (RFC 6840 §5.8). */
 function forwardedFlags(response: Response, query: Query): number {
   const wantsAd = query.dnssecOk || (query.flags & Flag.ad) !== 0;
-  const kept = Flag.aa | Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
+  const kept = Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
   return Flag.qr | Flag.ra | (response.flags & kept) | (query.flags & (Flag.rd | Flag.cd));
 }
 

@@ -5,5 +5,5 @@ export * from './lifetime.js';
 export { equalsIgnoringCase, expandName, BAD_NAME } from './names.js';
 export * from './protocol.js';
 export * from './query.js';
-export { answersQuestion, parseResponse, Response } from './response.js';
+export { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
 export * from './targets.js';

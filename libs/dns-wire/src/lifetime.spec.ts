@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAboutName, Keeping, Lifetime, storedFlags } from './lifetime.js';
+import { isAboutName, Keeping, Lifetime } from './lifetime.js';
 import { parseResponse, Response } from './response.js';
 import {
   concat,
@@ -92,11 +92,5 @@ describe('isAboutName', () => {
     [5, false],
   ])('of RCODE %i is %s (RFC 8767 §4)', (rcode, expected) => {
     expect(isAboutName(parse({ flags: 0x8180 | rcode }))).toBe(expected);
-  });
-});
-
-describe('storedFlags', () => {
-  it('are those of the response without AA', () => {
-    expect(storedFlags(parse({ flags: 0x85a3 }))).toBe(0x81a3);
   });
 });

@@ -1,5 +1,5 @@
 import { readUint16, readUint32 } from './bytes.js';
-import { Flag, Rcode, RECORD_FIXED_BYTES, TTL_SIGN, Type } from './protocol.js';
+import { Rcode, RECORD_FIXED_BYTES, TTL_SIGN, Type } from './protocol.js';
 import type { Response } from './response.js';
 
 /** Longest that a negative answer is kept: the upper end of what RFC 2308 §5 finds sensible. */
@@ -55,11 +55,6 @@ export function readTtl(bytes: Uint8Array, offset: number): number {
 /** Whether the response says that the name does not exist or could be resolved: what else is no news about it (RFC 8767 §4). */
 export function isAboutName(response: Response): boolean {
   return response.rcode === Rcode.noError || response.rcode === Rcode.nxDomain;
-}
-
-/** A response's header flags as an answer from a store has them: not authoritative (RFC 1035 §4.1.1). */
-export function storedFlags(response: Response): number {
-  return response.flags & ~Flag.aa;
 }
 
 function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number): boolean {

@@ -113,4 +113,5 @@ export const Ede = {
   filtered: 17,
   staleNxDomainAnswer: 19,
   noReachableAuthority: 22,
+  networkError: 23,
 } as const;

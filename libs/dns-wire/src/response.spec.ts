@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { writeForwardedAnswer } from './forwarding.js';
 import { parseQuery, Query } from './query.js';
-import { answersQuestion, parseResponse, Response } from './response.js';
+import { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
 import { decodeMessage, type DecodedMessage } from './testing/decode.js';
 import {
   bytesOf,
@@ -97,6 +98,31 @@ describe('parseResponse', () => {
       expect(sound).toBeGreaterThan(2000);
     },
   );
+});
+
+describe('setEmptyResponse', () => {
+  it('leaves nothing of the response before', () => {
+    const answered = { owner: pointerTo(12), type: 1, ttl: 300, rdata: Uint8Array.of(1, 2, 3, 4) };
+    expect(
+      parse(encodeMessage({ flags: 0x8580, questions: [question], answers: [answered] })),
+    ).toBe(true);
+    const bytes = encodeQuery('www.example.org', 28);
+    const query = new Query();
+    parseQuery(bytes, bytes.length, query);
+    setEmptyResponse(response, bytes, query, 2, 22);
+    const out = new Uint8Array(512);
+    const asked = encodeQuery('WWW.example.org', 28, { udpBytes: 1232 });
+    parseQuery(asked, asked.length, query);
+    const length = writeForwardedAnswer(out, response, asked, query, 512, 60);
+    expect(decodeMessage(out.slice(0, length))).toMatchObject({
+      flags: 0x8182,
+      questions: [{ qname: 'WWW.example.org', qtype: 28 }],
+      answers: [],
+      ede: [22],
+      trailing: 0,
+    });
+    expect(answersQuestion(response, asked, query)).toBe(true);
+  });
 });
 
 describe('answersQuestion', () => {

@@ -74,6 +74,31 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
   return additional !== BAD_RECORD && readAdditional(bytes, length, additional, out);
 }
 
+/**
+ * Makes `out` a response without records to a query, as if an upstream had sent it. It holds the query's bytes, good for question and
+ * records; header fields are those of `out` alone.
+ * @param rcode below 16, @param ede an INFO-CODE or `Ede.none`
+ */
+export function setEmptyResponse(
+  out: Response,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+  ede: number,
+): void {
+  out.bytes = bytes;
+  out.id = query.id;
+  out.flags = Flag.qr | Flag.rd | Flag.ra | rcode;
+  out.rcode = rcode;
+  out.questionEnd = query.questionEnd;
+  out.answerCount = 0;
+  out.authorityCount = 0;
+  out.additionalCount = 0;
+  out.recordsEnd = query.questionEnd;
+  out.ttlCount = 0;
+  out.ede = ede;
+}
+
 /** Whether the response is to that question: same name but for case (RFC 4343), type and class. */
 export function answersQuestion(response: Response, bytes: Uint8Array, query: Query): boolean {
   const fixed = query.questionEnd - QUESTION_FIXED_BYTES;

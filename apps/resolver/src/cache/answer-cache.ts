@@ -66,8 +66,15 @@ export class AnswerCache {
   private found = -1;
   private nowSeconds = 0;
 
-  /** @param sizeBytes memory for all, 64 KiB or more */
-  constructor(sizeBytes: number) {
+  /**
+   * @param sizeBytes memory for all, 64 KiB or more
+   * @param minTtlSeconds, maxTtlSeconds bounds on the TTLs of what is kept; the upper one counts more
+   */
+  constructor(
+    sizeBytes: number,
+    private readonly minTtlSeconds = 0,
+    private readonly maxTtlSeconds = LONGEST_LIFE_SECONDS,
+  ) {
     this.store = new AnswerStore(sizeBytes, (at) => this.isUseless(at));
     this.codec = new EntryCodec(this.store);
   }
@@ -143,10 +150,12 @@ export class AnswerCache {
       if (old >= 0) this.store.drop(old);
       return;
     }
-    const seconds = Math.min(lifetime.seconds, LONGEST_LIFE_SECONDS);
-    const longest = lifetime.keeping === Keeping.negative ? seconds : LONGEST_LIFE_SECONDS;
+    const longest = Math.min(this.maxTtlSeconds, LONGEST_LIFE_SECONDS);
+    const shortest = Math.min(this.minTtlSeconds, longest);
+    const seconds = Math.min(Math.max(lifetime.seconds, shortest), longest);
+    const highest = lifetime.keeping === Keeping.negative ? seconds : longest;
     const at = this.allocate(question, old, response.recordsEnd, response.ttlCount);
-    if (at >= 0) this.codec.write(at, response, nowSeconds, seconds, longest);
+    if (at >= 0) this.codec.write(at, response, nowSeconds, seconds, shortest, highest);
   }
 
   /**

@@ -6,7 +6,6 @@ import {
   readTtl,
   readUint32,
   Response,
-  storedFlags,
   writeUint16,
   writeUint32,
 } from '@weir/dns-wire';
@@ -25,20 +24,21 @@ export class EntryCodec {
     this.response.bytes = this.messageBytes;
   }
 
-  /** @param lifeSeconds how long the answer is fresh, @param longestTtlSeconds larger TTLs are cut to it */
+  /** @param lifeSeconds how long the answer is fresh, @param leastTtlSeconds, highestTtlSeconds bounds on the TTLs, the first no more than `lifeSeconds` */
   write(
     at: number,
     response: Response,
     nowSeconds: number,
     lifeSeconds: number,
-    longestTtlSeconds: number,
+    leastTtlSeconds: number,
+    highestTtlSeconds: number,
   ): void {
     const { words, bytes } = this.store;
     const { ttlOffsets, ttlCount, recordsEnd } = response;
     this.setTimes(at, nowSeconds, lifeSeconds);
     words[at + Head.sizes] = (recordsEnd << 16) | ttlCount;
     words[at + Head.counts] = (response.answerCount << 16) | response.authorityCount;
-    words[at + Head.flags] = (response.additionalCount << 16) | storedFlags(response);
+    words[at + Head.flags] = (response.additionalCount << 16) | response.flags;
     words[at + Head.ede] = response.ede;
     words[at + Head.use] = 0;
     const offsetsAt = (at + Head.words) * 4;
@@ -47,8 +47,8 @@ export class EntryCodec {
     for (let i = 0; i < ttlCount; i++) {
       const ttlAt = ttlOffsets[i];
       writeUint16(bytes, offsetsAt + i * 2, ttlAt);
-      const ttlSeconds = Math.min(readTtl(response.bytes, ttlAt), longestTtlSeconds);
-      writeUint32(bytes, messageAt + ttlAt, ttlSeconds);
+      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), leastTtlSeconds);
+      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, highestTtlSeconds));
     }
   }
 

@@ -22,6 +22,7 @@ type Counts = Iterable<readonly [Labels, number]>;
 /** What becomes of tries at an upstream: name of the label value and of the counter. */
 const UPSTREAM_RESULTS = {
   answered: 'answers',
+  refused: 'refusals',
   timed_out: 'timeouts',
   failed: 'failures',
 } as const satisfies Record<string, keyof UpstreamCounters>;
@@ -108,6 +109,7 @@ export function createRegistry({
         byUpstream(upstreams, key).map(([labels, n]) => [{ ...labels, result }, n] as const),
       ),
   );
+  upstreamLatency(registry, upstreams);
   counter('upstream_tcp_total', 'Queries asked again over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
@@ -154,6 +156,20 @@ export function createRegistry({
     Object.entries(follower.counters.loads).map(([cause, n]) => [{ cause }, n] as const),
   );
   return registry;
+}
+
+function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+  new Gauge({
+    name: 'weir_resolver_upstream_latency_seconds',
+    help: 'Smoothed time until an answer of an upstream, or until one was given up; 0 before the first',
+    labelNames: ['upstream'],
+    registers: [registry],
+    collect() {
+      for (const { name, smoothedLatencyMs } of upstreams) {
+        this.set({ upstream: name }, smoothedLatencyMs / 1000);
+      }
+    },
+  });
 }
 
 const LATENCY_NAME = 'weir_resolver_latency_seconds';

@@ -52,12 +52,10 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     }
   }
 
-  onSettled(question: Question, response: Response | null): void {
+  onSettled(question: Question, response: Response): void {
     const { cache, onDefect } = this.options;
     try {
-      const nowSeconds = this.nowSeconds();
-      if (response !== null) cache.keep(question, response, nowSeconds);
-      else cache.keepFailure(question, Rcode.servFail, Ede.noReachableAuthority, nowSeconds);
+      cache.keep(question, response, this.nowSeconds());
     } catch (error) {
       // The clients are to be answered all the same.
       onDefect(error);
@@ -67,14 +65,6 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
   onResponse(exchange: Exchange, response: Response): void {
     try {
       this.takeResponse(exchange, response);
-    } catch (error) {
-      this.drop(exchange, error);
-    }
-  }
-
-  onFailure(exchange: Exchange): void {
-    try {
-      this.takeFailure(exchange);
     } catch (error) {
       this.drop(exchange, error);
     }
@@ -104,14 +94,6 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     if (action !== Action.resolve) return this.act(exchange, action);
     if (!isAboutName(response) && this.replyStale(exchange)) return;
     this.replyJudged(exchange, response);
-  }
-
-  private takeFailure(exchange: Exchange): void {
-    this.timer.source = Source.upstream;
-    const action = this.options.judge.judgeQuery(exchange);
-    if (action !== Action.resolve) return this.act(exchange, action);
-    if (this.replyStale(exchange)) return;
-    this.replies.decided(exchange, Rcode.servFail, Ede.noReachableAuthority);
   }
 
   private answer(exchange: Exchange): void {

@@ -27,6 +27,8 @@ export interface RepliesOptions {
   readonly judge: QueryJudge;
   readonly pages: BlockPages;
   readonly blockTtlSeconds: number;
+  /** Highest TTL of what an upstream has answered. */
+  readonly maxTtlSeconds: number;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
@@ -83,11 +85,12 @@ export class Replies {
   }
 
   forwarded(exchange: Exchange, response: Response): void {
-    const { decision } = this.options.judge;
+    const { judge, maxTtlSeconds } = this.options;
+    const { decision } = judge;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.limit(query);
-    const { ttlCapSeconds } = decision;
-    const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlCapSeconds);
+    const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
+    const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlSeconds);
     this.send(exchange, length, decision.verdict, response.rcode);
   }
 

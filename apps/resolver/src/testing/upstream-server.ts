@@ -21,6 +21,7 @@ export class UpstreamServer {
   readonly connections = new Set<Connection>();
   /** TCP connections that were opened in all. */
   connectionCount = 0;
+  private stopped = false;
 
   private constructor(
     readonly endpoint: { readonly address: string; readonly port: number },
@@ -34,7 +35,7 @@ export class UpstreamServer {
     const server = new UpstreamServer({ address, port }, udp, tcp, answer);
     udp.on('message', (bytes, from) => {
       void server.take({ transport: 'udp', bytes, from }, (packet) => {
-        udp.send(packet, from.port, from.address);
+        if (!server.stopped) udp.send(packet, from.port, from.address);
       });
     });
     tcp.on('connection', (connection) => {
@@ -49,6 +50,7 @@ export class UpstreamServer {
   }
 
   async stop(): Promise<void> {
+    this.stopped = true;
     for (const connection of this.connections) connection.destroy();
     await Promise.all([
       new Promise<void>((resolve) => this.udp.close(resolve)),

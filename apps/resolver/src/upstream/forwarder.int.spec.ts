@@ -1,93 +1,9 @@
-import type { Response } from '@weir/dns-wire';
-import { parseQuery } from '@weir/dns-wire';
-import { decodeMessage, encodeQuery, wireName, type DecodedMessage } from '@weir/dns-wire/testing';
+import { type DecodedMessage, wireName } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { Exchange } from '../query/exchange.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, respond, txt } from '../testing/answers.js';
-import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
-import { Forwarder, type ForwarderOptions } from './forwarder.js';
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function upstream(answer: Answerer, address?: string): Promise<UpstreamServer> {
-  const server = await UpstreamServer.start(answer, address);
-  cleanups.push(() => server.stop());
-  return server;
-}
-
-/** An endpoint where nobody listens. */
-async function deadEndpoint() {
-  const server = await UpstreamServer.start(() => null);
-  await server.stop();
-  return server.endpoint;
-}
-
-type Outcome = DecodedMessage | 'failure';
-
-/** A forwarder and a way to ask it; an outcome is the believed response, decoded. */
-async function forwarder(
-  upstreams: ForwarderOptions['upstreams'],
-  options: Partial<ForwarderOptions> = {},
-) {
-  const waiting = new Map<number, (outcome: Outcome) => void>();
-  const outcomes: Outcome[] = [];
-  const settled: Outcome[] = [];
-  const settle = (exchange: Exchange, outcome: Outcome) => {
-    outcomes.push(outcome);
-    waiting.get(exchange.query.id)?.(outcome);
-  };
-  const subject = new Forwarder({
-    upstreams,
-    nowMs: () => performance.now(),
-    tryMs: 100,
-    patienceMs: 300,
-    outcome: {
-      onSettled: (_question, response) => {
-        settled.push(response === null ? 'failure' : decodeMessage(response.bytes));
-      },
-      onResponse: (exchange, response: Response) => {
-        settle(exchange, decodeMessage(response.bytes));
-      },
-      onFailure: (exchange) => {
-        settle(exchange, 'failure');
-      },
-    },
-    ...options,
-  });
-  await subject.open();
-  cleanups.push(() => {
-    subject.close();
-  });
-  let nextId = 1;
-
-  const exchangeOf = (name: string, qtype = 1): Exchange => {
-    const exchange = new Exchange();
-    exchange.bytes = encodeQuery(name, qtype, { id: nextId++ });
-    exchange.length = exchange.bytes.length;
-    parseQuery(exchange.bytes, exchange.length, exchange.query);
-    return exchange;
-  };
-  /** False when the query is turned away. */
-  const tryAsk = (name: string, qtype: number): false | { outcome: Promise<Outcome> } => {
-    const exchange = exchangeOf(name, qtype);
-    const { id } = exchange.query;
-    const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (!subject.forward(exchange)) return false;
-    exchange.bytes.fill(0xee);
-    return { outcome };
-  };
-  const ask = (name = 'www.Example.com', qtype = 1): Promise<Outcome> => {
-    const asked = tryAsk(name, qtype);
-    if (asked === false) throw new Error('turned away');
-    return asked.outcome;
-  };
-  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
-}
+import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
 
 describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
@@ -121,7 +37,7 @@ describe('Forwarder', () => {
       const outcomes = await Promise.all(
         Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
       );
-      expect(outcomes).not.toContain('failure');
+      expect(outcomes).not.toContainEqual(SILENCE);
     }
     const ports = new Set(server.asked.map(({ from }) => from?.port));
     expect(ports.size).toBeGreaterThan(4);
@@ -204,21 +120,21 @@ describe('Forwarder', () => {
     const silent = await upstream(() => null);
     const { subject, ask, outcomes } = await forwarder([silent.endpoint]);
     const startMs = performance.now();
-    expect(await ask()).toBe('failure');
+    expect(await ask()).toEqual(SILENCE);
     const tookMs = performance.now() - startMs;
     expect(tookMs).toBeGreaterThan(280);
     expect(tookMs).toBeLessThan(600);
     expect(silent.asked).toHaveLength(3);
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
     await sleep(50);
-    expect(outcomes).toEqual(['failure']);
+    expect(outcomes).toEqual([SILENCE]);
     expect(subject.upstreams[0].counters.strays).toBe(3);
   });
 
   it('fails at once when no upstream can be reached', async () => {
     const { ask } = await forwarder([await deadEndpoint()], { tryMs: 2_000, patienceMs: 4_000 });
     const startMs = performance.now();
-    expect(await ask()).toBe('failure');
+    expect(await ask()).toEqual(UNREACHABLE);
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
@@ -246,7 +162,7 @@ describe('Forwarder', () => {
     await new Promise<void>((resolve) => {
       attacker.bind(0, '127.0.0.1', resolve);
     });
-    cleanups.push(() => attacker.close());
+    onTestFinished(() => void attacker.close());
     const server = await upstream((query) => {
       attacker.send(
         respond(query, { answers: [a('192.0.2.66')] }),
@@ -370,8 +286,8 @@ describe('Forwarder', () => {
   it('tells all who wait when nobody answers', async () => {
     const silent = await upstream(() => null);
     const { ask, settled } = await forwarder([silent.endpoint]);
-    expect(await Promise.all([ask(), ask(), ask()])).toEqual(['failure', 'failure', 'failure']);
-    expect(settled).toEqual(['failure']);
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([SILENCE, SILENCE, SILENCE]);
+    expect(settled).toEqual([SILENCE]);
     expect(silent.asked).toHaveLength(3);
   });
 
@@ -381,7 +297,7 @@ describe('Forwarder', () => {
     const first = [ask(), ask()];
     expect(tryAsk('www.example.com', 1)).toBe(false);
     expect(subject).toMatchObject({ overloads: 1, waiting: 2 });
-    expect(await Promise.all(first)).toEqual(['failure', 'failure']);
+    expect(await Promise.all(first)).toEqual([SILENCE, SILENCE]);
     expect(tryAsk('www.example.com', 1)).not.toBe(false);
   });
 

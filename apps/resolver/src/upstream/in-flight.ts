@@ -6,6 +6,8 @@ import type { UpstreamSocket } from './upstream-socket.js';
 /** Most tries of one question; each stays open until the question is settled, so a late answer counts. */
 export const MAX_TRIES = 3;
 
+export const NO_REFUSAL = -1;
+
 /** One question that upstream resolvers were asked, and who waits for the answer; pooled. */
 export class InFlight {
   /** The question, and the first client unless `isForNobody`. */
@@ -31,14 +33,52 @@ export class InFlight {
   readonly ids = new Uint16Array(MAX_TRIES);
   /** When each try began. */
   readonly startedMs = new Float64Array(MAX_TRIES);
+  /** 1 while the try may still bring an answer, even if it was given up for slow. */
+  private readonly open = new Uint8Array(MAX_TRIES);
   /** When the last try counts as failed, and when all do. */
   tryDeadlineMs = 0;
   deadlineMs = 0;
+  /** RCODE and EDE of the first upstream that had no answer to the question but an error; `NO_REFUSAL`: none has. */
+  refusalRcode = NO_REFUSAL;
+  refusalEde = 0;
 
-  /** Forgets the try's socket, so that its answer is not awaited any more. */
-  closeTry(attempt: number): void {
+  /** The next try begins; without a socket it has failed already. @returns its number */
+  beginTry(upstream: number, socket: UpstreamSocket | null, nowMs: number): number {
+    const attempt = this.tries++;
+    this.upstreams[attempt] = upstream;
+    this.startedMs[attempt] = nowMs;
+    this.sockets[attempt] = socket;
+    this.open[attempt] = socket === null ? 0 : 1;
+    if (socket !== null) this.ids[attempt] = socket.reserve(this);
+    return attempt;
+  }
+
+  /** Forgets the try's socket: an answer that comes there is not awaited any more. */
+  leaveSocket(attempt: number): void {
     this.sockets[attempt]?.forget(this.ids[attempt]);
     this.sockets[attempt] = null;
+  }
+
+  /** The try brings no answer. */
+  endTry(attempt: number): void {
+    this.leaveSocket(attempt);
+    this.open[attempt] = 0;
+  }
+
+  isOpen(attempt: number): boolean {
+    return this.open[attempt] === 1;
+  }
+
+  /** Whether any try may still bring an answer. */
+  get hasOpenTry(): boolean {
+    for (let i = 0; i < this.tries; i++) if (this.isOpen(i)) return true;
+    return false;
+  }
+
+  /** The time for all tries is up at `deadlineMs` at the latest. */
+  hurry(deadlineMs: number): void {
+    this.deadlineMs = Math.min(this.deadlineMs, deadlineMs);
+    this.tryDeadlineMs = Math.min(this.tryDeadlineMs, deadlineMs);
   }
 
   /** The try that used this socket and id, or −1. */
@@ -106,6 +146,7 @@ export class InFlightPool {
     entry.exchange.keep(exchange);
     entry.position = this.active.length;
     entry.tries = 0;
+    entry.refusalRcode = NO_REFUSAL;
     this.active.push(entry);
     const bucket = this.bucketOf(entry.exchange);
     entry.nextInBucket = this.buckets[bucket];
@@ -115,7 +156,7 @@ export class InFlightPool {
 
   /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
   end(entry: InFlight): void {
-    for (let i = 0; i < entry.tries; i++) entry.closeTry(i);
+    for (let i = 0; i < entry.tries; i++) entry.endTry(i);
     entry.generation++;
     this.unlink(entry);
     const last = this.active.pop();

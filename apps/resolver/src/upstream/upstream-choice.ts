@@ -26,6 +26,26 @@ export function chooseUpstream(
   return upstreams[(last + 1) % upstreams.length];
 }
 
+/** Of those that answer the first that was not tried yet; null when there is none. */
+export function chooseUntried(
+  upstreams: readonly Upstream[],
+  entry: InFlight,
+  nowMs: number,
+): Upstream | null {
+  for (const upstream of upstreams) {
+    if (!entry.hasTried(upstream.index) && !upstream.isDown(nowMs)) return upstream;
+  }
+  return null;
+}
+
+/** Whether a try is open at an upstream that answers, so that there is something to wait for. */
+export function hasHope(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): boolean {
+  for (let i = 0; i < entry.tries; i++) {
+    if (entry.isOpen(i) && !upstreams[entry.upstreams[i]].isDown(nowMs)) return true;
+  }
+  return false;
+}
+
 function leastLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
   let least = Infinity;
   for (const upstream of upstreams) {

@@ -24,6 +24,8 @@ const LATENCY_MS = 10_000;
 export interface UpstreamCounters {
   queries: number;
   answers: number;
+  /** Answers that were an error, such as SERVFAIL or REFUSED: another upstream is asked where there is one. */
+  refusals: number;
   timeouts: number;
   /** Tries that failed at once: out of reach, a connection that failed, an answer of no use. */
   failures: number;
@@ -39,6 +41,7 @@ export class Upstream {
   readonly counters: UpstreamCounters = {
     queries: 0,
     answers: 0,
+    refusals: 0,
     timeouts: 0,
     failures: 0,
     overTcp: 0,
@@ -84,7 +87,12 @@ export class Upstream {
     return nowMs < this.downUntilMs;
   }
 
-  /** Smoothed time until an answer, or until one was given up; 0 when it is not known or too old. */
+  /** Smoothed time until an answer, or until one was given up, however old; 0 when it is not known. */
+  get smoothedLatencyMs(): number {
+    return this.smoothedMs;
+  }
+
+  /** The same; 0 when it is too old too. */
   latencyMs(nowMs: number): number {
     return nowMs < this.measureAtMs ? this.smoothedMs : 0;
   }

@@ -2,12 +2,10 @@ import type { Response } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
 
-/** What a client that waited gets; one of the two, once. */
+/** What a client that waited gets, once. */
 export interface ClientOutcome {
-  /** The response to the exchange's question. Both are good until this returns. */
+  /** The response to the exchange's question, or an empty one that says why there is none. Both are good until this returns. */
   onResponse(exchange: Exchange, response: Response): void;
-  /** No upstream has answered. */
-  onFailure(exchange: Exchange): void;
 }
 
 /** The clients that wait for answers of upstreams: the first of each question in its entry, those that ask the same in a list behind it. */
@@ -43,8 +41,8 @@ export class WaitingClients {
     return true;
   }
 
-  /** All who wait for the entry get their outcome; null: no upstream has answered. */
-  tellAll(entry: InFlight, response: Response | null): void {
+  /** All who wait for the entry get the response. */
+  tellAll(entry: InFlight, response: Response): void {
     if (!entry.isForNobody) this.tell(entry.exchange, response);
     let waiting = entry.firstWaiting;
     entry.firstWaiting = null;
@@ -58,9 +56,8 @@ export class WaitingClients {
     }
   }
 
-  private tell(exchange: Exchange, response: Response | null): void {
+  private tell(exchange: Exchange, response: Response): void {
     this.count--;
-    if (response === null) this.outcome.onFailure(exchange);
-    else this.outcome.onResponse(exchange, response);
+    this.outcome.onResponse(exchange, response);
   }
 }

@@ -1,0 +1,93 @@
+import { isAboutName, parseQuery, type Response } from '@weir/dns-wire';
+import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { afterEach } from 'vitest';
+import { Exchange } from '../query/exchange.js';
+import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
+import { type Answerer, UpstreamServer } from './upstream-server.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** An upstream until the end of the test. */
+export async function upstream(answer: Answerer, address?: string): Promise<UpstreamServer> {
+  const server = await UpstreamServer.start(answer, address);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+/** An endpoint where nobody listens. */
+export async function deadEndpoint() {
+  const server = await UpstreamServer.start(() => null);
+  await server.stop();
+  return server.endpoint;
+}
+
+/** What was believed, decoded; for an error its RCODE and EDE alone. */
+export type Outcome = DecodedMessage | { rcode: number; ede: number };
+const outcomeOf = (response: Response): Outcome =>
+  isAboutName(response)
+    ? decodeMessage(response.bytes)
+    : { rcode: response.rcode, ede: response.ede };
+
+/** What comes of a question that nobody answers, and of one that nobody can be asked. */
+export const SILENCE = { rcode: 2, ede: 22 };
+export const UNREACHABLE = { rcode: 2, ede: 23 };
+
+/** A forwarder and a way to ask it; an outcome is the believed response, decoded. */
+export async function forwarder(
+  upstreams: ForwarderOptions['upstreams'],
+  options: Partial<ForwarderOptions> = {},
+) {
+  const waiting = new Map<number, (outcome: Outcome) => void>();
+  const outcomes: Outcome[] = [];
+  const settled: Outcome[] = [];
+  const settle = (exchange: Exchange, outcome: Outcome) => {
+    outcomes.push(outcome);
+    waiting.get(exchange.query.id)?.(outcome);
+  };
+  const subject = new Forwarder({
+    upstreams,
+    nowMs: () => performance.now(),
+    tryMs: 100,
+    patienceMs: 300,
+    outcome: {
+      onSettled: (_question, response) => {
+        settled.push(outcomeOf(response));
+      },
+      onResponse: (exchange, response: Response) => {
+        settle(exchange, outcomeOf(response));
+      },
+    },
+    ...options,
+  });
+  await subject.open();
+  cleanups.push(() => {
+    subject.close();
+  });
+  let nextId = 1;
+
+  const exchangeOf = (name: string, qtype = 1): Exchange => {
+    const exchange = new Exchange();
+    exchange.bytes = encodeQuery(name, qtype, { id: nextId++ });
+    exchange.length = exchange.bytes.length;
+    parseQuery(exchange.bytes, exchange.length, exchange.query);
+    return exchange;
+  };
+  /** False when the query is turned away. */
+  const tryAsk = (name: string, qtype: number): false | { outcome: Promise<Outcome> } => {
+    const exchange = exchangeOf(name, qtype);
+    const { id } = exchange.query;
+    const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
+    if (!subject.forward(exchange)) return false;
+    exchange.bytes.fill(0xee);
+    return { outcome };
+  };
+  const ask = (name = 'www.Example.com', qtype = 1): Promise<Outcome> => {
+    const asked = tryAsk(name, qtype);
+    if (asked === false) throw new Error('turned away');
+    return asked.outcome;
+  };
+  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
+}

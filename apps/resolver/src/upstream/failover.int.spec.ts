@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { a, respond } from '../testing/answers.js';
+import { deadEndpoint, forwarder, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import type { Answerer } from '../testing/upstream-server.js';
+
+const good: Answerer = (query) => respond(query, { answers: [a('192.0.2.1')] });
+const failing =
+  (rcode: number): Answerer =>
+  (query) =>
+    respond(query, { flags: 0x8180 | rcode });
+const GOOD = { answers: [{ type: 1 }] };
+const SERVFAIL = { rcode: 2, ede: -1 };
+
+const times = { tryMs: 100, refusedPatienceMs: 1_000, patienceMs: 3_000 };
+
+async function taking<T>(what: Promise<T>): Promise<{ outcome: T; tookMs: number }> {
+  const startMs = performance.now();
+  return { outcome: await what, tookMs: performance.now() - startMs };
+}
+
+describe('an upstream that answers with an error', () => {
+  it.each([1, 2, 4, 5])('of RCODE %i does not hide the answer of the next', async (rcode) => {
+    const first = await upstream(failing(rcode));
+    const second = await upstream(good);
+    const { ask, subject } = await forwarder([first.endpoint, second.endpoint], times);
+    expect(await ask()).toMatchObject(GOOD);
+    expect(subject.upstreams[0].counters).toMatchObject({ refusals: 1, answers: 1, failures: 0 });
+  });
+
+  it('is not believed over TCP either', async () => {
+    const first = await upstream((query) =>
+      respond(query, { flags: query.transport === 'udp' ? 0x8380 : 0x8182 }),
+    );
+    const { ask } = await forwarder([first.endpoint, (await upstream(good)).endpoint], times);
+    expect(await ask()).toMatchObject(GOOD);
+  });
+
+  it('is passed on at once, with its reason, when there is no other', async () => {
+    const bogus = await upstream((query) =>
+      respond(query, {
+        flags: 0x8182,
+        additionals: [
+          {
+            owner: Uint8Array.of(0),
+            type: 41,
+            class: 1232,
+            rdata: Uint8Array.of(0, 15, 0, 2, 0, 6),
+          },
+        ],
+      }),
+    );
+    const { ask } = await forwarder([bogus.endpoint], times);
+    const { outcome, tookMs } = await taking(ask());
+    expect(outcome).toEqual({ rcode: 2, ede: 6 });
+    expect(tookMs).toBeLessThan(900);
+    expect(bogus.asked).toHaveLength(1);
+  });
+
+  it('is passed on when all have one: that of the first', async () => {
+    const all = [await upstream(failing(2)), await upstream(failing(5))];
+    const { ask } = await forwarder(
+      all.map(({ endpoint }) => endpoint),
+      times,
+    );
+    expect(await ask()).toEqual(SERVFAIL);
+    expect(all.map(({ asked }) => asked.length)).toEqual([1, 1]);
+  });
+
+  it('waits for a slow one that was asked before, but not for long', async () => {
+    let slowMs = 150;
+    const slow = await upstream(async (query) => {
+      await sleep(slowMs);
+      return good(query);
+    });
+    const { ask } = await forwarder([slow.endpoint, (await upstream(failing(2))).endpoint], times);
+    expect(await ask('www.example.com')).toMatchObject(GOOD);
+    slowMs = 2_500;
+    const { outcome, tookMs } = await taking(ask('other.example.com'));
+    expect(outcome).toEqual(SERVFAIL);
+    expect(tookMs).toBeLessThan(2_000);
+  });
+
+  it('does not wait for one that does not answer any more', async () => {
+    const silent = await upstream(() => null);
+    const { ask, subject } = await forwarder(
+      [silent.endpoint, (await upstream(failing(2))).endpoint],
+      times,
+    );
+    for (let i = 0; i < 3; i++) expect(await ask(`n${i}.example.com`)).toEqual(SERVFAIL);
+    expect(subject.upstreams[0].isDown(performance.now())).toBe(true);
+    expect((await taking(ask('last.example.com'))).tookMs).toBeLessThan(900);
+  });
+
+  it('is no reason to ask it later than others', async () => {
+    const first = await upstream(failing(2));
+    const { ask, subject } = await forwarder([first.endpoint, await deadEndpoint()], times);
+    for (let i = 0; i < 5; i++) await ask(`n${i}.example.com`);
+    expect(first.asked).toHaveLength(5);
+    expect(subject.allDown).toBe(false);
+  });
+});
+
+it('a question that is passed on for want of any answer says that nobody could be asked', async () => {
+  const { ask } = await forwarder([await deadEndpoint(), await deadEndpoint()], times);
+  expect(await ask()).toEqual(UNREACHABLE);
+});

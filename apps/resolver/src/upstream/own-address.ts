@@ -1,0 +1,38 @@
+import type { Endpoint } from '@weir/ops';
+import { ClientAddress } from '../listeners/client-address.js';
+
+const UNSPECIFIED = ['4:0,0,0,0', '6:0,0,0,0'];
+
+/**
+ * The first of the upstreams that leads back to where this resolver listens, so that every query would go round until it is given up.
+ * @param machineAddresses all addresses of this machine, on which a resolver listens whose own address is `0.0.0.0` or `::`
+ */
+export function findOwnAddress(
+  upstreams: readonly Endpoint[],
+  listening: Endpoint,
+  machineAddresses: readonly string[],
+): Endpoint | undefined {
+  const host = normalForm(listening.address);
+  const listensEverywhere = UNSPECIFIED.includes(host);
+  const machine = new Set(machineAddresses.map(normalForm));
+  const isOwn = (address: string): boolean => {
+    const wanted = normalForm(address);
+    // A packet to the unspecified address goes to this machine.
+    if (wanted === host || UNSPECIFIED.includes(wanted)) return true;
+    return listensEverywhere && (machine.has(wanted) || isLoopback(wanted));
+  };
+  return upstreams.find(({ address, port }) => port === listening.port && isOwn(address));
+}
+
+/** One text for all forms of an address. */
+function normalForm(address: string): string {
+  const client = new ClientAddress();
+  if (!client.set(address, 0)) throw new RangeError(`"${address}" is not an address`);
+  return `${client.family}:${client.words.join()}`;
+}
+
+function isLoopback(normal: string): boolean {
+  const [family, words = ''] = normal.split(':');
+  if (family === '4') return Number(words.split(',')[0]) >>> 24 === 127;
+  return words === '0,0,0,1';
+}
