@@ -13,11 +13,15 @@ import { Database } from './database/database.js';
 import { DomainHasher } from './domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './domain-lists/hash-key-check.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import type { Job } from './jobs/job.js';
+import { JobMetrics } from './jobs/job-metrics.js';
+import { JobRunner } from './jobs/job-runner.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './metrics.js';
 import { BearerTokens } from './requests/bearer-tokens.js';
 import { readTlsFiles } from './requests/tls-files.js';
 import { RequestMetrics } from './requests/request-metrics.js';
+import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { closeServer, listen } from './servers.js';
@@ -129,6 +133,11 @@ async function startParts(
   });
   onStop(() => keeper.stop());
   await keeper.start();
+
+  const jobs: readonly Job[] = [changeLogPruning(database.pool, log)];
+  const metrics = new JobMetrics(registry, jobs);
+  const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
+  onStop(() => runner.stop());
 
   const opsPlace = { host, port: configuration.OPS_PORT, variable: 'OPS_PORT' };
   const notReady = async (): Promise<string | null> =>

@@ -11,6 +11,11 @@ export {
 export type { BuiltConfiguration, FollowerTarget } from './kept-configuration.js';
 export { SnapshotDisk } from './snapshot-disk.js';
 export type { Applied } from './follower-registry.js';
-export { type FollowerKind, type FollowerState, type SnapshotPart } from './protocol.js';
+export {
+  type FollowerKind,
+  type FollowerState,
+  redisNames,
+  type SnapshotPart,
+} from './protocol.js';
 export { ChangePublisher, type ChangePublisherOptions } from './publisher.js';
-export type { FeedLogger } from './redis.js';
+export { type FeedLogger, logOutages } from './redis.js';

@@ -11,7 +11,7 @@ import {
 } from '@weir/config-model';
 import { createHash } from 'node:crypto';
 
-/** The names that one deployment uses in Redis. All channels may lose anything: the change log in PostgreSQL is the guarantee. */
+/** The names that one deployment uses in Redis. Redis may lose all of it: the change log in PostgreSQL is the guarantee. */
 export interface RedisNames {
   /** Channel of committed changes; only the head of a change that is too large for a message. */
   readonly change: string;
@@ -21,6 +21,8 @@ export interface RedisNames {
   readonly follower: string;
   /** Key of a follower's lease; its value is the follower's last state. */
   lease(id: string): string;
+  /** What the keys of the control plane's job queue begin with. */
+  readonly jobs: string;
 }
 
 /**
@@ -38,6 +40,7 @@ export function redisNames(feedToken: string): RedisNames {
     head: `${prefix}:head`,
     follower: `${prefix}:follower`,
     lease: (id) => `${prefix}:lease:${id}`,
+    jobs: `${prefix}:jobs`,
   };
 }
 

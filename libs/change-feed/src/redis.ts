@@ -12,7 +12,7 @@ export interface FeedLogger {
 
 /**
  * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
- * does not answer (nothing queues: a late publish helps nobody), subscriptions are renewed on reconnection. Says once that it went down and once that it is back.
+ * does not answer (nothing queues: a late publish helps nobody), subscriptions are renewed on reconnection.
  */
 export function connectRedis(url: string, role: string, log: FeedLogger): Redis {
   const redis = new Redis(url, {
@@ -25,12 +25,19 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
     connectionName: `weir-${role}`,
   });
+  logOutages(redis, role, log);
+  return redis;
+}
+
+/** Says once that a connection went down and once that it is back, and hears its errors, which would end the process otherwise. */
+export function logOutages(redis: Redis, role: string, log: FeedLogger): void {
   let down = false;
   redis.on('error', (error: Error) => {
     if (!down) log.warn({ role, reason: error.message }, 'Redis is out of reach');
     down = true;
   });
-  redis.on('close', () => {
+  // Not at 'close', which comes at our own goodbye too.
+  redis.on('reconnecting', () => {
     if (!down) log.warn({ role }, 'Redis closed the connection');
     down = true;
   });
@@ -38,7 +45,6 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
     if (down) log.info({ role }, 'Redis is back');
     down = false;
   });
-  return redis;
 }
 
 /**

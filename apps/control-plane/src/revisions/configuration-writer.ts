@@ -39,9 +39,6 @@ export interface PropagationTimeouts {
   readonly replacementMs: number;
 }
 
-/** Changes kept in the log; a follower that is further behind loads a snapshot. */
-const CHANGES_KEPT = 100_000;
-
 /** Longest that one change may take in the database. */
 const TRANSACTION_TIMEOUT_MS = 120_000;
 
@@ -210,8 +207,6 @@ function toHead([row]: readonly HeadRow[]): { head: LockedHead; transactionId: s
 const LOG_CHANGE = `
   WITH logged AS (
     INSERT INTO change (revision, digest, operations) VALUES ($1::bigint, $2, $3::jsonb)
-  ), trimmed AS (
-    DELETE FROM change WHERE revision <= $1::bigint - ${CHANGES_KEPT}
   )
   UPDATE config_head SET revision = $1::bigint, digest = $2`;
 

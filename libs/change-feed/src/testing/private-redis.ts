@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 export interface PrivateRedis {
   readonly url: string;
+  readonly port: number;
   stop(): Promise<void>;
 }
 
@@ -13,8 +14,12 @@ export interface PrivateRedis {
 const ATTEMPTS = 5;
 const READY = 'Ready to accept connections';
 
-/** A Redis of a spec's own: pub/sub channels know no databases, so specs that share one would hear each other. */
-export async function startPrivateRedis(): Promise<PrivateRedis> {
+/**
+ * A Redis of a spec's own, empty: pub/sub channels know no databases, so specs that share one would hear each other.
+ * @param port of one that was stopped and comes back; otherwise any.
+ */
+export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
+  if (port !== undefined) return startOn(port);
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOn(await freePort());
@@ -52,7 +57,7 @@ async function startOn(port: number): Promise<PrivateRedis> {
   }
   // What it says later is read by nobody, and must not fill the pipe.
   child.stdout.removeAllListeners('data').resume();
-  return { url: `redis://127.0.0.1:${port}`, stop };
+  return { url: `redis://127.0.0.1:${port}`, port, stop };
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,94 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Harness, startHarness } from '../testing/harness.js';
+import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './change-log-pruning.js';
+
+const NEVER = new AbortController().signal;
+
+describe('pruneChangeLog', () => {
+  let harness: Harness;
+  let pool: pg.Pool;
+  const sql: Harness['sql'] = (text) => harness.sql(text);
+  /** A log of this many changes, the first `old` of which are a minute past their time. */
+  const fill = async (changes: number, old: number) => {
+    await sql('TRUNCATE change');
+    await sql(`
+      INSERT INTO change (revision, digest, operations, created_at)
+      SELECT revision, repeat('0', 16), '[]', now() - CASE WHEN revision <= ${old}
+        THEN interval '${HOURS_KEPT} hours 1 minute' ELSE interval '${HOURS_KEPT - 1} hours 59 minutes' END
+      FROM generate_series(1, ${changes}) AS revision`);
+    await sql(`UPDATE config_head SET revision = ${changes}`);
+  };
+  const left = async () =>
+    (await sql('SELECT min(revision)::int, max(revision)::int, count(*)::int FROM change'))[0];
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    pool = new pg.Pool({ connectionString: harness.environment['DATABASE_URL'], max: 2 });
+  });
+  beforeEach(() => fill(10, 10));
+  afterAll(async () => {
+    await pool.end();
+    await harness.stop();
+  });
+
+  it('keeps the last hundred thousand changes, however old', async () => {
+    await fill(CHANGES_KEPT + 2_500, CHANGES_KEPT + 2_500);
+    expect(await pruneChangeLog(pool, NEVER)).toBe(2_500);
+    expect(await left()).toEqual([2_501, CHANGES_KEPT + 2_500, CHANGES_KEPT]);
+    expect(await pruneChangeLog(pool, NEVER)).toBe(0);
+  });
+
+  it('keeps the changes of the last day, however many', async () => {
+    await fill(CHANGES_KEPT + 2_500, 1_200);
+    expect(await pruneChangeLog(pool, NEVER)).toBe(1_200);
+    expect(await left()).toEqual([1_201, CHANGES_KEPT + 2_500, CHANGES_KEPT + 1_300]);
+  });
+
+  it('keeps a short log whole', async () => {
+    expect(await pruneChangeLog(pool, NEVER)).toBe(0);
+    expect(await left()).toEqual([1, 10, 10]);
+  });
+
+  it('leaves no gap where an old change stands behind a young one', async () => {
+    await fill(CHANGES_KEPT + 100, 100);
+    await sql('UPDATE change SET created_at = now() WHERE revision = 40');
+    expect(await pruneChangeLog(pool, NEVER)).toBe(39);
+    expect(await left()).toEqual([40, CHANGES_KEPT + 100, CHANGES_KEPT + 61]);
+  });
+
+  it('does not hold up a change that is made meanwhile', async () => {
+    await fill(CHANGES_KEPT + 100, 100);
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      expect(await pruneChangeLog(client, NEVER)).toBe(100);
+      expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+
+  it('ends between two batches when it is told to', async () => {
+    await fill(CHANGES_KEPT + 2_500, 2_500);
+    const stop = new AbortController();
+    pool.once('acquire', () => {
+      stop.abort(new Error('stopped'));
+    });
+    await expect(pruneChangeLog(pool, stop.signal)).rejects.toThrow('stopped');
+    expect((await left())[0]).toBe(1_001);
+  });
+
+  it('runs in the control plane by itself', async () => {
+    await vi.waitFor(
+      async () => {
+        const metrics = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/metrics`);
+        expect(await metrics.text()).toContain(
+          'weir_job_runs_total{job="prune-change-log",result="completed"} 1',
+        );
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+  });
+});
