@@ -5,6 +5,7 @@ import { Decision, Policy, Reason } from '@weir/policy';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { measureChanges } from './changes.mjs';
 import { APPLICATIONS, CATEGORIES, makeDefinition, makeRows, SIZES } from './configuration.mjs';
+import { measureFloor } from './floor.mjs';
 import { measureLatency } from './memory-latency.mjs';
 import { textOf } from './names.mjs';
 import { makeQueries } from './queries.mjs';
@@ -106,6 +107,16 @@ function nsEach(run, queries) {
 }
 
 const latency = measureLatency(cpuMs);
+const held = policy.memory();
+const { floor } = measureFloor(
+  {
+    networks: held.ipv4Networks + held.ipv6Networks + held.naptRanges,
+    profiles: held.profiles,
+    rules: held.domainRules,
+    catalogue: image.length,
+  },
+  cpuMs,
+);
 const decide = {};
 for (const queries of Object.values(pools)) {
   hashAll(queries);
@@ -121,6 +132,7 @@ for (const [outcome, queries] of Object.entries(pools)) {
     hashNs: median(rounds.map(([hash]) => hash)),
     decideNs: median(rounds.map(([, ns]) => ns)),
     identifyNs: median(rounds.map(([, , ns]) => ns)),
+    floorNs: floor[outcome],
   };
 }
 

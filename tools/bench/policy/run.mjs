@@ -49,7 +49,9 @@ const results = values.size.split(',').map((name) => {
   return { name, ...result };
 });
 
-print('ns a call to decide(), hashing of the name apart, by outcome:');
+print(
+  'ns a call to decide(), hashing of the name apart, by outcome; floor: only the reads that wait for each other:',
+);
 print();
 const outcomes = Object.keys(results.at(-1).decide);
 const cell = (result, outcome, key) => {
@@ -57,11 +59,14 @@ const cell = (result, outcome, key) => {
   return measured === undefined ? '' : number(measured[key]);
 };
 table(
-  ['outcome', ...results.flatMap(({ name }) => [`${name}: decide`, 'of it identify', 'hash'])],
+  [
+    'outcome',
+    ...results.flatMap(({ name }) => [`${name}: decide`, 'of it identify', 'hash', 'floor']),
+  ],
   outcomes.map((outcome) => [
     outcome,
     ...results.flatMap((result) =>
-      ['decideNs', 'identifyNs', 'hashNs'].map((key) => cell(result, outcome, key)),
+      ['decideNs', 'identifyNs', 'hashNs', 'floorNs'].map((key) => cell(result, outcome, key)),
     ),
   ]),
 );

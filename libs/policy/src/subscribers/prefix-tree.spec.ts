@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Ipv6Networks } from './ipv6-networks.js';
 import { PrefixTree } from './prefix-tree.js';
 
 type Bits = string;
@@ -8,12 +9,12 @@ type Bits = string;
 class BitTextOracle {
   readonly values = new Map<Bits, number>();
 
-  find(address: Bits): number {
+  find(address: Bits): { value: number; length: number } {
     for (let length = address.length; length >= 0; length--) {
       const value = this.values.get(address.slice(0, length));
-      if (value !== undefined) return value;
+      if (value !== undefined) return { value, length };
     }
-    return -1;
+    return { value: -1, length: 0 };
   }
 }
 
@@ -34,9 +35,11 @@ const bits = (width: number): fc.Arbitrary<Bits> =>
     .map(([nibbles, rest]) => (nibbles.join('') + rest).slice(0, width));
 
 describe.each([
-  { family: 'IPv4', width: 32, keyWords: 1 as const },
-  { family: 'IPv6', width: 128, keyWords: 4 as const },
-])('PrefixTree for $family', ({ width, keyWords }) => {
+  { what: 'PrefixTree of one word', width: 32, create: () => new PrefixTree(1) },
+  { what: 'PrefixTree of two words', width: 64, create: () => new PrefixTree(2) },
+  { what: 'PrefixTree of four words', width: 128, create: () => new PrefixTree(4) },
+  { what: 'Ipv6Networks', width: 128, create: () => new Ipv6Networks() },
+])('$what', ({ width, create }) => {
   it('answers as a list of prefixes does after any puts and deletes', () => {
     const step = fc.record({
       prefix: bits(width),
@@ -45,7 +48,7 @@ describe.each([
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.array(bits(width)), (steps, asked) => {
-        const tree = new PrefixTree(keyWords);
+        const tree = create();
         const oracle = new BitTextOracle();
         for (const { prefix, remove, value } of steps) {
           const previous = oracle.values.get(prefix) ?? -1;
@@ -61,7 +64,9 @@ describe.each([
         for (const address of [...asked, ...steps.map((one) => one.prefix)]) {
           for (const filler of ['0', '1']) {
             const full = address.padEnd(width, filler);
-            expect(tree.find(toWords(full))).toBe(oracle.find(full));
+            const { value, length } = oracle.find(full);
+            expect(tree.find(toWords(full))).toBe(value);
+            if (value >= 0) expect(tree.matchedLength).toBe(length);
           }
         }
       }),
@@ -70,7 +75,7 @@ describe.each([
   });
 
   it('gives back all memory but what it started with', () => {
-    const tree = new PrefixTree(keyWords);
+    const tree = create();
     const addresses = Array.from({ length: 30_000 }, (_, i) =>
       toWords((Math.imul(i, 0x9e3779b1) >>> 0).toString(2).padStart(32, '0')),
     );
@@ -88,22 +93,32 @@ describe.each([
   });
 });
 
-describe('PrefixTree memory', () => {
-  it.each([
-    { family: 'IPv4', keyWords: 1 as const },
-    { family: 'IPv6', keyWords: 4 as const },
-  ])(
-    'is at most 48 bytes for each of a million scattered $family networks',
-    ({ keyWords }) => {
-      const tree = new PrefixTree(keyWords);
-      const words = new Uint32Array(4);
-      for (let i = 0; i < 1_000_000; i++) {
-        const scattered = Math.imul(i ^ (i >>> 7), 0x9e3779b1);
-        words[keyWords === 4 ? 1 : 0] = Math.imul(scattered ^ (scattered >>> 15), 0x85ebca6b);
-        tree.set(words, keyWords === 4 ? 64 : 32, i);
+describe('the memory of networks', () => {
+  const MOST_BYTES = 48;
+  /** A different word for each index, as if by chance. */
+  const scattered = (i: number): number => {
+    const mixed = Math.imul(i ^ (i >>> 7), 0x9e3779b1);
+    return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
+  };
+
+  it('is at most 48 bytes for each of a million scattered IPv4 networks', () => {
+    const tree = new PrefixTree(1);
+    for (let i = 0; i < 1_000_000; i++) tree.set(Uint32Array.of(scattered(i)), 32, i);
+    expect(tree.size).toBeGreaterThan(990_000);
+    expect(tree.bytes / tree.size).toBeLessThan(MOST_BYTES);
+  }, 30_000);
+
+  it.each([200_000, 1_000_000])(
+    'is at most 48 bytes for each of %i scattered IPv6 networks, /48 to /64',
+    (count) => {
+      const networks = new Ipv6Networks();
+      for (let i = 0; i < count; i++) {
+        const length = 48 + (i % 3) * 8;
+        const second = scattered(i) & (-1 << (64 - length));
+        networks.set(Uint32Array.of(0x2001_0db8, second, 0, 0), length, i);
       }
-      expect(tree.size).toBeGreaterThan(990_000);
-      expect(tree.bytes / tree.size).toBeLessThan(48);
+      expect(networks.size).toBeGreaterThan(count * 0.7);
+      expect(networks.bytes / networks.size).toBeLessThan(MOST_BYTES);
     },
     30_000,
   );

@@ -51,8 +51,8 @@ export class PrefixTree {
   private readonly leafWords: number;
   private readonly leafKey: Uint32Array;
 
-  /** @param keyWords words of an address: 1 for IPv4, 4 for IPv6. */
-  constructor(private readonly keyWords: 1 | 4) {
+  /** @param keyWords words of an address, or as many of its first ones as the longest prefix needs. */
+  constructor(private readonly keyWords: 1 | 2 | 4) {
     this.resultsAt = KEY + keyWords;
     this.leafWords = keyWords + 2;
     this.leafKey = new Uint32Array(keyWords);

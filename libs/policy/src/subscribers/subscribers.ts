@@ -1,4 +1,5 @@
 import type { Client } from '../client.js';
+import { Ipv6Networks } from './ipv6-networks.js';
 import { NaptRanges } from './napt-ranges.js';
 import { PrefixTree } from './prefix-tree.js';
 import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
@@ -7,7 +8,7 @@ import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
 export class Subscribers {
   readonly naptRanges = new NaptRanges();
   readonly ipv4Networks = new PrefixTree(1);
-  readonly ipv6Networks = new PrefixTree(4);
+  readonly ipv6Networks = new Ipv6Networks();
 
   /** The narrowest NAPT range that holds the port, else the longest network (decisions §7); −1: neither. Allocates nothing. */
   find({ family, words, port }: Client): number {
