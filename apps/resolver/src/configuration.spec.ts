@@ -42,6 +42,8 @@ describe('SCHEMA', () => {
       LOCAL_ZONES: true,
       BLOCK_RESOLVER_DISCOVERY: true,
       SCHEDULE_TIMEZONE: 'UTC',
+      QUERY_LOG_SAMPLING: 0,
+      QUERY_LOG_NAMES: false,
       OPS_PORT: 9090,
       LOG_LEVEL: 'info',
     });

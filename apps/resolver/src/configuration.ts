@@ -43,6 +43,7 @@ const HIGHEST_MIN_TTL = 3600;
 const HIGHEST_TTL = 2 ** 31 - 1;
 const HIGHEST_RATE = 1_000_000;
 const MOST_CONNECTIONS = 1024;
+const HIGHEST_SAMPLING = 1_000_000;
 
 /** What a resolver reads from its environment. */
 export const SCHEMA = {
@@ -154,6 +155,16 @@ export const SCHEMA = {
   OPS_PORT: port({
     description: 'Port of health and metrics, on the address of DNS_HOST.',
     default: '9090',
+  }),
+  QUERY_LOG_SAMPLING: integer(0, HIGHEST_SAMPLING, {
+    description:
+      'One answered query in so many is logged on standard output, without the client: 1 all, 0 none. When the reader is too slow lines are lost and counted, queries do not wait.',
+    default: '0',
+  }),
+  QUERY_LOG_NAMES: boolean({
+    description:
+      'Whether the query log shows the names that were asked for; otherwise it has their hashes under DOMAIN_HASH_KEY, as the management API has them.',
+    default: 'false',
   }),
   LOG_LEVEL: choice(LOG_LEVELS, {
     description: 'Least severe level that is logged.',

@@ -18,6 +18,7 @@ import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters, Transport } from './metrics/query-counters.js';
 import { Exchange } from './query/exchange.js';
 import { QueryPath } from './query/query-path.js';
+import { QueryLog } from './query-log/query-log.js';
 import { SpecialNames } from './special/special-names.js';
 import { BYPASS_ZONES, LOCAL_ZONES, type SpecialZone } from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';
@@ -43,6 +44,8 @@ export type DnsConfiguration = Pick<
   | 'DOMAIN_HASH_KEY'
   | 'INSPECT_CNAME'
   | 'LOCAL_ZONES'
+  | 'QUERY_LOG_NAMES'
+  | 'QUERY_LOG_SAMPLING'
 >;
 
 export interface DnsServiceOptions {
@@ -50,6 +53,8 @@ export interface DnsServiceOptions {
   readonly upstreams: readonly Endpoint[];
   readonly source: PolicySource;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Where the query log goes. Default: standard output. */
+  readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs?: () => number;
   /** Clock of the cache and of waiting, in milliseconds; it never goes back. */
@@ -92,12 +97,19 @@ function specialZones(configuration: DnsConfiguration): readonly SpecialZone[] {
   ];
 }
 
+function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog | null {
+  const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
+  if (sampling === 0) return null;
+  return new QueryLog({ sampling, showNames, ...(file !== undefined && { destination: file }) });
+}
+
 /** Everything that answers queries, wired. */
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly udp: UdpListener;
   private readonly tcp: StreamListener;
@@ -116,6 +128,7 @@ export class DnsService {
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
     );
+    this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = seldom((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
@@ -152,6 +165,7 @@ export class DnsService {
       limits: this.limits,
       counters,
       latencies: this.latencies,
+      queryLog: this.queryLog,
       nowMs: monotonicMs,
       onDefect,
     });
@@ -229,5 +243,6 @@ export class DnsService {
     this.forwarder.close();
     await this.udp.stop();
     this.tcp.stop();
+    await this.queryLog?.close();
   }
 }

@@ -69,6 +69,7 @@ export async function startResolver(
     latencies: service.latencies,
     limits: service.limits,
     cache: service.cache,
+    queryLog: service.queryLog,
     forwarder: service.forwarder,
     follower,
   });

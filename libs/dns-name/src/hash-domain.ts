@@ -20,5 +20,10 @@ export function hashDomain(normalised: string, key: HashKey): number {
     hashers.set(key, hashes);
   }
   const last = hashes.compute(toWireName(normalised), 0) - 1;
-  return (hashes.high[last] & HIGH_BITS_OF_53) * TWO_TO_32 + hashes.low[last];
+  return cutHash(hashes.low[last], hashes.high[last]);
+}
+
+/** The stored form of a hash of 64 bits, given as two unsigned words: its low 53 bits. */
+export function cutHash(low: number, high: number): number {
+  return (high & HIGH_BITS_OF_53) * TWO_TO_32 + low;
 }

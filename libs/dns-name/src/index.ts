@@ -1,5 +1,5 @@
 export { DomainError, normaliseDomain } from './domain.js';
-export { hashDomain } from './hash-domain.js';
+export { cutHash, hashDomain } from './hash-domain.js';
 export { type HashKey, parseHashKey } from './hash-key.js';
 export { SuffixHashes } from './suffix-hashes.js';
 export { toWireName } from './wire-name.js';

@@ -2,7 +2,7 @@ export * from './answer.js';
 export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export * from './forwarding.js';
 export * from './lifetime.js';
-export { equalsIgnoringCase, expandName, BAD_NAME } from './names.js';
+export { BAD_NAME, equalsIgnoringCase, expandName, presentName } from './names.js';
 export * from './protocol.js';
 export * from './query.js';
 export { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';

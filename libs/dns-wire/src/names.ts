@@ -75,6 +75,25 @@ export function expandName(
   return BAD_NAME;
 }
 
+/**
+ * Presentation form (RFC 1035 §5.1) of the sound, uncompressed wire name at `offset`, without the trailing dot but for the root: what is
+ * no letter, digit, `-` or `_` becomes `\\ddd`.
+ */
+export function presentName(bytes: Uint8Array, offset: number): string {
+  if (bytes[offset] === 0) return '.';
+  let text = '';
+  for (let at = offset; bytes[at] !== 0; at += bytes[at] + 1) {
+    if (at !== offset) text += '.';
+    for (let i = at + 1; i <= at + bytes[at]; i++) text += presentByte(bytes[i]);
+  }
+  return text;
+}
+
+function presentByte(byte: number): string {
+  const character = String.fromCharCode(byte);
+  return /[\w-]/.test(character) ? character : `\\${String(byte).padStart(3, '0')}`;
+}
+
 /** Whether two runs of bytes are equal when ASCII letters are taken as lower case (RFC 4343 §3). */
 export function equalsIgnoringCase(
   a: Uint8Array,

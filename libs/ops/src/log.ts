@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -7,10 +7,13 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * The log of a process: one JSON object a line on standard output, ISO times, level in words. Written synchronously, so that the
- * last line before a crash is there.
+ * The log of a process: one JSON object a line, ISO times, level in words. By default on standard output and written synchronously, so
+ * that the last line before a crash is there.
  */
-export function createLogger(options: { name: string; level: LogLevel }): Logger {
+export function createLogger(
+  options: { name: string; level: LogLevel },
+  destination: DestinationStream = pino.destination({ dest: 1, sync: true }),
+): Logger {
   return pino(
     {
       level: options.level,
@@ -18,6 +21,6 @@ export function createLogger(options: { name: string; level: LogLevel }): Logger
       formatters: { level: (label) => ({ level: label }) },
       base: { process: options.name },
     },
-    pino.destination({ dest: 1, sync: true }),
+    destination,
   );
 }

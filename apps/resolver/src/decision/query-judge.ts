@@ -69,13 +69,17 @@ export class QueryJudge {
   /** The order of the checks is that of decisions §7 and §8: what refuses comes first, then the filter, then what is no question for an upstream. Sets the exchange's hash. */
   judgeQuery(exchange: Exchange): Action {
     const { bytes, query, client } = exchange;
+    exchange.nameLow = 0;
+    exchange.nameHigh = 0;
     if (query.qclass !== CLASS_IN) return this.undecided(Action.refuse);
     const { policy } = this.options.source;
     if (policy === null) return this.undecided(Action.notReady);
     const { decision } = this;
     const labels = this.names.compute(bytes, HEADER_BYTES);
-    exchange.nameLow = labels > 0 ? this.names.low[labels - 1] | 0 : 0;
-    exchange.nameHigh = labels > 0 ? this.names.high[labels - 1] | 0 : 0;
+    if (labels > 0) {
+      exchange.nameLow = this.names.low[labels - 1] | 0;
+      exchange.nameHigh = this.names.high[labels - 1] | 0;
+    }
     policy.decide(client, this.names, this.options.nowMs(), decision);
     if (decision.verdict === Verdict.unfiltered && !this.options.allowedClients.has(client)) {
       return Action.refuse;

@@ -10,6 +10,10 @@ export const Source = {
 export type Source = (typeof Source)[keyof typeof Source];
 const SOURCES = Object.keys(Source);
 
+export function sourceLabel(source: Source): string {
+  return SOURCES[source];
+}
+
 /** Upper bounds of the buckets in milliseconds; above the last there is one more. */
 const BOUNDS_MS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,

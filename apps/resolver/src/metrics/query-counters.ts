@@ -65,10 +65,7 @@ export class QueryCounters {
     reason: Reason,
     rcode: number,
   ): void {
-    let at = transport * TYPES.length + (qtype < 256 ? TYPE_POSITIONS[qtype] : 0);
-    at = at * VERDICTS.length + verdict;
-    at = at * REASONS.length + reason;
-    this.answers[at * RCODES.length + rcode]++;
+    this.answers[positionOf(transport, qtype, verdict, reason, rcode)]++;
   }
 
   drop(why: Dropped): void {
@@ -85,6 +82,30 @@ export class QueryCounters {
   droppedCounts(): [{ why: string }, number][] {
     return DROPPED.map((why, i) => [{ why }, this.dropped[i]]);
   }
+}
+
+/** The label texts of an answered query, as `QueryCounters.answered` takes it. */
+export function queryLabels(
+  transport: Transport,
+  qtype: number,
+  verdict: number,
+  reason: number,
+  rcode: number,
+): QueryLabels {
+  return labelsAt(positionOf(transport, qtype, verdict, reason, rcode));
+}
+
+function positionOf(
+  transport: number,
+  qtype: number,
+  verdict: number,
+  reason: number,
+  rcode: number,
+): number {
+  let at = transport * TYPES.length + (qtype < 256 ? TYPE_POSITIONS[qtype] : 0);
+  at = at * VERDICTS.length + verdict;
+  at = at * REASONS.length + reason;
+  return at * RCODES.length + rcode;
 }
 
 function labelsAt(index: number): QueryLabels {

@@ -17,7 +17,7 @@ export class QueryTimer {
 
   constructor(
     private readonly latencies: LatencyHistogram,
-    private readonly nowMs: () => number,
+    readonly nowMs: () => number,
   ) {}
 
   /** A query has come. */

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from '../cache/answer-cache.js';
+import type { QueryLog } from '../query-log/query-log.js';
 import type { Forwarder } from '../upstream/forwarder.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
@@ -12,6 +13,7 @@ export interface MetricsSources {
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
 }
@@ -41,6 +43,7 @@ export function createRegistry({
   latencies,
   limits,
   cache,
+  queryLog,
   forwarder,
   follower,
 }: MetricsSources): Registry {
@@ -146,6 +149,12 @@ export function createRegistry({
     'Newest revision heard of; -1 before any',
     () => follower.headRevision ?? -1,
   );
+  if (queryLog !== null) {
+    counter('query_log_total', 'Queries that were to be logged', ['result'], () => [
+      [{ result: 'written' }, queryLog.noted - queryLog.dropped],
+      [{ result: 'lost' }, queryLog.dropped],
+    ]);
+  }
   counter('changes_applied_total', 'Changes applied', [], () => [
     [{}, follower.counters.changesApplied],
   ]);

@@ -44,7 +44,7 @@ export class Exchange implements Question {
   peerPort = 0;
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
-  /** Keyed hash of the qname, signed; known once the query is judged. */
+  /** Keyed hash of the qname, signed; known once the query is judged, 0 for the root and for a class that is refused. */
   nameLow = 0;
   nameHigh = 0;
   /** When it came, in milliseconds of a clock that never goes back; 0 when its time is not taken. */

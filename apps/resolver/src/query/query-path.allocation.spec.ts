@@ -49,6 +49,7 @@ function stage() {
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,
     maxTtlSeconds: Infinity,
+    queryLog: null,
     cache: new AnswerCache(1 << 20),
     upstream: () => ({
       allDown: false,

@@ -18,6 +18,7 @@ import type { ClientLimits } from '../limits/client-limits.js';
 import { Source } from '../metrics/latency-histogram.js';
 import { Dropped, NO_VERDICT, type QueryCounters, Transport } from '../metrics/query-counters.js';
 import type { QueryTimer } from '../metrics/query-timer.js';
+import type { QueryLog } from '../query-log/query-log.js';
 import { writeSpecialAnswer } from '../special/special-answer.js';
 import { Special } from '../special/zones.js';
 import type { Exchange } from './exchange.js';
@@ -32,6 +33,8 @@ export interface RepliesOptions {
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
+  /** Null: no query is logged. */
+  readonly queryLog: QueryLog | null;
 }
 
 const ANY_TTL_SECONDS = 3600;
@@ -140,11 +143,25 @@ export class Replies {
     verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
   ): void {
-    const { judge, counters, timer } = this.options;
+    const { judge, counters, timer, queryLog } = this.options;
     const { replyPath, query } = exchange;
     const reason = verdict === NO_VERDICT ? Reason.none : judge.decision.reason;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
     timer.end(exchange);
+    if (queryLog?.isDue()) this.note(queryLog, exchange, verdict, reason, rcode);
     replyPath.reply(exchange, this.out, length);
+  }
+
+  private note(
+    log: QueryLog,
+    exchange: Exchange,
+    verdict: number,
+    reason: Reason,
+    rcode: number,
+  ): void {
+    const { judge, timer } = this.options;
+    const { profileId } = judge.decision;
+    const { source, nowMs } = timer;
+    log.note(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
   }
 }

@@ -32,6 +32,8 @@ export const CONFIGURATION: DnsConfiguration = {
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
   LOCAL_ZONES: true,
+  QUERY_LOG_NAMES: false,
+  QUERY_LOG_SAMPLING: 0,
 };
 
 export function put<K extends EntityKind>(kind: K, entity: Entities[K]): PutOperation {
