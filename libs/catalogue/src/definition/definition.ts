@@ -16,7 +16,7 @@ export interface SourceDefinition {
   readonly format: ListFormat;
   /** How often a URL is asked again; null: whenever the definition is read. */
   readonly refreshMs: number | null;
-  /** Where the definition names it, as `catalogue.yaml:14: categories[3].sources[0]`. */
+  /** Where the definition names it first, as `catalogue.yaml:14: categories[3].sources[0]`. */
   readonly declaredAt: string;
 }
 
@@ -27,6 +27,8 @@ export interface GroupDefinition {
   readonly name: string;
   /** Inline, in normal form; each covers everything below it. May hold duplicates. */
   readonly domains: readonly string[];
+  /** The line of `catalogue.yaml` that each of `domains` stands in. */
+  readonly domainLines: readonly number[];
   readonly sources: readonly SourceDefinition[];
 }
 
@@ -36,4 +38,10 @@ export interface Definition {
   readonly categories: readonly GroupDefinition[];
   /** Ascending by id. */
   readonly applications: readonly GroupDefinition[];
+}
+
+/** The sources of a definition, each once, in the order in which groups name them: several groups share one object. */
+export function sourcesOf({ categories, applications }: Definition): SourceDefinition[] {
+  const all = [...categories, ...applications].flatMap(({ sources }) => sources);
+  return [...new Set(all)];
 }

@@ -70,10 +70,15 @@ class GroupReader {
       throw yaml.fail(idPlace, `id ${id} stands in line ${taken} already`);
     }
     lineOfId.set(id, yaml.line(idPlace));
+    const domains = this.each(fields.domains, (item) => ({
+      domain: this.domain(item),
+      line: yaml.line(item),
+    }));
     return {
       id,
       name: yaml.text(yaml.required(place, fields, 'name'), MAX_NAME),
-      domains: this.each(fields.domains, (item) => this.domain(item)),
+      domains: domains.map(({ domain }) => domain),
+      domainLines: domains.map(({ line }) => line),
       sources: this.each(fields.sources, (item) => this.source(item)),
     };
   }
@@ -91,14 +96,12 @@ class GroupReader {
   /** Several groups may name one source, all in the same way: its state and its list are kept by name. */
   private source(place: Place): SourceDefinition {
     const source = readSource(this.yaml, place, this.base);
-    const known = this.sources.get(source.name);
-    if (known === undefined) this.sources.set(source.name, source);
-    else if (known.format !== source.format || known.refreshMs !== source.refreshMs) {
-      throw this.yaml.fail(
-        place,
-        `${source.name} has another format or refresh at ${known.declaredAt}`,
-      );
+    const known = this.sources.get(source.name) ?? source;
+    this.sources.set(source.name, known);
+    if (known.format !== source.format || known.refreshMs !== source.refreshMs) {
+      const problem = `${source.name} has another format or refresh at ${known.declaredAt}`;
+      throw this.yaml.fail(place, problem);
     }
-    return source;
+    return known;
   }
 }

@@ -43,11 +43,12 @@ describe('readDefinition', () => {
   it('reads groups by id, with inline domains in normal form and sources by name', async () => {
     const { categories, applications } = await read({ 'catalogue.yaml': VALID });
     expect(categories).toEqual([
-      { id: 2, name: 'Empty', domains: [], sources: [] },
+      { id: 2, name: 'Empty', domains: [], domainLines: [], sources: [] },
       {
         id: 12,
         name: 'Gambling',
         domains: ['bet.example', 'xn--bcher-kva.example'],
+        domainLines: [5, 5],
         sources: [
           {
             name: 'lists/gambling.txt',
@@ -67,7 +68,7 @@ describe('readDefinition', () => {
       },
     ]);
     expect(applications).toEqual([
-      { id: 3, name: 'Video', domains: ['video.example'], sources: [] },
+      { id: 3, name: 'Video', domains: ['video.example'], domainLines: [17], sources: [] },
     ]);
   });
 

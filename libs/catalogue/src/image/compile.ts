@@ -26,6 +26,8 @@ export interface CompiledCatalogue {
   readonly image: Uint8Array<ArrayBuffer>;
   /** Of the image, 64 lower-case hex digits. */
   readonly sha256: string;
+  /** Distinct names listed. */
+  readonly domainCount: number;
   /** Ascending by id. */
   readonly categories: readonly GroupSummary[];
   /** Ascending by id. */
@@ -58,7 +60,8 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
     applications: summaries.slice(categories.length),
   };
   const image = writeImage({ merge, sets, count }, names, key);
-  return { image, sha256: createHash('sha256').update(image).digest('hex'), ...names };
+  const sha256 = createHash('sha256').update(image).digest('hex');
+  return { image, sha256, domainCount: count, ...names };
 }
 
 /** The mark of an empty slot is the highest hash, so only a last name can have it. */

@@ -1,0 +1,173 @@
+import { CatalogueImage } from '@weir/catalogue';
+import { parseHashKey } from '@weir/dns-name';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand, USAGE } from './command.js';
+import { Terminal } from './terminal.js';
+
+const KEY_HEX = '000102030405060708090a0b0c0d0e0f';
+const YAML = `categories:
+  - id: 7
+    name: Gambling
+    domains: [bet.example]
+    sources:
+      - { file: gambling.txt, format: domains }
+  - { id: 8, name: Casinos, domains: [casino.bet.example, bet.example] }
+applications:
+  - id: 3
+    name: Betting app
+    domains:
+      - api.bet.example
+    sources:
+      - { file: gambling.txt, format: domains }
+`;
+const LIST = 'poker.example\n# both\nbet.example\nno domain\npoker.example\n';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-command-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function write(yaml: string, list: string): Promise<void> {
+  await writeFile(join(folder, 'catalogue.yaml'), yaml);
+  await writeFile(join(folder, 'gambling.txt'), list);
+}
+
+async function run(...argv: string[]): Promise<{ code: number; out: string[]; errors: string[] }> {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const into = (lines: string[]) => ({
+    isTTY: false as const,
+    write: (text: string) => lines.push(text.trimEnd()) > 0,
+  });
+  const environment = { CATALOGUE: folder, DOMAIN_HASH_KEY: KEY_HEX };
+  const terminal = new Terminal(into(out), into(errors));
+  return { code: await runCommand(argv, environment, terminal), out, errors };
+}
+
+describe('catalogue check', () => {
+  it('reports what each source lists', async () => {
+    await write(YAML, LIST);
+    const { code, out, errors } = await run('check');
+    expect([code, errors]).toEqual([0, []]);
+    expect(out[0]).toBe('2 categories and 1 applications, 3 domains in catalogue.yaml');
+    expect(out[1].split(/ {2,}/)).toEqual([
+      ...['source', 'format', 'names', 'skipped', 'invalid lines', 'seconds'],
+    ]);
+    expect(out[2].split(/ {2,}/).slice(0, 5)).toEqual(['gambling.txt', 'domains', '2', '0', '1']);
+    expect(out[4]).toMatch(/^ {2}gambling\.txt:4: may hold letters/);
+    expect(out.at(-1)).toBe('1 of 1 sources can be used');
+  });
+
+  it('fails when a source cannot be used, with the reason', async () => {
+    await write(YAML, '<html>\n<body>\n');
+    const { code, out, errors } = await run('check');
+    expect(code).toBe(1);
+    expect(errors).toEqual([
+      expect.stringMatching(
+        /^catalogue: catalogue\.yaml:6: categories\[0\]\.sources\[0\]: gambling\.txt lists no domain \(2 lines, 0 entries skipped, 2 lines invalid; line 1 may hold/,
+      ),
+    ]);
+    expect(out.at(-1)).toBe('0 of 1 sources can be used');
+    await rm(join(folder, 'gambling.txt'));
+    expect((await run('check')).errors[0]).toContain('gambling.txt cannot be read: ENOENT');
+  });
+
+  it('names every fault of the definition', async () => {
+    await write('categories: [{ id: 1, name: a }, { id: 1, name: b }, { id: 2 }]', '');
+    const { code, errors } = await run('check');
+    expect(code).toBe(1);
+    expect(errors).toEqual([
+      'catalogue: catalogue.yaml:1: categories[1].id: id 1 stands in line 1 already',
+      'catalogue: catalogue.yaml:1: categories[2]: name is missing',
+    ]);
+  });
+});
+
+describe('catalogue build', () => {
+  it('writes the image that DOMAIN_HASH_KEY opens', async () => {
+    await write(YAML, LIST);
+    const file = join(folder, 'image');
+    const { code, out } = await run('build', file);
+    expect(code).toBe(0);
+    const bytes = await readFile(file);
+    const image = CatalogueImage.open(bytes, parseHashKey(KEY_HEX));
+    expect(image.domainCount).toBe(4);
+    expect(image.applications).toEqual([{ id: 3, name: 'Betting app', domains: 3 }]);
+    expect(out).toEqual([
+      `${file}: 4 domains`,
+      expect.stringMatching(/^[\d,]+ bytes, [\d.]+ a domain$/),
+      `sha256 ${createHash('sha256').update(bytes).digest('hex')}`,
+    ]);
+  });
+
+  it('writes nothing when a source cannot be used, or the file cannot be written', async () => {
+    await write(YAML, '');
+    expect((await run('build', join(folder, 'image'))).code).toBe(1);
+    await write(YAML, LIST);
+    const { code, errors } = await run('build', join(folder, 'absent', 'image'));
+    expect([code, errors[0]]).toEqual([1, expect.stringContaining('cannot be written: ENOENT')]);
+    expect(await readdir(folder)).toEqual(['catalogue.yaml', 'gambling.txt']);
+  });
+});
+
+describe('catalogue show', () => {
+  it('tells who lists a domain or its parents, and where', async () => {
+    await write(YAML, LIST);
+    const { code, out } = await run('show', 'WWW.Casino.bet.example.');
+    expect(code).toBe(0);
+    expect(out).toEqual([
+      'category 7, Gambling',
+      '  bet.example  catalogue.yaml:4',
+      '  bet.example  gambling.txt:3',
+      'category 8, Casinos',
+      '  casino.bet.example  catalogue.yaml:7',
+      '  bet.example         catalogue.yaml:7',
+      'application 3, Betting app',
+      '  bet.example  gambling.txt:3',
+    ]);
+  });
+
+  it('says so when nothing lists it', async () => {
+    await write(YAML, LIST);
+    const { out } = await run('show', 'notbet.example');
+    expect(out).toEqual(['notbet.example belongs to no category and no application']);
+  });
+
+  it('tells what it knows when a source cannot be read, and fails', async () => {
+    await write(YAML, LIST);
+    await rm(join(folder, 'gambling.txt'));
+    const { code, out, errors } = await run('show', 'bet.example');
+    expect([code, errors.length]).toEqual([1, 1]);
+    expect(out[0]).toBe('category 7, Gambling');
+  });
+});
+
+describe('the catalogue command', () => {
+  it('explains itself', async () => {
+    expect(await run('--help')).toEqual({ code: 0, out: [USAGE], errors: [] });
+  });
+
+  it.each([
+    [[], 'no command'],
+    [['show'], 'not the right arguments'],
+    [['check', 'it'], 'not the right arguments'],
+    [['list'], 'unknown command list'],
+    [['check', '--verbose'], "Unknown option '--verbose'"],
+    [['show', '*.example'], 'the domain may hold letters'],
+  ])('does not take %j', async (argv, problem) => {
+    const { code, errors } = await run(...argv);
+    expect(code).toBe(2);
+    expect(errors[0]).toMatch(/^catalogue: .*; see --help$/);
+    expect(errors[0]).toContain(problem);
+  });
+
+  it('reads the folder that --catalogue names', async () => {
+    const { code, errors } = await run('check', '--catalogue', join(folder, 'absent'));
+    expect([code, errors[0]]).toEqual([1, expect.stringContaining('cannot be read: ENOENT')]);
+  });
+});

@@ -1,0 +1,43 @@
+import {
+  type ByteStream,
+  CatalogueError,
+  openSource,
+  type SourceDefinition,
+} from '@weir/catalogue';
+import { DEFAULT_LIMITS } from '@weir/catalogue';
+import { type HashKey, parseHashKey } from '@weir/dns-name';
+import type { Terminal } from './terminal.js';
+
+const TIMEOUT_MS = 30 * 60_000;
+
+/** Any key tells names apart; images are made under the deployment's. */
+export const ANY_KEY: HashKey = parseHashKey('0'.repeat(32));
+
+/**
+ * Opens a source and has it read.
+ * @throws CatalogueError with where the source is declared, its name, and what is wrong.
+ */
+export async function withSource<T>(
+  source: SourceDefinition,
+  terminal: Terminal,
+  read: (body: ByteStream) => Promise<T>,
+): Promise<T> {
+  try {
+    const { maxBytes } = DEFAULT_LIMITS;
+    const opened = await openSource(source, { maxBytes, timeoutMs: TIMEOUT_MS });
+    if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
+    return await read(watched(opened.body, source.name, terminal));
+  } catch (cause) {
+    if (!(cause instanceof CatalogueError)) throw cause;
+    throw new CatalogueError(`${source.declaredAt}: ${source.name} ${cause.message}`, { cause });
+  }
+}
+
+async function* watched(body: ByteStream, name: string, terminal: Terminal): ByteStream {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    terminal.progress(name, bytes);
+    yield chunk;
+  }
+}

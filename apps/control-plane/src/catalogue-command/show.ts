@@ -1,0 +1,84 @@
+import {
+  CatalogueError,
+  type Definition,
+  type GroupDefinition,
+  type SourceDefinition,
+  sourcesOf,
+  visitNames,
+} from '@weir/catalogue';
+import { SuffixHashes, toWireName } from '@weir/dns-name';
+import { ANY_KEY, withSource } from './read-source.js';
+import { table, type Terminal } from './terminal.js';
+
+/** A line that lists the domain or a parent of it. */
+interface Mention {
+  readonly domain: string;
+  readonly where: string;
+}
+
+/** Prints who lists a domain or a parent of it, and where. @returns whether all sources could be read. */
+export async function show(
+  definition: Definition,
+  domain: string,
+  terminal: Terminal,
+): Promise<boolean> {
+  const bySource = new Map<string, Mention[]>();
+  let allRead = true;
+  for (const source of sourcesOf(definition)) {
+    try {
+      bySource.set(source.name, await mentionsIn(source, domain, terminal));
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      terminal.printError(`catalogue: ${error.message}`);
+      allRead = false;
+    }
+  }
+  const printed = (kind: string, groups: readonly GroupDefinition[]): number => {
+    const listing = groups.map((group) => ({ group, found: mentions(group, domain, bySource) }));
+    const belonging = listing.filter(({ found }) => found.length > 0);
+    for (const { group, found } of belonging) {
+      terminal.print(`${kind} ${group.id}, ${group.name}`);
+      const rows = found.map((mention) => [`  ${mention.domain}`, mention.where]);
+      table(rows, 2).forEach((row) => terminal.print(row));
+    }
+    return belonging.length;
+  };
+  const count =
+    printed('category', definition.categories) + printed('application', definition.applications);
+  if (count === 0) terminal.print(`${domain} belongs to no category and no application`);
+  return allRead;
+}
+
+function mentions(
+  { domains, domainLines, sources }: GroupDefinition,
+  domain: string,
+  bySource: ReadonlyMap<string, readonly Mention[]>,
+): Mention[] {
+  const inline = domains
+    .map((listed, i) => ({ domain: listed, where: `catalogue.yaml:${domainLines[i]}` }))
+    .filter((mention) => domain === mention.domain || domain.endsWith(`.${mention.domain}`));
+  return [...inline, ...sources.flatMap(({ name }) => bySource.get(name) ?? [])];
+}
+
+function mentionsIn(
+  source: SourceDefinition,
+  domain: string,
+  terminal: Terminal,
+): Promise<Mention[]> {
+  const labels = domain.split('.');
+  const asked = new SuffixHashes(ANY_KEY);
+  asked.compute(toWireName(domain), 0);
+  const found: Mention[] = [];
+  return withSource(source, terminal, async (body) => {
+    await visitNames(body, source.format, ANY_KEY, (hashes, line) => {
+      const last = hashes.count - 1;
+      if (last >= asked.count || hashes.low[last] !== asked.low[last]) return;
+      if (hashes.high[last] !== asked.high[last]) return;
+      found.push({
+        domain: labels.slice(-hashes.count).join('.'),
+        where: `${source.name}:${line}`,
+      });
+    });
+    return found;
+  });
+}
