@@ -3,11 +3,9 @@ import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
 import { explainListenError, type Logger, startOpsServer } from '@weir/ops';
 import type { Server } from 'node:http';
-import { CatalogueActivation } from './catalogue/catalogue-activation.js';
-import { CatalogueKeeper } from './catalogue/catalogue-keeper.js';
-import { CatalogueMetrics } from './catalogue/catalogue-metrics.js';
+import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
-import { SourceRefresh } from './catalogue/source-refresh.js';
+import { createKeeper } from './catalogue/create-keeper.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { Database } from './database/database.js';
 import { DomainHasher } from './domain-lists/domain-hasher.js';
@@ -114,27 +112,14 @@ async function startParts(
   const feedPort = await serve(feed, 'FEED_PORT');
 
   // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
-  const keeper = new CatalogueKeeper({
-    place: configuration.CATALOGUE,
-    key: hashKey,
-    pool: database.pool,
-    sources: new SourceRefresh({
-      pool: database.pool,
-      key: hashKey,
-      limits: {
-        timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
-        maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
-      },
-      metrics: new CatalogueMetrics(registry, database.pool),
-      log,
-    }),
-    activation: new CatalogueActivation(database, writer, log),
-    log,
-  });
+  const keeper = createKeeper(configuration, { database, writer, registry, key: hashKey, log });
   onStop(() => keeper.stop());
   await keeper.start();
 
-  const jobs: readonly Job[] = [changeLogPruning(database.pool, log)];
+  const jobs: readonly Job[] = [
+    changeLogPruning(database.pool, log),
+    ...catalogueJobs(keeper, configuration.CATALOGUE_INTERVAL_MS),
+  ];
   const metrics = new JobMetrics(registry, jobs);
   const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
   onStop(() => runner.stop());

@@ -270,6 +270,26 @@ describe('CatalogueKeeper', () => {
     expect(await errorOf('catalogue.yaml')).toBeNull();
   });
 
+  it('tells once that a list was damaged where it is kept, and compiles when there is another', async () => {
+    await writeFile(join(folder, 'a.txt'), 'a.example\n');
+    await define('file: a.txt, format: domains');
+    await startKeeper();
+    await query(
+      'UPDATE catalogue_source SET names = set_byte(names, 39, 255 - get_byte(names, 39))',
+    );
+    await query('UPDATE catalogue_image SET inputs_sha256 = NULL');
+    await keeper.look(NEVER);
+    await keeper.look(NEVER);
+    expect(await errorOf('catalogue.yaml')).toContain('checksum is wrong');
+    expect(logLines.filter((line) => line.includes('checksum is wrong'))).toHaveLength(1);
+    await writeFile(join(folder, 'a.txt'), 'b.example\n');
+    await keeper.look(NEVER);
+    expect([await listed('b.example'), await errorOf('catalogue.yaml')]).toEqual([
+      ['b.example'],
+      null,
+    ]);
+  });
+
   it('follows a definition that is a URL, and the files beside it', async () => {
     lists.serve('/set/catalogue.yaml', (_request, response) => response.writeHead(503).end());
     await startKeeper(`${lists.url}/set`);

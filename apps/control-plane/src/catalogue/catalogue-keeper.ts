@@ -4,8 +4,9 @@ import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import { isDatabaseUnreachable } from '../errors/database-faults.js';
 import type { CatalogueActivation } from './catalogue-activation.js';
-import { inputsOf } from './catalogue-inputs.js';
+import { type CatalogueInputs, inputsOf } from './catalogue-inputs.js';
 import { activeInputs } from './catalogue-store.js';
+import type { CompileOutcome } from './catalogue-tasks.js';
 import { compileInThread } from './catalogue-thread.js';
 import { isDue } from './source-due.js';
 import type { SourceRefresh } from './source-refresh.js';
@@ -31,13 +32,14 @@ export interface CatalogueKeeperOptions {
 const LANES = 4;
 /** After a start without the database. */
 const RETRY_MS = 2_000;
-/** Names the definition among the sources, where how it was read last is noted. */
+/** Names the whole among the sources: whether what it says is in force. */
 const DEFINITION = 'catalogue.yaml';
 
 /** Keeps the catalogue in force what its definition and the sources say. */
 export class CatalogueKeeper {
   private readonly stopping = new AbortController();
   private retry: NodeJS.Timeout | undefined;
+  private failed: { readonly inputsSha256: string; readonly error: CatalogueError } | null = null;
 
   constructor(private readonly options: CatalogueKeeperOptions) {}
 
@@ -67,22 +69,19 @@ export class CatalogueKeeper {
 
   /** Looks at the definition and at the files beside it, and puts in force what has changed, there and in the lists of URLs. */
   async look(signal: AbortSignal): Promise<void> {
-    const { pool, sources } = this.options;
-    const definition = await this.definition();
-    if (definition === null) return;
-    const states = await readStates(pool);
-    const named = sourcesOf(definition);
-    for (const source of named) {
-      const isFile = 'path' in source.location;
-      if (isFile) await sources.refresh(source, states.get(source.name), signal);
+    const { place, pool } = this.options;
+    try {
+      await this.bringUpToDate(await readDefinition(place), signal);
+      await noteUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      await this.noteProblem(error.message);
     }
-    await this.putInForce(definition, signal);
-    await dropForgotten(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 
   /** Asks the URLs that are due, some at a time; what comes of it is put in force by the next look. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    const definition = await this.definition();
+    const definition = await readDefinition(this.options.place).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.pool);
     const due = sourcesOf(definition)
@@ -97,37 +96,58 @@ export class CatalogueKeeper {
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Compiles nothing when all is as it was when the image in force was compiled. */
-  private async putInForce(definition: Definition, signal: AbortSignal): Promise<void> {
-    const { pool, key, activation, log } = this.options;
-    const inputs = inputsOf(definition, await readStates(pool));
+  private async bringUpToDate(definition: Definition, signal: AbortSignal): Promise<void> {
+    const { pool, sources } = this.options;
+    const states = await readStates(pool);
+    const named = sourcesOf(definition);
+    for (const source of named) {
+      const isFile = 'path' in source.location;
+      if (isFile) await sources.refresh(source, states.get(source.name), signal);
+    }
+    await this.putInForce(inputsOf(definition, await readStates(pool)), signal);
+    await dropForgotten(pool, [DEFINITION, ...named.map(({ name }) => name)]);
+  }
+
+  /** Compiles nothing when all is as it was when the image in force was compiled, or when that failed. */
+  private async putInForce(inputs: CatalogueInputs, signal: AbortSignal): Promise<void> {
+    const { pool, activation } = this.options;
     if (inputs.sha256 === (await activeInputs(pool))) return;
+    if (inputs.sha256 === this.failed?.inputsSha256) throw this.failed.error;
+    const outcome = await this.compile(inputs, signal);
+    if (outcome.status === 'failed') {
+      const error = new CatalogueError(`it cannot be compiled: ${outcome.problem}`);
+      this.failed = { inputsSha256: inputs.sha256, error };
+      throw error;
+    }
+    await activation.activate(outcome.compiled, inputs.sha256);
+  }
+
+  private async compile(inputs: CatalogueInputs, signal: AbortSignal): Promise<CompileOutcome> {
+    const { pool, key, log } = this.options;
     const startedMs = performance.now();
     const lists: Uint8Array[] = [];
     for (const state of inputs.lists) lists.push(await readNames(pool, state));
     const { categories, applications } = inputs;
-    const compiled = await compileInThread({ categories, applications, lists, key }, signal);
+    const outcome = await compileInThread({ categories, applications, lists, key }, signal);
     const durationMs = Math.round(performance.now() - startedMs);
-    log.info({ sizeBytes: compiled.image.length, durationMs }, 'catalogue compiled');
-    await activation.activate(compiled, inputs.sha256);
+    if (outcome.status === 'compiled') {
+      log.info({ sizeBytes: outcome.compiled.image.length, durationMs }, 'catalogue compiled');
+    }
+    return outcome;
   }
 
-  /** Null when it cannot be used now: what is in force stays. */
-  private async definition(): Promise<Definition | null> {
-    const { place, pool, log } = this.options;
-    try {
-      const definition = await readDefinition(place);
-      await noteUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
-      return definition;
-    } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      const { message: problem } = error;
-      const before = (await readStates(pool)).get(DEFINITION);
-      // Said once for as long as it stays the same.
-      if (before?.lastError !== problem)
-        log.error({ problem }, 'the catalogue definition cannot be used');
-      await noteFailure(pool, DEFINITION, problem);
-      return null;
-    }
+  /** Said once for as long as it stays the same; what is in force stays. */
+  private async noteProblem(problem: string): Promise<void> {
+    const { pool, log } = this.options;
+    const before = (await readStates(pool)).get(DEFINITION);
+    if (before?.lastError !== problem)
+      log.error({ problem }, 'the catalogue cannot be brought up to date');
+    await noteFailure(pool, DEFINITION, problem);
   }
+}
+
+/** The look tells what is wrong with it. */
+function nullWhenUnusable(error: unknown): null {
+  if (error instanceof CatalogueError) return null;
+  throw error;
 }

@@ -60,6 +60,10 @@ export interface CompileTask {
   readonly key: HashKey;
 }
 
+export type CompileOutcome =
+  | { readonly status: 'compiled'; readonly compiled: CompiledCatalogue }
+  | { readonly status: 'failed'; readonly problem: string };
+
 /** Lists are packed well: as many times as long may come out of one. */
 const UNPACKED_TIMES = 4;
 
@@ -90,8 +94,17 @@ export async function readSource(task: ReadTask): Promise<ReadOutcome> {
   }
 }
 
-/** Compiles the groups. @throws CatalogueError when a list is damaged, or was made under another key. */
-export function compileGroups(task: CompileTask): CompiledCatalogue {
+/** Compiles the groups. A list that is damaged, or was made under another key, is a failure. */
+export function compileGroups(task: CompileTask): CompileOutcome {
+  try {
+    return { status: 'compiled', compiled: compile(task) };
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    return { status: 'failed', problem: error.message };
+  }
+}
+
+function compile(task: CompileTask): CompiledCatalogue {
   const { key } = task;
   const lists = task.lists.map((bytes) => NameList.fromBytes(bytes, key));
   const listed = (group: KeptGroup): ListedGroup => ({

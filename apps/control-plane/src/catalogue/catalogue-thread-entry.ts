@@ -7,6 +7,7 @@ if (task.kind === 'read') {
   const outcome = await readSource(task.input);
   parentPort?.postMessage(outcome, outcome.status === 'read' ? [outcome.names.buffer] : []);
 } else {
-  const compiled = compileGroups(task.input);
-  parentPort?.postMessage(compiled, [compiled.image.buffer]);
+  const outcome = compileGroups(task.input);
+  const moved = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];
+  parentPort?.postMessage(outcome, moved);
 }

@@ -1,6 +1,5 @@
-import type { CompiledCatalogue } from '@weir/catalogue';
 import { Worker } from 'node:worker_threads';
-import type { CompileTask, ReadOutcome, ReadTask } from './catalogue-tasks.js';
+import type { CompileOutcome, CompileTask, ReadOutcome, ReadTask } from './catalogue-tasks.js';
 
 export type ThreadTask =
   | { readonly kind: 'read'; readonly input: ReadTask }
@@ -20,10 +19,7 @@ export function readInThread(input: ReadTask, signal: AbortSignal): Promise<Read
 }
 
 /** As `compileGroups`, in a thread of its own, which takes the lists over. */
-export function compileInThread(
-  input: CompileTask,
-  signal: AbortSignal,
-): Promise<CompiledCatalogue> {
+export function compileInThread(input: CompileTask, signal: AbortSignal): Promise<CompileOutcome> {
   const buffers = input.lists.map(({ buffer }) => buffer as ArrayBuffer);
   return run({ kind: 'compile', input }, buffers, signal);
 }

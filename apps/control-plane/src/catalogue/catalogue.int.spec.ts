@@ -1,15 +1,21 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ControlPlane } from '../control-plane.js';
 import { faultsOf, type Harness, startHarness } from '../testing/harness.js';
+import { startListServer } from '../testing/list-server.js';
 import { writeCatalogue } from '../testing/write-catalogue.js';
+
+const WAIT = { timeout: 20_000, interval: 100 };
 
 describe('the catalogue of the deployment', () => {
   let harness: Harness;
   const revision = async () =>
     Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
   const images = async () => (await harness.sql('SELECT version FROM catalogue_image')).length;
+  const metricsOf = async ({ opsPort }: Pick<ControlPlane, 'opsPort'>) =>
+    (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
   const restartWith = async (folder: string) => {
     const replica = await harness.startReplica({ CATALOGUE: folder });
     await replica.stop();
@@ -17,6 +23,11 @@ describe('the catalogue of the deployment', () => {
 
   beforeEach(async () => {
     harness = await startHarness();
+    // The first look is over, and the next one far: none of this replica comes after the start of another one.
+    await vi.waitFor(async () => {
+      const look = 'weir_job_runs_total{job="catalogue-look",result="completed"} 1';
+      expect(await metricsOf(harness.controlPlane)).toContain(look);
+    }, WAIT);
   });
   afterEach(() => harness.stop());
 
@@ -81,6 +92,34 @@ describe('the catalogue of the deployment', () => {
     expect([await revision(), await images()]).toEqual([5, 3]);
     const [[again]] = await harness.sql('SELECT catalogue_version FROM config_head');
     expect(Number(again)).toBeLessThan(Number(active));
+  });
+
+  it('is refreshed by one of several replicas, from the folder and from URLs', async () => {
+    const lists = await startListServer();
+    lists.serve('/list', ['at-url.example']);
+    const folder = await writeCatalogue({ 5: 'Music' });
+    const variables = { CATALOGUE: folder, CATALOGUE_INTERVAL_MS: '1000' };
+    await harness.stop();
+    harness = await startHarness(variables);
+    const replica = await harness.startReplica();
+    try {
+      const source = `sources: [{ url: "${lists.url}/list", format: domains }]`;
+      const definition = `applications: [{ id: 5, name: Music }, { id: 6, name: Films, ${source} }]`;
+      await writeFile(join(folder, 'catalogue.yaml'), definition);
+      await vi.waitFor(async () => {
+        const listed = 'weir_catalogue_application_domains{application="6"} 1';
+        expect(await metricsOf(replica)).toContain(listed);
+      }, WAIT);
+      const applications = await harness.call('GET', '/app_aware/application/');
+      expect(applications.body).toEqual([
+        { id: 5, name: 'Music' },
+        { id: 6, name: 'Films' },
+      ]);
+      expect(lists.requests).toHaveLength(1);
+    } finally {
+      await replica.stop();
+      await lists.stop();
+    }
   });
 
   it('stops the start in one line when it cannot be used', async () => {
