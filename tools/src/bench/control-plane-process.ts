@@ -19,6 +19,8 @@ export interface ControlPlaneOptions {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  /** Beside those that it needs. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 const READY_DEADLINE_MS = 60_000;
@@ -45,6 +47,7 @@ export async function startControlPlane(
       OPS_PORT: String(opsPort),
       CATALOGUE: join(options.root, 'catalogue'),
       LOG_LEVEL: 'warn',
+      ...options.variables,
     },
     logFile: join(options.folder, 'control-plane.log'),
   });

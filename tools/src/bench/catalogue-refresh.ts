@@ -1,0 +1,111 @@
+/*
+ * Benchmark of a catalogue refresh beside the management API: `npm run bench:refresh -- [million domains, 5 by default]`.
+ *
+ * A PostgreSQL, a Redis and a control plane, each its own process. A list of generated domains is dropped into the catalogue's folder; from
+ * then until it is in force one client reads and another one writes, as back office systems do. The same two before it, for comparison.
+ * Prints figures and asserts nothing.
+ */
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../migrate/migrate.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+import { ApiClient } from './api-client.js';
+import { peakResidentMiB, startControlPlane } from './control-plane-process.js';
+import { measureLatencies, summarise } from './latencies.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const DOMAINS = Number(process.argv[2] ?? 5) * 1e6;
+const COMPARED_MS = 5_000;
+const BLOCK_LINES = 10_000;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
+const catalogue = join(folder, 'catalogue');
+mkdirSync(catalogue);
+define('');
+const [postgres, redis] = await Promise.all([
+  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+]);
+await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const controlPlane = await startControlPlane({
+  root: ROOT,
+  folder,
+  databaseUrl: postgres.url,
+  redisUrl: redis.url,
+  variables: { CATALOGUE: catalogue, CATALOGUE_INTERVAL_MS: '1000', PROPAGATION_TIMEOUT_MS: '0' },
+});
+try {
+  const client = new ApiClient(controlPlane.url, controlPlane.token);
+  await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
+  await measured('without a refresh', () => sleep(COMPARED_MS));
+  print(`control plane: ${peakResidentMiB(controlPlane.pid)} MiB at most`);
+  await pipeline(Readable.from(blocksOfLines()), createWriteStream(join(folder, 'list')));
+  renameSync(join(folder, 'list'), join(catalogue, 'list'));
+  await measured(`${DOMAINS / 1e6} M domains from file to force`, async () => {
+    define('sources: [{ file: list, format: domains }]');
+    while (!(await isInForce())) await sleep(50);
+  });
+  print(`control plane: ${peakResidentMiB(controlPlane.pid)} MiB at most`);
+} finally {
+  await controlPlane.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** An application comes and goes with the list, so that it can be seen when the list is in force. */
+function define(sources: string): void {
+  const applications = sources === '' ? '' : 'applications: [{ id: 1, name: Sign }]\n';
+  const categories = `categories: [{ id: 1, name: Generated${sources && `, ${sources}`} }]\n`;
+  writeFileSync(join(catalogue, 'catalogue.yaml'), categories + applications);
+}
+
+function* blocksOfLines(): Generator<string> {
+  for (let i = 0; i < DOMAINS; i += BLOCK_LINES) {
+    const count = Math.min(BLOCK_LINES, DOMAINS - i);
+    yield Array.from(
+      { length: count },
+      (_, j) => `host-${i + j}.domain-${(i + j) % 9973}.example\n`,
+    ).join('');
+  }
+}
+
+async function isInForce(): Promise<boolean> {
+  const response = await fetch(`${controlPlane.url}/app_aware/application/`, {
+    headers: { Authorization: `Bearer ${controlPlane.token}` },
+  });
+  return ((await response.json()) as unknown[]).length > 0;
+}
+
+async function measured(title: string, work: () => Promise<unknown>): Promise<void> {
+  let done = false;
+  const goOn = (): boolean => !done;
+  const [reader, writer] = [1, 2].map(() => new ApiClient(controlPlane.url, controlPlane.token));
+  let isOn = false;
+  const reads = measureLatencies(() => reader.get('/profiles/1'), goOn);
+  const writes = measureLatencies(() => {
+    isOn = !isOn;
+    return writer.sendJson('PATCH', '/profiles/1', { profile: { white_list_only: isOn } });
+  }, goOn);
+  const startedMs = performance.now();
+  await work();
+  const tookMs = performance.now() - startedMs;
+  done = true;
+  print(`${title}: ${(tookMs / 1000).toFixed(1)} s`);
+  print(`  reads ${summarise(await reads)}`);
+  print(`  changes ${summarise(await writes)}`);
+}
