@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -15,6 +16,10 @@ const BLOCK_PAGE_ADDRESS = '127.0.0.1';
 // Of the built-in catalogue.
 const GAMBLING = 2;
 const YOUTUBE = 1;
+// Of no catalogue yet.
+const NEW_CATEGORY = 1_000_000;
+/** A newcomer is promised a minute with the interval as it comes. */
+const IN_FORCE = { timeout: 30_000, interval: 100 };
 const FIRST_START_MS = 280_000;
 const SECOND_START_MS = 60_000;
 
@@ -32,6 +37,7 @@ const environment = (overrides: Record<string, string> = {}) =>
     DNS_PORT: String(PORTS.dns),
     OPS_PORT: String(PORTS.ops),
     UPSTREAMS: upstream.endpoint,
+    CATALOGUE_INTERVAL_MS: '1000',
     ...overrides,
   });
 const npmStart = (overrides: Record<string, string> = {}) =>
@@ -167,6 +173,62 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     expect(await answer()).toEqual([[BLOCK_PAGE_ADDRESS], [BLOCK_PAGE_ADDRESS]]);
     await api.call('PATCH', '/profiles/1', { cat_ids: [], apps: [] });
     expect(await answer()).toEqual([[UPSTREAM_ADDRESS], [UPSTREAM_ADDRESS]]);
+  });
+
+  it('blocks what lists name that are dropped into the catalogue, and leaves no query unanswered', async () => {
+    const ports = [PORTS.dns, PORTS.dns + 1];
+    const answersOf = (qname: string) => Promise.all(ports.map((port) => ask(port, qname)));
+    const [permitted, blocked] = [UPSTREAM_ADDRESS, BLOCK_PAGE_ADDRESS].map((one) => [
+      [one],
+      [one],
+    ]);
+    const listServer = createHttpServer((_request, response) => response.end('at-url.example\n'));
+    await new Promise<void>((resolve) => listServer.listen(0, '127.0.0.1', resolve));
+    const { port: listPort } = listServer.address() as AddressInfo;
+    const definition = join(clone.folder, 'catalogue/catalogue.yaml');
+    const asBefore = readFileSync(definition, 'utf8');
+    const list = join(clone.folder, 'catalogue/dropped.txt');
+    const category = `categories:
+  - id: ${NEW_CATEGORY}
+    name: New
+    sources:
+      - { file: dropped.txt, format: domains }
+      - { url: "http://127.0.0.1:${listPort}/list", format: domains }
+`;
+    let done = false;
+    const asking = Promise.all(
+      ports.map(async (port) => {
+        let answered = 0;
+        for (; !done; answered++) {
+          expect(await ask(port, `n${answered}.example.net`)).toEqual([UPSTREAM_ADDRESS]);
+        }
+        return answered;
+      }),
+    );
+    // Awaited at the end.
+    asking.catch(() => undefined);
+    try {
+      await api.call('PATCH', '/profiles/1', { cat_ids: [NEW_CATEGORY] });
+      expect(await answersOf('www.dropped.example')).toEqual(permitted);
+      const startMs = performance.now();
+      writeFileSync(list, 'dropped.example\n');
+      writeFileSync(definition, asBefore.replace(/^categories:\n/m, category));
+      await expect.poll(() => answersOf('www.dropped.example'), IN_FORCE).toEqual(blocked);
+      await expect.poll(() => answersOf('www.at-url.example'), IN_FORCE).toEqual(blocked);
+      writeFileSync(list, 'changed.example\n');
+      await expect.poll(() => answersOf('www.changed.example'), IN_FORCE).toEqual(blocked);
+      expect(await answersOf('www.dropped.example')).toEqual(permitted);
+      process.stdout.write(
+        `three catalogues in force within ${((performance.now() - startMs) / 1000).toFixed(1)} s\n`,
+      );
+    } finally {
+      done = true;
+      listServer.close();
+      rmSync(list, { force: true });
+      writeFileSync(definition, asBefore);
+    }
+    for (const answered of await asking) expect(answered).toBeGreaterThan(50);
+    await api.call('PATCH', '/profiles/1', { cat_ids: [] });
   });
 
   it('finds all of 100 changes in force on a resolver that was stopped meanwhile', async () => {
