@@ -9,6 +9,7 @@ import {
   type Configuration,
   endpointList,
   hexKey,
+  hexKeyList,
   integer,
   json,
   LOG_LEVELS,
@@ -126,6 +127,12 @@ export const SCHEMA = {
     description: 'TCP connections that one subscriber may have.',
     default: '128',
   }),
+  DNS_COOKIE_SECRETS: optional(
+    hexKeyList(16, 2, {
+      description:
+        'Secrets of DNS cookies, the same for all resolvers behind one address: the first signs, all are believed. To change it give the new one second, then first, then alone, each for more than an hour. Unset: each process makes its own.',
+    }),
+  ),
   LOCAL_ZONES: boolean({
     description:
       'Whether names that are nobody’s or everybody’s own are answered here and never asked of an upstream: localhost, test, invalid, local, onion, alt, home.arpa and the reverse zones of private addresses.',

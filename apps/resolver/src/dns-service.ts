@@ -1,6 +1,6 @@
-import { parseHashKey } from '@weir/dns-name';
+import { type HashKey, parseHashKey } from '@weir/dns-name';
 import { type Endpoint, explainListenError, type Logger } from '@weir/ops';
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
@@ -9,6 +9,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { type PolicySource, QueryJudge } from './decision/query-judge.js';
 import { ClientConnections } from './limits/client-connections.js';
 import { ClientLimits } from './limits/client-limits.js';
+import { ServerCookies } from './limits/server-cookies.js';
 import { SubscriberKey } from './limits/subscriber-key.js';
 import { ClientNetworks } from './listeners/client-networks.js';
 import { StreamListener } from './listeners/stream-listener.js';
@@ -38,6 +39,7 @@ export type DnsConfiguration = Pick<
   | 'CLIENT_QUERY_RATE'
   | 'CLIENT_TCP_CONNECTIONS'
   | 'DNS_ALLOWED_CLIENTS'
+  | 'DNS_COOKIE_SECRETS'
   | 'DNS_HOST'
   | 'DNS_PORT'
   | 'DNS_PROXY_PROTOCOL_FROM'
@@ -103,6 +105,11 @@ function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog 
   return new QueryLog({ sampling, showNames, ...(file !== undefined && { destination: file }) });
 }
 
+function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
+  const secrets = DNS_COOKIE_SECRETS ?? [randomBytes(16).toString('hex')];
+  return secrets.map(parseHashKey);
+}
+
 /** Everything that answers queries, wired. */
 export class DnsService {
   readonly counters = new QueryCounters();
@@ -163,6 +170,7 @@ export class DnsService {
       upstream: () => this.forwarder,
       nowSeconds,
       limits: this.limits,
+      cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
       latencies: this.latencies,
       queryLog: this.queryLog,

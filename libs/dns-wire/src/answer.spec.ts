@@ -75,9 +75,16 @@ describe('writeBlockAnswer', () => {
   it('fits the longest name and the most addresses into 512 bytes', () => {
     const name = [1, 2, 3].map((n) => String(n).repeat(63)).join('.') + '.' + '4'.repeat(61);
     const addresses = new Uint8Array(16 * MAX_ADDRESSES);
-    const bytes = block(encodeQuery(name, 28, { udpBytes: 512 }), IPV4, addresses);
-    expect(bytes).toHaveLength(512);
-    expect(decodeMessage(bytes).answers).toHaveLength(8);
+    const asked = new Query();
+    const packet = encodeQuery(name, 28, { udpBytes: 512 });
+    parseQuery(packet, packet.length, asked);
+    asked.answersCookie = true;
+    const out = new Uint8Array(600);
+    const length = writeBlockAnswer(out, packet, asked, IPV4, addresses, 10);
+    expect(length).toBe(512);
+    const message = decodeMessage(out.subarray(0, length));
+    expect(message).toMatchObject({ trailing: 0, ede: [17] });
+    expect(message.answers).toHaveLength(7);
   });
 
   it('answers DO with DO (RFC 3225 §3)', () => {
@@ -91,6 +98,21 @@ describe('writeEmptyAnswer', () => {
     const packet = encodeMessage({ id: 7, flags: 0x0100 });
     const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.formErr, Ede.none));
     expect(hexOf(bytes)).toBe('000781810000000000000000');
+  });
+
+  it('carries the cookies that the query answers, with an Extended DNS Error or without', () => {
+    const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
+    const cookie = Uint8Array.from({ length: 24 }, (_, i) => i);
+    for (const ede of [Ede.none, Ede.other]) {
+      const bytes = answer(packet, (out, from, asked) => {
+        asked.answersCookie = true;
+        asked.cookie.set(cookie);
+        return writeEmptyAnswer(out, from, asked, Rcode.badCookie, ede);
+      });
+      const { rcode, opt, trailing } = decodeMessage(bytes);
+      expect({ rcode, trailing }).toEqual({ rcode: 23, trailing: 0 });
+      expect(decodeOptions(opt!.rdata)).toContainEqual({ code: 10, data: Buffer.from(cookie) });
+    }
   });
 
   it('keeps an opcode that is not implemented', () => {

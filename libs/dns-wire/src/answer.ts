@@ -1,6 +1,7 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
 import {
   ANCOUNT_OFFSET,
+  ANSWER_COOKIE_BYTES,
   ARCOUNT_OFFSET,
   CLASS_IN,
   DNSSEC_OK,
@@ -12,6 +13,7 @@ import {
   NAME_POINTER,
   NSCOUNT_OFFSET,
   OPT_FIXED_BYTES,
+  OPTION_COOKIE,
   OPTION_EDE,
   OPTION_HEADER_BYTES,
   QDCOUNT_OFFSET,
@@ -28,13 +30,14 @@ import type { Query } from './query.js';
  * `MAX_ADDRESSES` addresses every answer here fits 512 bytes, so none is ever truncated.
  */
 
-/** Most addresses in a block answer: head 271 + 8 × 28 + OPT with EDE 17 = 512 bytes. */
-export const MAX_ADDRESSES = 8;
+/** Most addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
+export const MAX_ADDRESSES = 7;
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
 const EDE_BYTES = OPTION_HEADER_BYTES + 2;
+const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
 /** Of a SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore
@@ -175,13 +178,17 @@ export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcod
 
 /** Bytes that `writeOpt` adds. */
 export function optBytes(query: Query, ede: number): number {
-  if (!query.hasEdns) return 0;
-  return OPT_FIXED_BYTES + (ede === Ede.none ? 0 : EDE_BYTES);
+  return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
+}
+
+function optionBytes(query: Query, ede: number): number {
+  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.answersCookie ? COOKIE_BYTES : 0);
 }
 
 /**
  * The OPT record, if the query has one, as the only additional record that `out` did not count yet: upper bits of `rcode`, version
- * 0, DO as in the query (RFC 3225 §3), and an Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2).
+ * 0, DO as in the query (RFC 3225 §3), an Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), and the cookies that the
+ * query answers (RFC 7873 §5.2).
  */
 export function writeOpt(
   out: Uint8Array,
@@ -191,23 +198,33 @@ export function writeOpt(
   ede: number,
 ): number {
   if (!query.hasEdns) return end;
-  const rdata = end + OPT_FIXED_BYTES;
   out[end] = 0;
   writeUint16(out, end + 1, Type.opt);
   writeUint16(out, end + 3, EDNS_UDP_BYTES);
   out[end + 5] = rcode >>> 4;
   out[end + 6] = 0;
   writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
+  writeUint16(out, end + 9, optionBytes(query, ede));
   writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
-  if (ede === Ede.none) {
-    writeUint16(out, end + 9, 0);
-    return rdata;
+  let at = end + OPT_FIXED_BYTES;
+  if (ede !== Ede.none) {
+    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES);
+    writeUint16(out, at, ede);
+    at += EDE_BYTES - OPTION_HEADER_BYTES;
   }
-  writeUint16(out, end + 9, EDE_BYTES);
-  writeUint16(out, rdata, OPTION_EDE);
-  writeUint16(out, rdata + 2, EDE_BYTES - OPTION_HEADER_BYTES);
-  writeUint16(out, rdata + OPTION_HEADER_BYTES, ede);
-  return rdata + EDE_BYTES;
+  if (query.answersCookie) {
+    at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);
+    copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
+    at += ANSWER_COOKIE_BYTES;
+  }
+  return at;
+}
+
+/** @param bytes of the option, its header included. @returns where its data go. */
+function writeOptionHeader(out: Uint8Array, at: number, code: number, bytes: number): number {
+  writeUint16(out, at, code);
+  writeUint16(out, at + 2, bytes - OPTION_HEADER_BYTES);
+  return at + OPTION_HEADER_BYTES;
 }
 
 function writeAddresses(

@@ -1,5 +1,13 @@
-import { readUint16 } from './bytes.js';
-import { Ede, OPTION_EDE, OPTION_HEADER_BYTES } from './protocol.js';
+import { copyBytes, readUint16 } from './bytes.js';
+import {
+  CLIENT_COOKIE_BYTES,
+  Ede,
+  LONGEST_COOKIES_BYTES,
+  OPTION_COOKIE,
+  OPTION_EDE,
+  OPTION_HEADER_BYTES,
+  SHORTEST_COOKIES_BYTES,
+} from './protocol.js';
 
 /** Whether the options fill the rdata of an OPT record exactly: code, length, data (RFC 6891 §6.1.2). */
 export function areOptionsSound(bytes: Uint8Array, rdata: number, end: number): boolean {
@@ -15,4 +23,23 @@ export function readEde(bytes: Uint8Array, rdata: number, end: number): number {
     if (isEde) return readUint16(bytes, at + OPTION_HEADER_BYTES);
   }
   return Ede.none;
+}
+
+/** A COOKIE option of a length that there is not (RFC 7873 §5.2.2). */
+export const BAD_COOKIE_LENGTH = -1;
+
+/**
+ * Copies the first COOKIE option among sound options to `out`: the client's cookie, behind it the server's if it has one.
+ * @returns its bytes: 0 without one, 8, 16 … 40; or `BAD_COOKIE_LENGTH`.
+ */
+export function readCookie(bytes: Uint8Array, rdata: number, end: number, out: Uint8Array): number {
+  for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
+    if (readUint16(bytes, at) !== OPTION_COOKIE) continue;
+    const size = readUint16(bytes, at + 2);
+    const hasBoth = size >= SHORTEST_COOKIES_BYTES && size <= LONGEST_COOKIES_BYTES;
+    if (size !== CLIENT_COOKIE_BYTES && !hasBoth) return BAD_COOKIE_LENGTH;
+    copyBytes(bytes, at + OPTION_HEADER_BYTES, out, 0, size);
+    return size;
+  }
+  return 0;
 }

@@ -41,6 +41,7 @@ export const Rcode = {
   notImp: 4,
   refused: 5,
   badVers: 16,
+  badCookie: 23,
 } as const;
 
 /** Types of records and of questions (RFC 6895 §3.1). */
@@ -100,7 +101,15 @@ export const OPT_FIXED_BYTES = 1 + RECORD_FIXED_BYTES;
 /** In the OPT record's TTL: extended RCODE, version, DO (RFC 6891 §6.1.3). */
 export const DNSSEC_OK = 0x8000;
 export const OPTION_HEADER_BYTES = 4;
+export const OPTION_COOKIE = 10;
 export const OPTION_EDE = 15;
+
+/** A client's cookie, and the two together that are answered (RFC 7873 §4, RFC 9018 §4). */
+export const CLIENT_COOKIE_BYTES = 8;
+export const ANSWER_COOKIE_BYTES = 24;
+/** A server's cookie is of 8 to 32 bytes, so both are of 16 to 40. */
+export const SHORTEST_COOKIES_BYTES = 16;
+export const LONGEST_COOKIES_BYTES = 40;
 
 /** INFO-CODEs of Extended DNS Errors (RFC 8914 §4). */
 export const Ede = {

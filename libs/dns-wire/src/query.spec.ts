@@ -167,10 +167,36 @@ describe('parseQuery', () => {
       const message = { questions: [question], additionals: [opt(1232, 0, options)] };
       expect(parse(encodeMessage(message))).toBe(QueryStatus.formErr);
     }
-    const cookie = option(10, [1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(
-      parse(encodeMessage({ questions: [question], additionals: [opt(1232, 0, cookie)] })),
-    ).toBe(QueryStatus.ok);
+  });
+
+  it('passes over options that it does not know (RFC 6891 §6.1.2)', () => {
+    const options = concat(option(8, [0, 1, 24, 0, 192, 0, 2]), option(65_001, []));
+    const message = { questions: [question], additionals: [opt(1232, 0, options)] };
+    expect(parse(encodeMessage(message))).toBe(QueryStatus.ok);
+    expect(query).toMatchObject({ hasEdns: true, cookieBytes: 0 });
+  });
+
+  it('reads the first COOKIE option (RFC 7873 §4), and refuses lengths that there are not (§5.2.2)', () => {
+    const withCookie = (size: number, questions = [question]) => {
+      const cookie = Array.from({ length: size }, (_, i) => i + 1);
+      const options = concat(option(65_001, [9]), option(10, cookie), option(10, [1]));
+      return encodeMessage({ questions, additionals: [opt(1232, 0, options)] });
+    };
+    for (const size of [8, 16, 24, 40]) {
+      expect(parse(withCookie(size))).toBe(QueryStatus.ok);
+      expect(query).toMatchObject({ cookieBytes: size, answersCookie: false });
+      expect([...query.cookie.slice(0, size)].at(-1)).toBe(size);
+      expect(parse(withCookie(size, []))).toBe(QueryStatus.cookieOnly);
+      const copy = new Query();
+      copy.copyFrom(query);
+      expect(copy).toEqual(query);
+    }
+    for (const size of [0, 1, 7, 9, 15, 41, 100]) {
+      expect(parse(withCookie(size))).toBe(QueryStatus.formErr);
+      expect(query.cookieBytes).toBe(0);
+      expect(parse(withCookie(size, []))).toBe(QueryStatus.formErr);
+    }
+    expect(parse(encodeMessage({ additionals: [opt(1232)] }))).toBe(QueryStatus.formErr);
   });
 
   it('answers an unknown EDNS version with BADVERS (RFC 6891 §6.1.3)', () => {
@@ -214,13 +240,19 @@ describe('parseQuery', () => {
           behind.fill(filler).set(bytes);
           expect(parseQuery(behind, bytes.length, second)).toBe(status);
           if (status === QueryStatus.drop) return;
+          const { cookieBytes } = query;
+          expect(second.cookie.slice(0, cookieBytes)).toEqual(query.cookie.slice(0, cookieBytes));
+          // What stands behind is of queries before.
+          second.cookie.set(query.cookie);
           expect(second).toEqual(query);
           if (status === QueryStatus.ok) expectSame(query, decodeLoosely(bytes));
         }),
         { numRuns: 20_000 },
       );
-      for (const status of Object.values(QueryStatus))
-        expect(seen.get(status)).toBeGreaterThan(200);
+      for (const status of Object.values(QueryStatus)) {
+        const least = status === QueryStatus.cookieOnly ? 0 : 200;
+        expect(seen.get(status)).toBeGreaterThan(least);
+      }
     },
   );
 });
@@ -234,6 +266,7 @@ function expectSame(query: Query, message: DecodedMessage): void {
     questionEnd: message.questionEnd,
     hasEdns: message.opt !== undefined,
     dnssecOk: message.opt !== undefined && (message.opt.ttl & 0x8000) !== 0,
+    cookieBytes: Math.max(cookieOf(message), 0),
     udpBytes: Math.min(1232, Math.max(512, message.opt?.class ?? 512)),
   });
 }
@@ -243,6 +276,12 @@ function slowStatus(bytes: Uint8Array): QueryStatus {
   if (bytes.length < 12 || bytes[2] >= 0x80) return QueryStatus.drop;
   if ((bytes[2] & 0x78) !== 0) return QueryStatus.notImp;
   const sections = Buffer.from(bytes.slice(4, 12));
+  const isOnlyAdditional = sections.readUInt16BE(2) === 0 && sections.readUInt16BE(4) === 0;
+  if (sections.readUInt16BE(0) === 0 && isOnlyAdditional) {
+    const status = slowAdditional(bytes);
+    if (status !== QueryStatus.ok) return status;
+    return cookieOf(decodeLoosely(bytes)) > 0 ? QueryStatus.cookieOnly : QueryStatus.formErr;
+  }
   if (sections.readUInt16BE(0) !== 1) return QueryStatus.formErr;
   let qtype: number;
   let question: DecodedMessage;
@@ -253,14 +292,13 @@ function slowStatus(bytes: Uint8Array): QueryStatus {
     return QueryStatus.formErr; // the oracle reports a fault by throwing
   }
   if (hasPointer(bytes)) return QueryStatus.formErr;
-  const onlyAdditional = sections.readUInt16BE(2) === 0 && sections.readUInt16BE(4) === 0;
-  if (onlyAdditional) {
+  if (isOnlyAdditional) {
     const status = slowAdditional(bytes);
     if (status !== QueryStatus.ok) return status;
   }
   if ([0, 41, 128].includes(qtype)) return QueryStatus.formErr;
   if (qtype > 128 && qtype < 255) return QueryStatus.notImp;
-  return onlyAdditional ? QueryStatus.ok : QueryStatus.formErr;
+  return isOnlyAdditional ? QueryStatus.ok : QueryStatus.formErr;
 }
 
 function slowAdditional(bytes: Uint8Array): QueryStatus {
@@ -270,10 +308,19 @@ function slowAdditional(bytes: Uint8Array): QueryStatus {
     if (message.opt === undefined) return QueryStatus.ok;
     if (bytes[message.opt.at] !== 0) return QueryStatus.formErr;
     decodeOptions(message.opt.rdata);
-    return ((message.opt.ttl >>> 16) & 0xff) === 0 ? QueryStatus.ok : QueryStatus.badVers;
+    if (((message.opt.ttl >>> 16) & 0xff) !== 0) return QueryStatus.badVers;
+    const size = cookieOf(message);
+    const isCookie = size === -1 || size === 8 || (size >= 16 && size <= 40);
+    return isCookie ? QueryStatus.ok : QueryStatus.formErr;
   } catch {
     return QueryStatus.formErr; // the oracle reports a fault by throwing
   }
+}
+
+/** Bytes of the first COOKIE option; −1 without one. */
+function cookieOf({ opt: record }: DecodedMessage): number {
+  const options = record === undefined ? [] : decodeOptions(record.rdata);
+  return options.find(({ code }) => code === 10)?.data.length ?? -1;
 }
 
 /** `parseQuery` does not follow pointers in owner names of additional records, so a broken target there is no fault. */

@@ -1,5 +1,5 @@
-import { readUint16 } from './bytes.js';
-import { areOptionsSound } from './edns.js';
+import { copyBytes, readUint16 } from './bytes.js';
+import { areOptionsSound, BAD_COOKIE_LENGTH, readCookie } from './edns.js';
 import { BAD_NAME, skipName, skipPlainName } from './names.js';
 import {
   ANCOUNT_OFFSET,
@@ -12,6 +12,7 @@ import {
   FLAGS_OFFSET,
   HEADER_BYTES,
   LAST_META_TYPE,
+  LONGEST_COOKIES_BYTES,
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
@@ -30,6 +31,8 @@ export const QueryStatus = {
   badVers: Rcode.badVers,
   /** No answer at all: not even a header, or itself a reply. */
   drop: -1,
+  /** No question, but a COOKIE option: the client asks for a server cookie alone (RFC 7873 §5.4). */
+  cookieOnly: -2,
 } as const;
 export type QueryStatus = (typeof QueryStatus)[keyof typeof QueryStatus];
 
@@ -48,6 +51,16 @@ export class Query {
   dnssecOk = false;
   /** Largest answer that the client takes over UDP: 512 … 1232 bytes. */
   udpBytes: number = CLASSIC_UDP_BYTES;
+  /** Bytes of the query's COOKIE option (RFC 7873 §4): 0 without one, 8 for the client's alone, 16 … 40 with the server's. */
+  cookieBytes = 0;
+  /**
+   * The client's cookie in the first 8 bytes, the server's behind it. Whoever holds the secret puts the one to answer with in its
+   * place, so that 24 bytes are to be sent, and says so in `answersCookie`.
+   */
+  readonly cookie = new Uint8Array(LONGEST_COOKIES_BYTES);
+  answersCookie = false;
+  /** Whether the server's cookie was given out to this client by who holds the secret: it is at the address it comes from. */
+  hasValidCookie = false;
 
   get recursionDesired(): boolean {
     return (this.flags & Flag.rd) !== 0;
@@ -62,6 +75,10 @@ export class Query {
     this.hasEdns = other.hasEdns;
     this.dnssecOk = other.dnssecOk;
     this.udpBytes = other.udpBytes;
+    this.cookieBytes = other.cookieBytes;
+    this.answersCookie = other.answersCookie;
+    this.hasValidCookie = other.hasValidCookie;
+    copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : LONGEST_COOKIES_BYTES);
   }
 }
 
@@ -87,8 +104,11 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.hasEdns = false;
   out.dnssecOk = false;
   out.udpBytes = CLASSIC_UDP_BYTES;
+  out.cookieBytes = 0;
+  out.answersCookie = false;
+  out.hasValidCookie = false;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
-  if (!parseQuestion(bytes, length, out)) return QueryStatus.formErr;
+  if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
   return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;
 }
@@ -102,6 +122,16 @@ function parseQuestion(bytes: Uint8Array, length: number, out: Query): boolean {
   out.qclass = readUint16(bytes, nameEnd + 2);
   out.questionEnd = nameEnd + QUESTION_FIXED_BYTES;
   return true;
+}
+
+/** What has no usable question is an error, but for a query with nothing but a COOKIE option. */
+function withoutQuestion(bytes: Uint8Array, length: number, out: Query): QueryStatus {
+  if (readUint16(bytes, QDCOUNT_OFFSET) !== 0 || !hasOnlyAdditional(bytes)) {
+    return QueryStatus.formErr;
+  }
+  const status = parseAdditional(bytes, length, out);
+  if (status !== QueryStatus.ok) return status;
+  return out.cookieBytes > 0 ? QueryStatus.cookieOnly : QueryStatus.formErr;
 }
 
 /** All records after the question of a query without answer and authority records; others are left to `checkType`. */
@@ -119,6 +149,9 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
       if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
       if (!areOptionsSound(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
+      const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;
+      if (cookieBytes === BAD_COOKIE_LENGTH) return QueryStatus.formErr;
+      out.cookieBytes = cookieBytes;
     }
     at = end;
   }

@@ -73,11 +73,23 @@ export function secretList(
 
 /** A secret of exactly `bytes` bytes in hexadecimal. */
 export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
-  const parse = (value: string): string => {
-    if (value.length !== bytes * 2 || !/^[0-9a-f]+$/i.test(value)) throw new VariableFault();
-    return value.toLowerCase();
-  };
+  const parse = (value: string): string => parseHex(value, bytes);
   return variable(options, `${bytes * 2} hexadecimal digits`, parse, true);
+}
+
+/** Comma-separated secrets of exactly `bytes` bytes each in hexadecimal, at most `most`. */
+export function hexKeyList(
+  bytes: number,
+  most: number,
+  options: VariableOptions,
+): Variable<readonly string[]> {
+  const allowed = `at most ${most} comma-separated secrets of ${bytes * 2} hexadecimal digits`;
+  const parse = (value: string): string[] => {
+    const items = splitList(value);
+    if (items.length > most) throw new VariableFault();
+    return items.map((item) => parseHex(item, bytes));
+  };
+  return variable(options, allowed, parse, true);
 }
 
 /** `true` or `false`. */
@@ -199,6 +211,11 @@ function parseInteger(value: string, lowest: number, highest: number): number {
   const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
   return parsed;
+}
+
+function parseHex(value: string, bytes: number): string {
+  if (value.length !== bytes * 2 || !/^[0-9a-f]+$/i.test(value)) throw new VariableFault();
+  return value.toLowerCase();
 }
 
 function parseSecret(value: string, shortest: number): string {

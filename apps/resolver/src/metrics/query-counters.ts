@@ -1,4 +1,4 @@
-import { Type } from '@weir/dns-wire';
+import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
 
 /** How a query came in. */
@@ -14,7 +14,10 @@ const TYPES = ['other', 'A', 'NS', 'CNAME', 'SOA', 'PTR', 'MX', 'TXT', 'AAAA', '
 const TYPE_NUMBERS = [Type.a, Type.ns, Type.cname, Type.soa, Type.ptr, Type.mx, Type.txt, Type.aaaa, Type.srv, Type.svcb, Type.https, Type.any] as const; // prettier-ignore
 const VERDICTS = labelsOf(Verdict, 'none');
 const REASONS = labelsOf(Reason);
-const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS'] as const; // prettier-ignore
+/** By number but for the last, which is 23. */
+const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS', 'BADCOOKIE'] as const; // prettier-ignore
+
+const BAD_COOKIE = RCODES.length - 1;
 
 /** Position of a type's label, by type number up to 255. */
 const TYPE_POSITIONS = new Uint8Array(256);
@@ -57,7 +60,7 @@ export class QueryCounters {
   );
   private readonly dropped = new Float64Array(DROPPED.length);
 
-  /** @param verdict a `Verdict` or `NO_VERDICT`. @param reason a `Reason`. @param rcode 0 … 16. */
+  /** @param verdict a `Verdict` or `NO_VERDICT`. @param reason a `Reason`. @param rcode 0 … 16 or BADCOOKIE. */
   answered(
     transport: Transport,
     qtype: number,
@@ -105,7 +108,7 @@ function positionOf(
   let at = transport * TYPES.length + (qtype < 256 ? TYPE_POSITIONS[qtype] : 0);
   at = at * VERDICTS.length + verdict;
   at = at * REASONS.length + reason;
-  return at * RCODES.length + rcode;
+  return at * RCODES.length + (rcode === Rcode.badCookie ? BAD_COOKIE : rcode);
 }
 
 function labelsAt(index: number): QueryLabels {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { ClientLimits } from '../limits/client-limits.js';
+import { ServerCookies } from '../limits/server-cookies.js';
 import { SubscriberKey } from '../limits/subscriber-key.js';
 import { QueryJudge } from '../decision/query-judge.js';
 import { ClientNetworks } from '../listeners/client-networks.js';
@@ -80,6 +81,7 @@ function stage() {
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
+    cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
     counters: new QueryCounters(),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,

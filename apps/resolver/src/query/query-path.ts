@@ -1,6 +1,7 @@
 import { Ede, isAboutName, parseQuery, QueryStatus, Rcode, type Response } from '@weir/dns-wire';
 import { type AnswerCache, Found } from '../cache/answer-cache.js';
 import { Action, Passage } from '../decision/query-judge.js';
+import type { ServerCookies } from '../limits/server-cookies.js';
 import { type LatencyHistogram, Source } from '../metrics/latency-histogram.js';
 import { Dropped, NO_VERDICT } from '../metrics/query-counters.js';
 import { QueryTimer } from '../metrics/query-timer.js';
@@ -23,6 +24,7 @@ export interface QueryHandler {
 }
 
 export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
+  readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
   readonly upstream: () => UpstreamAccess;
   /** Clock of the cache in whole seconds; it never goes back. */
@@ -81,9 +83,12 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     if (this.options.limits.isOverQueries(exchange.client)) {
       return replies.drop(exchange, Dropped.limited);
     }
-    const status = parseQuery(exchange.bytes, exchange.length, exchange.query);
+    const { query } = exchange;
+    const status = parseQuery(exchange.bytes, exchange.length, query);
+    if (status === QueryStatus.drop) return replies.drop(exchange, Dropped.malformed);
+    if (query.cookieBytes > 0) this.options.cookies.exchange(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
-    else if (status === QueryStatus.drop) replies.drop(exchange, Dropped.malformed);
+    else if (status === QueryStatus.cookieOnly) replies.cookie(exchange);
     else replies.error(exchange, status, NO_VERDICT);
   }
 

@@ -1,4 +1,5 @@
 import {
+  CLIENT_COOKIE_BYTES,
   Ede,
   Flag,
   FLAGS_OFFSET,
@@ -97,23 +98,33 @@ export class Replies {
     this.send(exchange, length, decision.verdict, response.rcode);
   }
 
-  /** An answer to somebody who may not be who he says he is: over UDP there are only so many. */
+  /** The answer to who asks for nothing but a server cookie (RFC 7873 §5.4). */
+  cookie(exchange: Exchange): void {
+    const { hasValidCookie, cookieBytes } = exchange.query;
+    const isGood = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
+    this.empty(exchange, isGood ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
+  }
+
+  /** An answer to somebody who may not be who he says he is, unless his cookie proves it: over UDP there are only so many. */
   error(exchange: Exchange, rcode: number, verdict: Verdict | typeof NO_VERDICT): void {
     const { limits } = this.options;
-    const isUdp = exchange.replyPath.transport === Transport.udp;
-    if (isUdp && limits.isOverErrors(exchange.client)) this.limited(exchange, rcode);
+    const isUnsure =
+      exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
+    if (isUnsure && limits.isOverErrors(exchange.client)) this.limited(exchange, rcode);
     else this.empty(exchange, rcode, Ede.none, verdict);
   }
 
   /**
-   * In place of an error over the limit: nothing; but every second time, where asking again makes sense, an answer that sends the
-   * client to TCP, where it must be who it says it is. Not longer than the query, so of no use to who floods a victim.
+   * In place of an error over the limit: nothing; but every second time, where asking again makes sense, a hint how to get it. A
+   * client with cookies is given a good one, any other is sent to TCP: with either it must be at the address it says. Not
+   * longer than the query or, with the cookie, hardly, so of no use to who floods a victim.
    */
   private limited(exchange: Exchange, rcode: number): void {
     if (rcode !== Rcode.refused || !this.options.limits.mayHint()) {
       return this.drop(exchange, Dropped.limited);
     }
     const { bytes, query } = exchange;
+    if (query.answersCookie) return this.empty(exchange, Rcode.badCookie, Ede.none, NO_VERDICT);
     const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
     this.send(exchange, length, NO_VERDICT, Rcode.noError);
   }

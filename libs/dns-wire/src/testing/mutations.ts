@@ -27,16 +27,20 @@ const name = fc
 
 const qtype = fc.constantFrom(0, 1, 5, 28, 41, 65, 128, 250, 251, 252, 255, 256);
 
-const options = fc
-  .array(
-    fc
-      .tuple(
-        fc.constantFrom(3, 8, 10, 12, 15),
-        fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 8 }),
-      )
-      .map(([code, data]) => option(code, data)),
-    { maxLength: 3 },
+const anyOption = fc
+  .tuple(
+    fc.constantFrom(3, 8, 12, 15),
+    fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 8 }),
   )
+  .map(([code, data]) => option(code, data));
+
+/** Of the lengths that there are and, now and then, of others. */
+const cookieOption = fc
+  .tuple(fc.constantFrom(8, 8, 8, 16, 24, 24, 24, 40, 7, 9, 41), fc.nat(255))
+  .map(([size, byte]) => option(10, new Array<number>(size).fill(byte)));
+
+const options = fc
+  .array(fc.oneof(anyOption, cookieOption), { maxLength: 3 })
   .map((all) => concat(...all));
 
 const optRecord = fc
