@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from './dns-service.js';
 import { CONFIGURATION, domainRule, policyOf, profile, put } from './testing/policies.js';
@@ -55,7 +56,7 @@ describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', 
         `newServer({address="127.0.0.1:${port}", useProxyProtocol=true, checkName="localhost."})\n`,
     );
     stopBalancer = startProgram('dnsdist', ['--supervised', '--disable-syslog', '-C', file]);
-    while (!(await dig(40_000, '+short')).includes('127.0.0.1'));
+    while ((await dig(40_000, '+short')).trim() !== '127.0.0.1') await sleep(100);
   });
   afterAll(async () => {
     await stopBalancer();
