@@ -117,11 +117,18 @@ const mutation = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), from: fc.nat(400), length: fc.nat(40) }),
 );
 
-/** Encoded messages: half as they are, half damaged in up to three places. */
+/** What may happen to a message: half of the time nothing, else damage in up to three places. */
+export const damage: fc.Arbitrary<(bytes: Uint8Array) => Uint8Array> = fc
+  .tuple(fc.array(mutation, { maxLength: 3 }), fc.boolean())
+  .map(
+    ([mutations, whole]) =>
+      (bytes) =>
+        whole ? bytes : mutations.reduce(mutate, bytes),
+  );
+
+/** Encoded messages, damaged or not. */
 export function damaged(message: fc.Arbitrary<TestMessage>): fc.Arbitrary<Uint8Array> {
-  return fc
-    .tuple(message.map(encodeMessage), fc.array(mutation, { maxLength: 3 }), fc.boolean())
-    .map(([bytes, mutations, whole]) => (whole ? bytes : mutations.reduce(mutate, bytes)));
+  return fc.tuple(message.map(encodeMessage), damage).map(([bytes, suffer]) => suffer(bytes));
 }
 
 function mutate(bytes: Uint8Array, m: typeof mutation extends fc.Arbitrary<infer M> ? M : never) {

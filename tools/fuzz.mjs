@@ -1,0 +1,12 @@
+// `npm run test:fuzz -- [--count 1000000] [--seed n]`: the fuzz test of the resolver with many more packets than `npm test` sends.
+import { parseArgs } from 'node:util';
+import { runSteps } from './steps.mjs';
+
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '1000000' }, seed: { type: 'string' } },
+});
+process.env['FUZZ_COUNT'] = values.count;
+if (values.seed !== undefined) process.env['FUZZ_SEED'] = values.seed;
+runSteps([
+  ['Fuzz', 'vitest', ['run', '--project', 'integration', 'apps/resolver/src/fuzz.int.spec.ts']],
+]);
