@@ -3,7 +3,7 @@ import type { Profiles } from '../profiles/profiles.js';
 import type { DomainRules } from './domain-rules.js';
 
 /** Rows whose memory is waited for together. */
-const BATCH = 64;
+const BATCH = 256;
 
 type RuleRow = readonly [profileId: number, domainHash: number, verdict: RuleVerdict];
 
@@ -20,10 +20,12 @@ export function loadDomainRules(
 ): void {
   const batch = new Array<RuleRow>(BATCH);
   const slots = new Int32Array(BATCH);
+  const lows = new Int32Array(BATCH);
   let count = 0;
   let lastId = -1;
   let lastSlot = -1;
   const flush = (): void => {
+    rules.prefetch(slots, lows, count);
     for (let i = 0; i < count; i++) put(batch[i], slots[i], rules, profiles, sum);
     count = 0;
   };
@@ -40,7 +42,7 @@ export function loadDomainRules(
     }
     batch[count] = row;
     slots[count] = lastSlot;
-    rules.prefetchRule(lastSlot, row[1]);
+    lows[count] = row[1] | 0;
     if (++count === BATCH) flush();
   }
   flush();
