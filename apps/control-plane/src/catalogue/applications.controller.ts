@@ -9,7 +9,7 @@ import { Field } from '../validation/fields.js';
 import { ActiveCatalogueReader } from './active-catalogue-reader.js';
 
 /** An entry of the application catalogue, as the contract has it. */
-@Example<ApplicationDto>({ id: 3, name: 'YouTube' })
+@Example<ApplicationDto>({ id: 1, name: 'YouTube' })
 export class ApplicationDto {
   @Field(id)
   id!: number;
