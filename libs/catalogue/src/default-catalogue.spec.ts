@@ -1,17 +1,65 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readDefinition } from './definition/read-definition.js';
+import { sourcesOf } from './definition/definition.js';
+import { parseDefinition } from './definition/parse-definition.js';
+
+const FOLDER = fileURLToPath(new URL('../../../catalogue', import.meta.url));
+const text = await readFile(`${FOLDER}/catalogue.yaml`, 'utf8');
+const { categories, applications } = parseDefinition(text, { path: FOLDER });
+
+/** Whether one of the names is the other, or covers it. */
+function overlap(a: string, b: string): boolean {
+  return a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
+}
 
 describe('the default catalogue', () => {
-  it('is sound: twenty categories and twenty applications at least, none of them empty', async () => {
-    const { categories, applications } = await readDefinition(
-      fileURLToPath(new URL('../../../catalogue', import.meta.url)),
-    );
+  it('has twenty categories and sixty applications at least, each with domains of its own', () => {
     expect(categories.length).toBeGreaterThanOrEqual(20);
-    expect(applications.length).toBeGreaterThanOrEqual(20);
+    expect(applications.length).toBeGreaterThanOrEqual(60);
     for (const { name, domains } of [...categories, ...applications]) {
       expect(domains.length, name).toBeGreaterThan(0);
-      expect(new Set(domains).size, name).toBe(domains.length);
+    }
+    for (const { name, domains } of categories) expect(domains.length, name).toBeGreaterThan(2);
+  });
+
+  it('gives each category and application a name of its own', () => {
+    for (const groups of [categories, applications]) {
+      expect(new Set(groups.map(({ name }) => name)).size).toBe(groups.length);
+    }
+  });
+
+  it('lists nothing twice in one place, nor below what it lists there', () => {
+    const redundant = [...categories, ...applications].flatMap(({ name, domains }) =>
+      domains.flatMap((domain, i) =>
+        domains
+          .filter((other, k) => k > i && overlap(domain, other))
+          .map((other) => `${name}: ${domain}, ${other}`),
+      ),
+    );
+    expect(redundant).toEqual([]);
+  });
+
+  it('gives no domain to two applications', () => {
+    const owned = applications.flatMap(({ name, domains }) =>
+      domains.map((domain) => ({ name, domain })),
+    );
+    const shared = owned.flatMap((one, i) =>
+      owned
+        .slice(i + 1)
+        .filter((other) => one.name !== other.name && overlap(one.domain, other.domain))
+        .map((other) => `${one.name}: ${one.domain}, ${other.name}: ${other.domain}`),
+    );
+    expect(shared).toEqual([]);
+  });
+
+  it('needs no source, and names sound public lists for every category', () => {
+    expect(sourcesOf({ categories, applications })).toEqual([]);
+    const withSources = text.replace(/^ {4}# (sources:| {2}- )/gm, '    $1');
+    const definition = parseDefinition(withSources, { path: FOLDER });
+    for (const { name, sources } of definition.categories) {
+      expect(sources.length, name).toBeGreaterThan(0);
+      for (const { location } of sources) expect(location).toHaveProperty('url');
     }
   });
 });

@@ -1,0 +1,36 @@
+// Reads a catalogue folder and compiles it, as the control plane does; prints one JSON object. Started by run.mjs.
+import {
+  compileCatalogue,
+  DEFAULT_LIMITS,
+  openSource,
+  readDefinition,
+  readNames,
+} from '@weir/catalogue';
+import { parseHashKey } from '@weir/dns-name';
+import { writeFileSync } from 'node:fs';
+
+const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
+const [folder, imageFile] = process.argv.slice(2);
+
+const startMs = performance.now();
+const { categories } = await readDefinition(folder);
+const groups = [];
+for (const { id, name, sources } of categories) {
+  const lists = [];
+  for (const source of sources) {
+    const { body } = await openSource(source, {
+      maxBytes: DEFAULT_LIMITS.maxBytes,
+      timeoutMs: 3_600_000,
+    });
+    lists.push((await readNames(body, source.format, KEY)).names);
+  }
+  groups.push({ id, name, lists });
+}
+const readMs = performance.now() - startMs;
+const { image, domainCount } = compileCatalogue({ categories: groups, applications: [] }, KEY);
+const compileMs = performance.now() - startMs - readMs;
+const peakKib = process.resourceUsage().maxRSS;
+writeFileSync(imageFile, image);
+process.stdout.write(
+  JSON.stringify({ readMs, compileMs, peakKib, names: domainCount, imageBytes: image.length }),
+);
