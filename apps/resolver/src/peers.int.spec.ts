@@ -1,0 +1,172 @@
+import { createLogger } from '@weir/ops';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DnsService } from './dns-service.js';
+import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from './testing/example-zones.js';
+import {
+  makeKey,
+  type NameServer,
+  signZone,
+  startNsd,
+  startUnbound,
+  writeZone,
+} from './testing/name-servers.js';
+import { CONFIGURATION, domainRule, loopback, policyOf, profile } from './testing/policies.js';
+import { hasProgram, run } from './testing/programs.js';
+
+const log = createLogger({ name: 'resolver', level: 'silent' });
+const NEEDED = ['nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig'];
+const missing = NEEDED.filter((name) => !hasProgram(name));
+
+/** What differs from run to run, and who was asked. */
+const VARYING: [RegExp, string][] = [
+  [/^;; (Query time|SERVER|WHEN|From|Time|Connection).*$/gm, ''],
+  [/^; <<>>.*$/gm, ''],
+  [/127\.0\.0\.1@\d+/g, 'SERVER'],
+  [/\bid: \d+/g, 'id: ID'],
+  [/^(\S+\s+)\d+(\s+IN\s)/gm, '$1TTL$2'],
+  [/\n{2,}/g, '\n'],
+];
+const normalised = (output: string): string =>
+  VARYING.reduce((text, [pattern, by]) => text.replaceAll(pattern, by), output);
+
+/** Arguments for dig; those for kdig are the same but for `+nocookie`, which it need not be told. */
+const QUESTIONS = [
+  'www.zone.example A',
+  'WWW.Zone.EXAMPLE AAAA',
+  'www.zone.example A +noedns',
+  'www.zone.example A +tcp',
+  'www.zone.example A +bufsize=512',
+  'www.zone.example A +bufsize=4096',
+  'www.zone.example A +adflag',
+  'www.zone.example A +cdflag',
+  'www.zone.example A +dnssec',
+  'www.zone.example A +nsid',
+  'www.zone.example A +subnet=192.0.2.0/24',
+  'www.zone.example A +ednsopt=65001:abcd',
+  'zone.example SOA',
+  'zone.example NS',
+  'zone.example TXT',
+  'mail.zone.example MX',
+  '_sip._tcp.zone.example SRV',
+  'svc.zone.example TYPE65',
+  'any.wild.zone.example A',
+  'chain0.zone.example A',
+  'chain0.zone.example MX',
+  'chain0.zone.example CNAME',
+  'dangling.zone.example A',
+  'nothing.zone.example A',
+  'nothing.zone.example A +noedns',
+  'www.zone.example MX',
+  'big.zone.example TXT',
+  'big.zone.example TXT +bufsize=512 +ignore',
+  'big.zone.example TXT +noedns +ignore',
+  'big.zone.example TXT +tcp',
+  'huge.zone.example TXT',
+  'www.signed.example A',
+  'www.signed.example A +dnssec',
+  'www.signed.example A +adflag',
+  'www.signed.example A +dnssec +cdflag',
+  'alias.signed.example A +dnssec',
+  'nothing.signed.example A +dnssec',
+  'nothing.signed.example A',
+  'www.signed.example MX +dnssec',
+  'any.wild.signed.example A +dnssec',
+  'big.signed.example TXT +dnssec',
+  'signed.example DNSKEY +dnssec',
+  'signed.example DS +dnssec',
+  'www.bogus.example A',
+  'www.bogus.example A +dnssec',
+  'www.bogus.example A +dnssec +cdflag',
+];
+
+describe.skipIf(missing.length > 0)('among real name servers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-peers-'));
+  let nsd: NameServer;
+  let unbound: NameServer;
+  let port: number;
+  const services: DnsService[] = [];
+
+  beforeAll(async () => {
+    for (const zone of [PLAIN_ZONE, SIGNED_ZONE, BOGUS_ZONE]) writeZone(folder, zone);
+    const key = makeKey(folder, SIGNED_ZONE.origin);
+    const [bogusKey, otherKey] = [0, 1].map(() => makeKey(folder, BOGUS_ZONE.origin));
+    signZone(folder, SIGNED_ZONE.origin, key);
+    signZone(folder, BOGUS_ZONE.origin, bogusKey);
+    nsd = await startNsd(folder);
+    unbound = await startUnbound(folder, nsd, [key, otherKey]);
+    port = await startService(unbound);
+  });
+  afterAll(async () => {
+    for (const service of services) await service.stop();
+    await unbound.stop();
+    await nsd.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const startService = async (...upstreams: NameServer[]): Promise<number> => {
+    const service = new DnsService({
+      configuration: CONFIGURATION,
+      upstreams: upstreams.map(({ endpoint }) => endpoint),
+      source: {
+        policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
+      },
+      log,
+    });
+    services.push(service);
+    return (await service.start()).port;
+  };
+  const ask = async (program: string, at: number, question: string) => {
+    const args = question.split(' ').filter((arg) => program === 'dig' || arg !== '+nocookie');
+    const server = ['@127.0.0.1', '-p', String(at)];
+    return normalised(await run(program, [...server, '+retry=1', '+time=5', ...args]));
+  };
+
+  describe.each(['dig', 'kdig'])('%s sees no difference', (program) => {
+    it.each(QUESTIONS)('%s', async (question) => {
+      const asked = `${question} +nocookie`;
+      // What unbound has in its cache it may tell otherwise than at first: another EDE.
+      await ask(program, unbound.endpoint.port, asked);
+      const theirs = await ask(program, unbound.endpoint.port, asked);
+      expect(await ask(program, port, asked)).toBe(theirs);
+      // From the resolver's own cache too.
+      expect(await ask(program, port, asked)).toBe(theirs);
+    });
+  });
+
+  it('is no authority, whoever its upstream is, and gets from it what is large over TCP', async () => {
+    const before = await startService(nsd);
+    expect(await ask('dig', before, 'chain0.zone.example A')).toContain('flags: qr rd ra; QUERY: 1, ANSWER: 6'); // prettier-ignore
+    expect(await ask('dig', before, 'huge.zone.example TXT')).toContain('ANSWER: 250,');
+    const denial = await ask('kdig', before, 'nothing.signed.example A +dnssec');
+    expect(denial).toContain('status: NXDOMAIN');
+    expect(denial).toContain('IN\tNSEC3');
+  });
+
+  it('gives kdig a cookie, and knows it again', async () => {
+    const first = await ask('kdig', port, 'www.zone.example A +cookie=0123456789abcdef');
+    const cookie = /COOKIE: ([0-9A-F]{48})/i.exec(first)?.[1];
+    expect(cookie).toMatch(/^0123456789abcdef/i);
+    const again = await ask('kdig', port, `www.zone.example A +cookie=${cookie}`);
+    expect(again).toContain('status: NOERROR');
+    expect(again).not.toMatch(/WARNING|BADCOOKIE/);
+  });
+
+  it.skipIf(!hasProgram('dnsperf'))('loses none of the queries of dnsperf', async () => {
+    const names = ['www.zone.example A', 'chain0.zone.example A', 'www.signed.example A'];
+    const wild = Array.from({ length: 500 }, (_, i) => `n${i}.wild.zone.example A`);
+    const blocked = Array.from({ length: 50 }, (_, i) => `n${i}.blocked.example AAAA`);
+    const absent = Array.from({ length: 50 }, (_, i) => `n${i}.zone.example A`);
+    const file = join(folder, 'queries');
+    writeFileSync(file, [...names, ...wild, ...blocked, ...absent, ''].join('\n'));
+    const load = ['-s', '127.0.0.1', '-p', String(port), '-d', file, '-c', '8', '-q', '64', '-e'];
+    for (const mode of ['udp', 'tcp']) {
+      const output = await run('dnsperf', [...load, '-m', mode, '-n', '10', '-D']);
+      expect(output).toMatch(/Queries sent: +6030$/m);
+      expect(output).toMatch(/Queries completed: +6030 \(100\.00%\)/);
+      expect(output).toMatch(/Response codes: +NOERROR 5530 \(91\.71%\), NXDOMAIN 500 /);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { askUdp } from './client.js';
+import { startProgram } from './programs.js';
+
+const LOOPBACK = '127.0.0.1';
+const READY_TRIES = 100;
+
+export interface NameServer {
+  readonly endpoint: { readonly address: string; readonly port: number };
+  stop(): Promise<void>;
+}
+
+/** A zone of the tests: origin, and its records below SOA and NS in the form of RFC 1035 §5.1. */
+export interface Zone {
+  readonly origin: string;
+  readonly records: readonly string[];
+}
+
+/** A port that was free for UDP a moment ago. */
+export async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, LOOPBACK, resolve));
+  const { port } = socket.address();
+  await new Promise<void>((resolve) => socket.close(resolve));
+  return port;
+}
+
+/** Writes the zone to `<origin>.zone` in the folder. */
+export function writeZone(folder: string, { origin, records }: Zone): void {
+  const head = [
+    `$ORIGIN ${origin}.`,
+    '$TTL 3600',
+    '@ IN SOA ns host 1 3600 1200 604800 300',
+    '@ IN NS ns',
+    `ns IN A ${LOOPBACK}`,
+  ];
+  writeFileSync(join(folder, `${origin}.zone`), [...head, ...records, ''].join('\n'));
+}
+
+/** Makes a key for the zone. @returns its name; `<name>.key` in the folder is the public part */
+export function makeKey(folder: string, origin: string): string {
+  const args = ['-a', 'ECDSAP256SHA256', '-k', origin];
+  return execFileSync('ldns-keygen', args, { cwd: folder, encoding: 'utf8' }).trim();
+}
+
+/** Signs `<origin>.zone`, with NSEC3, into `<origin>.zone.signed`. */
+export function signZone(folder: string, origin: string, key: string): void {
+  execFileSync('ldns-signzone', ['-n', `${origin}.zone`, key], { cwd: folder });
+}
+
+/** nsd as the authority of all zone files in the folder, the signed ones where there are such. */
+export async function startNsd(folder: string): Promise<NameServer> {
+  const port = await freeUdpPort();
+  const files = readdirSync(folder).filter((file) => file.endsWith('.zone'));
+  const zones = files.flatMap((file) => {
+    const isSigned = readdirSync(folder).includes(`${file}.signed`);
+    const zonefile = isSigned ? `${file}.signed` : file;
+    return ['zone:', `  name: ${file.replace(/\.zone$/, '')}`, `  zonefile: ${zonefile}`];
+  });
+  const file = join(folder, 'nsd.conf');
+  const settings = [
+    'server:',
+    `  ip-address: ${LOOPBACK}@${port}`,
+    '  server-count: 1',
+    '  username: ""',
+    '  chroot: ""',
+    '  database: ""',
+    `  zonesdir: "${folder}"`,
+    `  pidfile: "${folder}/nsd.pid"`,
+    `  xfrdfile: "${folder}/xfrd.state"`,
+    `  zonelistfile: "${folder}/zone.list"`,
+    `  xfrdir: "${folder}"`,
+    'remote-control:',
+    '  control-enable: no',
+    ...zones,
+  ];
+  writeFileSync(file, settings.join('\n') + '\n');
+  return ready(port, startProgram('nsd', ['-d', '-c', file]), files[0].replace(/\.zone$/, ''));
+}
+
+/** unbound, validating by the keys of those names, that asks the authority for `example` and knows nothing else. */
+export async function startUnbound(
+  folder: string,
+  authority: NameServer,
+  keys: readonly string[],
+): Promise<NameServer> {
+  const port = await freeUdpPort();
+  const file = join(folder, 'unbound.conf');
+  const settings = [
+    'server:',
+    `  interface: ${LOOPBACK}@${port}`,
+    '  access-control: 127.0.0.0/8 allow_snoop',
+    '  username: ""',
+    '  chroot: ""',
+    `  directory: "${folder}"`,
+    '  pidfile: ""',
+    '  use-syslog: no',
+    '  do-not-query-localhost: no',
+    '  do-ip6: no',
+    '  rrset-roundrobin: no',
+    '  ede: yes',
+    '  hide-version: yes',
+    '  hide-identity: yes',
+    '  module-config: "validator iterator"',
+    ...keys.map((key) => `  trust-anchor-file: "${folder}/${key}.key"`),
+    // Not a stub zone: that would go on at the addresses of the NS records, on port 53.
+    'forward-zone:',
+    '  name: example',
+    `  forward-addr: ${LOOPBACK}@${authority.endpoint.port}`,
+  ];
+  writeFileSync(file, settings.join('\n') + '\n');
+  return ready(port, startProgram('unbound', ['-d', '-c', file]), 'example');
+}
+
+/** Waits until it answers. */
+async function ready(port: number, stop: () => Promise<void>, name: string): Promise<NameServer> {
+  const endpoint = { address: LOOPBACK, port };
+  for (let i = 0; i < READY_TRIES; i++) {
+    // Until it listens the packet comes back as an error, or not at all.
+    const answer = await askUdp(endpoint, encodeQuery(name, 6), 100).catch(() => null);
+    if (answer !== null) return { endpoint, stop };
+  }
+  await stop();
+  throw new Error(`no answer from a name server on port ${port}`);
+}
