@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineCutter } from './line-cutter.js';
+
+const MAX_LINE_BYTES = 8;
+
+/** The lines of chunks; null for one that is too long. */
+function cut(chunks: readonly string[]): (string | null)[] {
+  const lines: (string | null)[] = [];
+  const cutter = new LineCutter(
+    MAX_LINE_BYTES,
+    (bytes, start, end) => lines.push(Buffer.from(bytes.subarray(start, end)).toString()),
+    () => lines.push(null),
+  );
+  for (const chunk of chunks) cutter.push(Buffer.from(chunk));
+  cutter.end();
+  return lines;
+}
+
+describe('LineCutter', () => {
+  it('gives the lines of the whole text, wherever its chunks end', () => {
+    const chunk = fc.string({ unit: fc.constantFrom('a', 'b', '\r', '\n'), maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
+        const text = chunks.join('');
+        const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+        const expected = lines.map((line) => (line.length > MAX_LINE_BYTES ? null : line));
+        expect(cut(chunks)).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
