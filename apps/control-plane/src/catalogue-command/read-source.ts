@@ -1,10 +1,10 @@
 import {
   type ByteStream,
   CatalogueError,
+  DEFAULT_LIMITS,
   openSource,
   type SourceDefinition,
 } from '@weir/catalogue';
-import { DEFAULT_LIMITS } from '@weir/catalogue';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import type { Terminal } from './terminal.js';
 

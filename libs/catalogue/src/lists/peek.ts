@@ -2,7 +2,7 @@ import type { ByteStream } from './list-limits.js';
 
 /**
  * Reads the first bytes of a stream without taking them from it.
- * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read it or call its `return`.
+ * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read it or `close` it.
  */
 export async function peek(
   stream: ByteStream,
@@ -30,4 +30,10 @@ async function* joined(
   } finally {
     await rest.return?.();
   }
+}
+
+/** Ends a stream that nobody reads: a generator that has never begun would not close what it reads from. */
+export async function close(whole: AsyncGenerator<Uint8Array>): Promise<void> {
+  await whole.next();
+  await whole.return(undefined);
 }

@@ -102,10 +102,19 @@ describe('readNames', () => {
     ['bzip2', 'BZh91AY'],
     ['xz', '\xfd7zXZ'],
   ])('names the packer of what is packed with %s', async (name, begin) => {
-    const list = Buffer.from(`${begin}${'x'.repeat(100)}`, 'latin1');
-    await expect(read(list, 'domains')).rejects.toThrow(
+    let isClosed = false;
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async function* list(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield Buffer.from(`${begin}${'x'.repeat(100)}`, 'latin1');
+      } finally {
+        isClosed = true;
+      }
+    }
+    await expect(readNames(list(), 'domains', KEY)).rejects.toThrow(
       `is packed with ${name}; gzip and plain text can be read`,
     );
+    expect(isClosed).toBe(true);
   });
 
   it('passes on what breaks the stream', async () => {

@@ -2,7 +2,7 @@ import { Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream, type ListLimits } from './list-limits.js';
-import { peek } from './peek.js';
+import { close, peek } from './peek.js';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** What lists are sometimes packed with, told by its first bytes so that the complaint is clear. */
@@ -20,7 +20,7 @@ export async function* unpack(stream: ByteStream, limits: ListLimits): AsyncGene
   const { head, whole } = await peek(bounded(stream, limits.maxBytes), PEEKED_BYTES);
   for (const [name, magic] of OTHER_PACKERS) {
     if (!begins(head, magic)) continue;
-    await whole.return(undefined);
+    await close(whole);
     throw new CatalogueError(`is packed with ${name}; gzip and plain text can be read`);
   }
   const unpacked = begins(head, GZIP_MAGIC) ? gunzip(whole) : whole;

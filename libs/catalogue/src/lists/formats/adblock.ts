@@ -1,5 +1,12 @@
-import { asciiText, type Entries, HASH, indexOfByte, type LineFormat } from './line-format.js';
-import { skipSpace, trimEnd } from './line-format.js';
+import {
+  asciiText,
+  type Entries,
+  HASH,
+  indexOfByte,
+  type LineFormat,
+  skipSpace,
+  trimEnd,
+} from './line-format.js';
 
 const [BANG, DOLLAR, ASTERISK, SLASH, BRACKET] = [0x21, 0x24, 0x2a, 0x2f, 0x5b];
 const [CARET, PIPE] = [0x5e, 0x7c];
