@@ -53,14 +53,12 @@ try {
   const client = new ApiClient(controlPlane.url, controlPlane.token);
   await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
   await measured('without a refresh', () => sleep(COMPARED_MS));
-  print(`control plane: ${peakResidentMiB(controlPlane.pid)} MiB at most`);
   await pipeline(Readable.from(blocksOfLines()), createWriteStream(join(folder, 'list')));
   renameSync(join(folder, 'list'), join(catalogue, 'list'));
   await measured(`${DOMAINS / 1e6} M domains from file to force`, async () => {
     define('sources: [{ file: list, format: domains }]');
     while (!(await isInForce())) await sleep(50);
   });
-  print(`control plane: ${peakResidentMiB(controlPlane.pid)} MiB at most`);
 } finally {
   await controlPlane.stop();
   await Promise.all([postgres.stop(), redis.stop()]);
@@ -84,6 +82,13 @@ function* blocksOfLines(): Generator<string> {
   }
 }
 
+/** Longest that the control plane's main thread was busy with one thing since it was asked last. */
+async function longestBusyMs(): Promise<number> {
+  const metrics = await (await fetch(`${controlPlane.opsUrl}/metrics`)).text();
+  const [, max] = /eventloop_lag_max_seconds ([\d.e-]+)/.exec(metrics) ?? [];
+  return Number(max) * 1000;
+}
+
 async function isInForce(): Promise<boolean> {
   const response = await fetch(`${controlPlane.url}/app_aware/application/`, {
     headers: { Authorization: `Bearer ${controlPlane.token}` },
@@ -101,11 +106,16 @@ async function measured(title: string, work: () => Promise<unknown>): Promise<vo
     isOn = !isOn;
     return writer.sendJson('PATCH', '/profiles/1', { profile: { white_list_only: isOn } });
   }, goOn);
+  await longestBusyMs();
   const startedMs = performance.now();
   await work();
   const tookMs = performance.now() - startedMs;
   done = true;
+  const busyMs = await longestBusyMs();
   print(`${title}: ${(tookMs / 1000).toFixed(1)} s`);
   print(`  reads ${summarise(await reads)}`);
   print(`  changes ${summarise(await writes)}`);
+  print(
+    `  the main thread was busy for ${busyMs.toFixed(0)} ms at most, the process takes at most ${peakResidentMiB(controlPlane.pid)} MiB so far`,
+  );
 }

@@ -7,6 +7,8 @@ import { freePort } from '../services/ports.js';
 
 export interface ControlPlaneProcess {
   readonly url: string;
+  /** Of health and metrics. */
+  readonly opsUrl: string;
   readonly token: string;
   readonly pid: number;
   stop(): Promise<void>;
@@ -54,6 +56,7 @@ export async function startControlPlane(
   await waitUntilReady(`http://127.0.0.1:${opsPort}/readyz`, () => child.lastLines().join('\n'));
   return {
     url: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${opsPort}`,
     token,
     pid: child.pid,
     stop: async () => {

@@ -249,9 +249,11 @@ describe('CatalogueKeeper', () => {
     await keeper.look(NEVER);
     expect(await listed('a.example', 'b.example')).toEqual(['a.example', 'b.example']);
     expect(await errorOf('lists/new.txt')).toContain('cannot be read: ENOENT');
+    expect(await registry.metrics()).toContain('source="lists/new.txt"');
     await define();
     await keeper.look(NEVER);
     expect(await listed('inline.example', 'a.example')).toEqual(['inline.example']);
+    expect(await registry.metrics()).not.toContain('source="lists/new.txt"');
   });
 
   it('keeps what is in force while the definition cannot be used, and says so once', async () => {

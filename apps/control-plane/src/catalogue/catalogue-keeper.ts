@@ -10,13 +10,7 @@ import type { CompileOutcome } from './catalogue-tasks.js';
 import { compileInThread } from './catalogue-thread.js';
 import { isDue } from './source-due.js';
 import type { SourceRefresh } from './source-refresh.js';
-import {
-  dropForgotten,
-  noteFailure,
-  noteUnchanged,
-  readNames,
-  readStates,
-} from './source-store.js';
+import { noteFailure, noteNamed, noteUnchanged, readNames, readStates } from './source-store.js';
 
 export interface CatalogueKeeperOptions {
   /** Folder of the definition, or the http(s) URL of one. */
@@ -105,7 +99,7 @@ export class CatalogueKeeper {
       if (isFile) await sources.refresh(source, states.get(source.name), signal);
     }
     await this.putInForce(inputsOf(definition, await readStates(pool)), signal);
-    await dropForgotten(pool, [DEFINITION, ...named.map(({ name }) => name)]);
+    await noteNamed(pool, [DEFINITION, ...named.map(({ name }) => name)]);
   }
 
   /** Compiles nothing when all is as it was when the image in force was compiled, or when that failed. */

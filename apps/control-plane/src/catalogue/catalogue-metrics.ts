@@ -98,7 +98,7 @@ export class CatalogueMetrics {
         findActiveMetadata(this.pool),
         readStates(this.pool),
       ]);
-      return { groups, sources: [...states.values()] };
+      return { groups, sources: [...states.values()].filter(({ isNamed }) => isNamed) };
     } catch {
       // Whether the database can be asked is what /readyz tells.
       return { groups: { categories: [], applications: [] }, sources: [] };

@@ -25,6 +25,7 @@ const state = (agoMs: number, failures = 0): SourceState => ({
   invalidCount: 0,
   namesSha256: null,
   namesBytes: 0,
+  isNamed: true,
 });
 
 describe('isDue', () => {

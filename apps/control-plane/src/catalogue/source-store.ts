@@ -22,6 +22,8 @@ export interface SourceState {
   /** Of the last good list's bytes; null: there is none. */
   readonly namesSha256: string | null;
   readonly namesBytes: number;
+  /** Whether the definition named it when it was read last. */
+  readonly isNamed: boolean;
 }
 
 /** A list that was read and found good. */
@@ -44,7 +46,8 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
            extract(epoch FROM now() - last_attempt_at)::float8 AS "sinceAttempt",
            extract(epoch FROM now() - last_success_at)::float8 AS "sinceSuccess",
            domain_count AS "domainCount", invalid_count AS "invalidCount",
-           names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes"
+           names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
+           is_named AS "isNamed"
     FROM catalogue_source`);
   return new Map(rows.map((row) => [row.name, row]));
 }
@@ -112,10 +115,16 @@ export async function noteFailure(pool: Pool, name: string, problem: string): Pr
   );
 }
 
-/** Drops what is known of sources that no definition has named for a week: replicas of two versions may run side by side for a while. */
-export async function dropForgotten(pool: Pool, named: readonly string[]): Promise<void> {
+/**
+ * Notes which sources the definition names. What is known of others is kept for a week: replicas of two versions may run side by side
+ * for a while.
+ */
+export async function noteNamed(pool: Pool, names: readonly string[]): Promise<void> {
   await pool.query(
-    `DELETE FROM catalogue_source WHERE name <> ALL ($1::text[]) AND last_attempt_at < now() - interval '7 days'`,
-    [named],
+    `UPDATE catalogue_source SET is_named = NOT is_named WHERE is_named <> (name = ANY ($1::text[]))`,
+    [names],
+  );
+  await pool.query(
+    `DELETE FROM catalogue_source WHERE NOT is_named AND last_attempt_at < now() - interval '7 days'`,
   );
 }

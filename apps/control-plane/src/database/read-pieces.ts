@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 /** As much of a value as is read at once: followers read it at their own pace, and several at a time. */
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /** Where large values are: a table's column of `bytea`, stored uncompressed, and the column that names the row. */
 export interface BytesColumn {
