@@ -30,7 +30,7 @@ describe('the control plane', () => {
       'weir_management_requests_total{method="GET",route="/net/:int_ip",status="404"} 1',
     );
     expect(metrics).toContain('route="none",status="404"} 1');
-    expect(metrics).toContain('weir_resolvers 0');
+    expect(metrics).toContain('weir_followers{kind="resolver"} 0');
     expect(metrics).toMatch(/^weir_config_revision [01]$/m);
     expect(metrics).not.toContain('secret');
     expect(metrics).not.toContain('3221226061');

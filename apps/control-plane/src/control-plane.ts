@@ -22,6 +22,7 @@ import { RequestMetrics } from './requests/request-metrics.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
+import { MeasuredPropagation } from './revisions/propagation-metrics.js';
 import { closeServer, listen } from './servers.js';
 
 /** A running control plane. */
@@ -81,7 +82,7 @@ async function startParts(
   await publisher.start();
 
   const registry = createRegistry(database, source, publisher);
-  const writer = new ConfigurationWriter(database, publisher, {
+  const writer = new ConfigurationWriter(database, new MeasuredPropagation(registry, publisher), {
     changeMs: configuration.PROPAGATION_TIMEOUT_MS,
     replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
   });

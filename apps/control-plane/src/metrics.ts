@@ -1,4 +1,9 @@
-import type { ChangePublisher, FollowerState } from '@weir/change-feed';
+import {
+  type ChangePublisher,
+  FOLLOWER_KINDS,
+  type FollowerKind,
+  type FollowerState,
+} from '@weir/change-feed';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Database } from './database/database.js';
 import type { DatabaseFeedSource } from './feed/database-feed-source.js';
@@ -30,15 +35,36 @@ export function createRegistry(
     () => database.pool.waitingCount,
   );
   gauge(registry, 'weir_config_revision', 'Head of the change log', () => source.lastRevision);
-  gauge(registry, 'weir_resolvers', 'Live resolvers', () => resolvers().length);
-  gauge(registry, 'weir_resolver_revision_min', 'Oldest revision in force on a live resolver', () =>
-    Math.min(...resolvers().map(({ revision }) => revision ?? 0)),
-  );
+  followerGauges(registry, publisher);
   return registry;
+}
 
-  function resolvers(): readonly FollowerState[] {
-    return publisher.followers().filter(({ kind }) => kind === 'resolver');
-  }
+/** By kind, never by follower: each start of one makes a new id. */
+function followerGauges(registry: Registry, publisher: Pick<ChangePublisher, 'followers'>): void {
+  const ofKind = (kind: FollowerKind): readonly FollowerState[] =>
+    publisher.followers().filter((follower) => follower.kind === kind);
+  new Gauge({
+    name: 'weir_followers',
+    help: 'Live resolvers and block pages',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      for (const kind of FOLLOWER_KINDS) this.set({ kind }, ofKind(kind).length);
+    },
+  });
+  new Gauge({
+    name: 'weir_followers_oldest_revision',
+    help: 'Oldest revision in force on any of them; absent where there is none',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const kind of FOLLOWER_KINDS) {
+        const revisions = ofKind(kind).map(({ revision }) => revision ?? 0);
+        if (revisions.length > 0) this.set({ kind }, Math.min(...revisions));
+      }
+    },
+  });
 }
 
 /** A gauge read when it is asked for. Values that are not finite are left out. */

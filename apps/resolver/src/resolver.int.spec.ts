@@ -64,6 +64,8 @@ describe('a resolver', () => {
     const { text } = await get(resolver, '/metrics');
     expect(text).toContain('weir_resolver_revision 41');
     expect(text).toContain('weir_resolver_changes_applied_total 40');
+    expect(text).toContain('weir_resolver_lag_revisions 0');
+    expect(text).toMatch(/^weir_resolver_lag_seconds [0-4]\b/m);
     expect(text).toContain('weir_resolver_snapshot_loads_total{cause="start"} 1');
     expect(text).toContain('weir_resolver_snapshot_loads_total{cause="digest"} 0');
     expect(text).toContain(
@@ -96,9 +98,9 @@ describe('a resolver', () => {
     await around.plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
     await expect.poll(() => ask(resolver, 'blocked.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
-    expect((await get(resolver, '/metrics')).text).toContain(
-      'weir_resolver_snapshot_loads_total{cause="digest"} 1',
-    );
+    const { text } = await get(resolver, '/metrics');
+    expect(text).toContain('weir_resolver_snapshot_loads_total{cause="digest"} 1');
+    expect(text).toContain('weir_resolver_digest_mismatches_total 1');
   });
 
   it('filters by the catalogue that is active, from the start and from its activation on', async () => {
@@ -140,6 +142,8 @@ describe('a resolver', () => {
       .poll(async () => (await get(resolver, '/metrics')).text)
       .toMatch(/feed_failures_total [1-9]/);
     expect(await ask(resolver, 'blocked.example')).toBe(BLOCKED);
+    expect((await get(resolver, '/metrics')).text).toContain('weir_resolver_lag_revisions 1');
+    expect((await get(resolver, '/readyz')).text).not.toContain('no configuration');
     await around.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     await waiting;
     await expect

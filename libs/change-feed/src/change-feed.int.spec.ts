@@ -242,6 +242,19 @@ describe('the change feed over a real Redis', () => {
     }, 8_000);
   });
 
+  it('knows how long ago it was at the head', async () => {
+    const { follower, target } = await follow();
+    await write(log.commit(1, 1));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(follower.lagMs).toBeLessThan(1_400);
+    log.refusesChanges = true;
+    await publisher.stop();
+    await vi.waitFor(() => {
+      expect(follower.lagMs).toBeGreaterThan(2_500);
+    }, WAIT_MS);
+    expect(target.verdicts()).toEqual({ 1: 1 });
+  });
+
   it('starts from disk with every change that it acknowledged while nothing else can be reached', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
     log.commit(1, 1);

@@ -1,8 +1,9 @@
 import { type Change, type Head, RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedClient, FeedError } from './feed-client.js';
+import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
-import { type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
+import { DigestError, type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
 import type { FollowerKind } from './protocol.js';
 import type { FeedLogger } from './redis.js';
 import type { SnapshotDisk } from './snapshot-disk.js';
@@ -20,18 +21,6 @@ export interface FollowerOptions {
   readonly log: FeedLogger;
 }
 
-/** Why a follower loaded a whole snapshot. */
-export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'digest' | 'failed';
-
-/** Plain counters, read by the process's metrics. */
-export interface FollowerCounters {
-  changesApplied: number;
-  duplicates: number;
-  gaps: number;
-  feedFailures: number;
-  loads: Record<LoadCause, number>;
-}
-
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 /** Most changes kept while a snapshot loads; past that the log is asked. */
@@ -44,13 +33,7 @@ const MAX_REFUSALS = 3;
  * one loop below decides by revision numbers alone, so it does not matter what was lost, doubled or reordered.
  */
 export class Follower {
-  readonly counters: FollowerCounters = {
-    changesApplied: 0,
-    duplicates: 0,
-    gaps: 0,
-    feedFailures: 0,
-    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, digest: 0, failed: 0 },
-  };
+  readonly counters: FollowerCounters = newCounters();
   private readonly link: FollowerLink;
   private readonly configuration: KeptConfiguration;
   private readonly stopping = new AbortController();
@@ -64,6 +47,7 @@ export class Follower {
   /** Something was heard since the last step began. */
   private heard = false;
   private announced = false;
+  private atHeadMs = performance.now();
   private readonly atHead: Promise<void>;
   private reachedHead!: () => void;
 
@@ -119,6 +103,11 @@ export class Follower {
     return this.head?.revision ?? this.revision;
   }
 
+  /** Time since what is in force was last known to be the newest: a heartbeat or two while all is well. */
+  get lagMs(): number {
+    return performance.now() - this.atHeadMs;
+  }
+
   private hearChange(change: Change): void {
     if (change.revision <= (this.current?.revision ?? -1)) this.counters.duplicates++;
     else if (this.buffered.size < MAX_BUFFERED) this.buffered.set(change.revision, change);
@@ -128,6 +117,7 @@ export class Follower {
   private hearHead(head: Head): void {
     if (head.revision >= (this.head?.revision ?? 0)) {
       this.head = { revision: head.revision, digest: head.digest };
+      this.noteLag();
     }
     // Late, as a rule; but a database that was set back has a lower head too, and only the feed can tell.
     if (head.revision < (this.current?.revision ?? 0)) this.askNext = true;
@@ -151,6 +141,7 @@ export class Follower {
       } catch (error) {
         if (this.stopping.signal.aborted) break;
         this.counters.feedFailures++;
+        if (error instanceof DigestError) this.counters.digestMismatches++;
         const fields = { reason: String(error), failures };
         this.options.log.warn(fields, 'cannot follow the change log; trying again');
         await this.pause(failures++);
@@ -237,6 +228,7 @@ export class Follower {
     // What was heard while the page was under way is newer than the page.
     if (this.head === heard || page.head.revision > (this.head?.revision ?? 0))
       this.head = page.head;
+    this.noteLag();
     // A log that ends before this follower's revision is another database's, or an older one: only a snapshot tells.
     if (page.head.revision < revision) this.loadNext = 'digest';
     else if (page.head.revision > revision && !this.buffered.has(revision + 1)) {
@@ -268,12 +260,18 @@ export class Follower {
       if (revision <= now.revision) this.buffered.delete(revision);
     }
     this.link.acknowledge(now.revision);
+    this.noteLag();
+  }
+
+  private noteLag(): void {
+    if (this.head?.revision === this.current?.revision) this.atHeadMs = performance.now();
   }
 
   /** Compares digests where both ends stand at the same revision; a difference is mended by a snapshot. */
   private differs(): boolean {
     if (this.head?.revision !== this.current?.revision) return false;
     if (this.head === null || this.head.digest === this.current?.digest) return false;
+    this.counters.digestMismatches++;
     this.options.log.error(
       { revision: this.head.revision },
       'the configuration differs from the control plane; loading it anew',

@@ -2,16 +2,13 @@ export { CatalogueImages } from './catalogue-images.js';
 export { FeedClient, FeedError } from './feed-client.js';
 export { createFeedServer, type FeedServerOptions, type FeedSource } from './feed-server.js';
 export type { StoredImage } from './image-answer.js';
-export {
-  Follower,
-  type FollowerCounters,
-  type FollowerOptions,
-  type LoadCause,
-} from './follower.js';
+export { Follower, type FollowerOptions } from './follower.js';
+export type { FollowerCounters, LoadCause } from './follower-counters.js';
 export type { BuiltConfiguration, FollowerTarget } from './kept-configuration.js';
 export { SnapshotDisk } from './snapshot-disk.js';
 export type { Applied } from './follower-registry.js';
 export {
+  FOLLOWER_KINDS,
   type FollowerKind,
   type FollowerState,
   redisNames,

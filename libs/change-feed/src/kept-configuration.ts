@@ -12,6 +12,9 @@ export interface BuiltConfiguration {
   swapIn(): void;
 }
 
+/** A snapshot that does not have the digest that it came with. */
+export class DigestError extends RowError {}
+
 /** What follows the feed: the process's own configuration. The follower calls one method at a time. */
 export interface FollowerTarget {
   /** Builds the configuration of a snapshot aside, including what it refers to (catalogue image). Throws what `parts` throws. */
@@ -114,7 +117,7 @@ export class KeptConfiguration {
     const built = await this.target.build(noticeHead());
     const { revision, digest } = (sent as Head | null) ?? {};
     if (built.revision !== revision || built.digest !== digest) {
-      throw new RowError(`the snapshot of revision ${revision ?? '?'} does not have its digest`);
+      throw new DigestError(`the snapshot of revision ${revision ?? '?'} does not have its digest`);
     }
     built.swapIn();
     return { revision, digest };

@@ -124,11 +124,13 @@ export class ChangePublisher {
   }
 
   private async publishHead(): Promise<void> {
-    if (this.commands.status !== 'ready') return;
     try {
-      await this.commands.ping();
-      this.lastAnswerMs = performance.now();
-      await this.send(this.names.head, JSON.stringify(await this.options.readHead()));
+      if (this.commands.status === 'ready') {
+        await this.commands.ping();
+        this.lastAnswerMs = performance.now();
+      }
+      const head = await this.options.readHead();
+      if (this.commands.status === 'ready') await this.send(this.names.head, JSON.stringify(head));
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
     }

@@ -149,6 +149,13 @@ describe('revisions', () => {
     const startedMs = performance.now();
     const answer = await call('PATCH', '/profiles/1', { cat_ids: [8] });
     expect([answer.status, answer.headers.get('x-config-applied')]).toEqual([200, '0/1']);
+    const metrics = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/metrics`);
+    const text = await metrics.text();
+    expect(text).toContain('weir_followers{kind="resolver"} 1');
+    expect(text).toContain('weir_changes_incomplete_total 1');
+    expect(text).toMatch(/weir_change_acknowledgement_seconds_bucket\{le="0.25"\} [1-9]/);
+    const oldest = /oldest_revision\{kind="resolver"\} (\d+)/.exec(text)?.[1];
+    expect(Number(oldest)).toBe(revisionOf(answer) - 1);
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(PROPAGATION_TIMEOUT_MS - 5);
     expect((await call('GET', '/profiles/1')).body.cat_ids).toEqual([8]);
     open();

@@ -5,6 +5,7 @@ import type { QueryLog } from '../query-log/query-log.js';
 import type { Forwarder } from '../upstream/forwarder.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
+import { registerFeedMetrics } from './feed-metrics.js';
 import type { LatencyHistogram } from './latency-histogram.js';
 import type { QueryCounters } from './query-counters.js';
 
@@ -139,31 +140,13 @@ export function createRegistry({
   ]);
   gauge('in_flight', 'Questions that upstreams are asked', () => forwarder.inFlight);
   gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
-  gauge(
-    'revision',
-    'Revision in force; -1 before the first snapshot',
-    () => follower.revision ?? -1,
-  );
-  gauge(
-    'head_revision',
-    'Newest revision heard of; -1 before any',
-    () => follower.headRevision ?? -1,
-  );
   if (queryLog !== null) {
     counter('query_log_total', 'Queries that were to be logged', ['result'], () => [
       [{ result: 'written' }, queryLog.noted - queryLog.dropped],
       [{ result: 'lost' }, queryLog.dropped],
     ]);
   }
-  counter('changes_applied_total', 'Changes applied', [], () => [
-    [{}, follower.counters.changesApplied],
-  ]);
-  counter('feed_failures_total', 'Failed steps of following the change log', [], () => [
-    [{}, follower.counters.feedFailures],
-  ]);
-  counter('snapshot_loads_total', 'Snapshots loaded', ['cause'], () =>
-    Object.entries(follower.counters.loads).map(([cause, n]) => [{ cause }, n] as const),
-  );
+  registerFeedMetrics(registry, follower);
   return registry;
 }
 

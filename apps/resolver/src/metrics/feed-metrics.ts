@@ -1,0 +1,69 @@
+import type { Follower } from '@weir/change-feed';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+type FollowerState = Pick<Follower, 'revision' | 'headRevision' | 'lagMs' | 'counters'>;
+type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
+
+const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
+  changes_applied_total: { count: 'changesApplied', help: 'Changes applied' },
+  change_duplicates_total: {
+    count: 'duplicates',
+    help: 'Changes heard of that were in force already',
+  },
+  change_gaps_total: {
+    count: 'gaps',
+    help: 'Times that the feed API was asked for changes that had not been heard',
+  },
+  feed_failures_total: { count: 'feedFailures', help: 'Failed steps of following the change log' },
+  digest_mismatches_total: {
+    count: 'digestMismatches',
+    help: 'Configurations that differed from the control plane: in force, or just loaded and refused',
+  },
+};
+
+/** How far a resolver has the configuration, read from its follower when Prometheus asks. */
+export function registerFeedMetrics(registry: Registry, follower: FollowerState): void {
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({
+      name: `weir_resolver_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  };
+  const revision = (): number => follower.revision ?? -1;
+  const headRevision = (): number => follower.headRevision ?? -1;
+  gauge('revision', 'Revision in force; -1 before the first snapshot', revision);
+  gauge('head_revision', 'Newest revision heard of; -1 before any', headRevision);
+  gauge('lag_revisions', 'Revisions heard of that are not in force', () =>
+    Math.max(0, headRevision() - revision()),
+  );
+  gauge(
+    'lag_seconds',
+    'Time since the configuration in force was last known to be the newest; below 2 while all is well',
+    () => follower.lagMs / 1000,
+  );
+  for (const [name, { count, help }] of Object.entries(COUNTERS)) {
+    new Counter({
+      name: `weir_resolver_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(follower.counters[count]);
+      },
+    });
+  }
+  new Counter({
+    name: 'weir_resolver_snapshot_loads_total',
+    help: 'Snapshots loaded',
+    labelNames: ['cause'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [cause, n] of Object.entries(follower.counters.loads)) this.inc({ cause }, n);
+    },
+  });
+}
