@@ -10,6 +10,7 @@ import type { ControlPlaneConfiguration } from './configuration.js';
 import { Database } from './database/database.js';
 import { DomainHasher } from './domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './domain-lists/hash-key-check.js';
+import { isDatabaseUnreachable } from './errors/database-faults.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import type { Job } from './jobs/job.js';
 import { JobMetrics } from './jobs/job-metrics.js';
@@ -109,7 +110,7 @@ async function startParts(
     return port;
   };
   const managementPort = await serve(api, 'MANAGEMENT_PORT');
-  const feed = createFeedServer({ source, token: configuration.FEED_TOKEN, log });
+  const feed = createFeedServer({ source, token: feedToken, log, isOutage: isDatabaseUnreachable });
   const feedPort = await serve(feed, 'FEED_PORT');
 
   // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.

@@ -32,7 +32,7 @@ describe('CatalogueImages', () => {
     readFrom.length = 0;
     breaksAfter = Infinity;
     served.clear();
-    server = createFeedServer({ source, token: 't', log: silent });
+    server = createFeedServer({ source, token: 't', log: silent, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
     const { port } = server.address() as AddressInfo;

@@ -13,7 +13,8 @@ import { redisNames } from './protocol.js';
 import { ChangePublisher } from './publisher.js';
 import type { FeedLogger } from './redis.js';
 import { SnapshotDisk } from './snapshot-disk.js';
-import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+import { startPrivateRedis } from './testing/index.js';
+import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 // Specs share the Redis of the run, as deployments may.
@@ -58,7 +59,12 @@ describe('the change feed over a real Redis', () => {
     await redis.flushall();
     redis.disconnect();
     log = new MemoryLog();
-    server = createFeedServer({ source: log, token: TOKEN, log: silent });
+    server = createFeedServer({
+      source: log,
+      token: TOKEN,
+      log: silent,
+      isOutage: (error) => error instanceof Outage,
+    });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
@@ -178,6 +184,20 @@ describe('the change feed over a real Redis', () => {
     log.commit(2, 1);
     await caughtUp(target);
     expect(follower.counters.loads.failed).toBe(1);
+  });
+
+  it('waits, and loads no snapshot, while the feed says that it cannot give the changes now', async () => {
+    const { follower, target } = await follow();
+    log.isOut = true;
+    log.commit(1, 1);
+    log.commit(2, 1);
+    await vi.waitFor(() => {
+      expect(follower.counters.feedFailures).toBeGreaterThan(5);
+    }, WAIT_MS);
+    log.isOut = false;
+    await caughtUp(target);
+    expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0 });
+    expect(follower.counters.changesApplied).toBe(2);
   });
 
   it('loads a snapshot when the whole configuration was replaced', async () => {
@@ -322,6 +342,42 @@ describe('the change feed over a real Redis', () => {
     await deaf.stop();
     for (const socket of sockets) socket.destroy();
     mute.close();
+  });
+
+  it('claims nothing of a Redis that has just begun before the followers had time to speak', async () => {
+    const redis = await startPrivateRedis();
+    const { follower } = await follow({ redisUrl: redis.url });
+    const replica = new ChangePublisher({
+      redisUrl: redis.url,
+      feedToken: TOKEN,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    const admin = new Redis(redis.url);
+    // As a Redis that was restarted empty: the next heartbeat is up to a second away.
+    await admin.flushall();
+    await replica.start();
+    const change = log.commit(1, 1);
+    await replica.publish(change);
+    expect(await replica.waitApplied(change.revision, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+    await replica.stop();
+    await follower.stop();
+    admin.disconnect();
+    await redis.stop();
+  });
+
+  it('waits for as long as it may while Redis is out of reach from the start', async () => {
+    const blind = new ChangePublisher({
+      redisUrl: 'redis://127.0.0.1:1',
+      feedToken: TOKEN,
+      readHead: () => log.head(),
+      log: silent,
+    });
+    await blind.start();
+    const startedMs = performance.now();
+    expect(await blind.waitApplied(1, 300)).toEqual({ applied: 0, total: 0 });
+    expect(performance.now() - startedMs).toBeGreaterThan(290);
+    await blind.stop();
   });
 
   it('does not wait for a follower that said goodbye', async () => {

@@ -6,13 +6,15 @@ import { readSnapshot } from './snapshot-stream.js';
 /** The feed API could not be asked, or did not answer as it should. */
 export class FeedError extends Error {
   override readonly name: string = 'FeedError';
-  /** Whether something listens there: it refused, or fell silent. */
-  readonly isReached: boolean = false;
+  /** Whether the feed API was asked in vain and will be again; anything else (out of reach, busy, silent) may pass. */
+  readonly isRefusal: boolean = false;
 }
 
 /** Longest silence of the feed API, before its answer or within it. */
 const SILENCE_MS = 10_000;
 const GONE = 410;
+/** What the feed API, or a proxy before it, answers when it cannot now (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
+const TRY_AGAIN = new Set([408, 425, 429, 502, 503, 504]);
 
 /** A follower's view of the feed API. Each call asks once; who calls decides about trying again. */
 export class FeedClient {
@@ -113,18 +115,18 @@ function isRangeFrom(response: Response, offsetBytes: number): boolean {
 }
 
 class SilenceError extends FeedError {
-  override readonly isReached = true;
   constructor(what: string) {
     super(`the feed API fell silent (${what})`);
   }
 }
 
 class StatusError extends FeedError {
-  override readonly isReached = true;
+  override readonly isRefusal: boolean;
   constructor(
     readonly status: number,
     what: string,
   ) {
     super(`the feed API answered ${status} for the ${what}`);
+    this.isRefusal = !TRY_AGAIN.has(status);
   }
 }

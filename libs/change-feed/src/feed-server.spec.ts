@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FeedClient } from './feed-client.js';
 import { createFeedServer, type FeedSource } from './feed-server.js';
-import { MemoryLog } from './testing/memory-log.js';
+import { MemoryLog, Outage } from './testing/memory-log.js';
 
 const TOKEN = 'token-of-the-feed-server-spec';
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -14,7 +14,12 @@ describe('GET /changes', () => {
   afterEach(() => stop());
 
   const clientOf = async (source: FeedSource): Promise<FeedClient> => {
-    const server = createFeedServer({ source, token: TOKEN, log: silent });
+    const server = createFeedServer({
+      source,
+      token: TOKEN,
+      log: silent,
+      isOutage: (error) => error instanceof Outage,
+    });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
@@ -25,27 +30,26 @@ describe('GET /changes', () => {
     return new FeedClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, TOKEN);
   };
 
-  it('is no reason for a snapshot when a change is committed while a log without news is read', async () => {
-    const log = new MemoryLog();
-    log.commit(1, 1);
-    const before = log.currentHead();
-    // As a database that finds no rows, and then a head that has moved on.
-    const source = Object.assign(Object.create(log) as MemoryLog, {
-      changesAfter: () => {
-        log.commit(2, 1);
-        return Promise.resolve(null);
-      },
-    });
-    const client = await clientOf(source);
-    expect(await client.changesAfter(before.revision)).toEqual({ head: before, changes: [] });
-  });
-
   it('says when the log no longer reaches back', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     log.prune();
     const client = await clientOf(log);
     expect(await client.changesAfter(0)).toBeNull();
+  });
+
+  it('tells what may pass from what will not', async () => {
+    const log = new MemoryLog();
+    const client = await clientOf(log);
+    log.isOut = true;
+    const refused = (status: number, isRefusal: boolean) =>
+      expect.objectContaining({
+        message: expect.stringContaining(`answered ${status}`),
+        isRefusal,
+      });
+    await expect(client.changesAfter(0)).rejects.toEqual(refused(503, false));
+    log.refusesChanges = true;
+    await expect(client.changesAfter(0)).rejects.toEqual(refused(500, true));
   });
 });
 
@@ -63,7 +67,12 @@ describe('GET /catalogue/<sha256>', () => {
     const source = Object.assign(new MemoryLog(), {
       catalogueImage: (sha256: string) => Promise.resolve(sha256 === SHA256 ? stored : null),
     });
-    server = createFeedServer({ source, token: TOKEN, log: silent });
+    server = createFeedServer({
+      source,
+      token: TOKEN,
+      log: silent,
+      isOutage: (error) => error instanceof Outage,
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/catalogue/${SHA256}`;
   });

@@ -8,11 +8,17 @@ import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from './protocol.js
 import type { FeedLogger } from './redis.js';
 import { writeSnapshot } from './snapshot-stream.js';
 
+/** A look at the change log. */
+export interface LogPage {
+  readonly head: Head;
+  /** Null: the log no longer reaches back that far. */
+  readonly changes: readonly EncodedChange[] | null;
+}
+
 /** What the feed API serves; the control plane reads it from the database. */
 export interface FeedSource {
-  head(): Promise<Head>;
-  /** The next changes after the revision, in order, at most `limit`; null when the log no longer reaches back that far. */
-  changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[] | null>;
+  /** Where the log stands and the next changes after the revision, in order, at most `limit`, read at one moment. */
+  changesAfter(revision: number, limit: number): Promise<LogPage>;
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
   /** A catalogue image by the sha256 of its bytes; null when it is not kept. */
@@ -24,6 +30,8 @@ export interface FeedServerOptions {
   /** Bearer token that followers show. */
   readonly token: string;
   readonly log: FeedLogger;
+  /** Whether what the source threw may pass: answered with 503 then, otherwise with 500. */
+  readonly isOutage: (error: unknown) => boolean;
 }
 
 /**
@@ -35,7 +43,8 @@ export function createFeedServer(options: FeedServerOptions): Server {
     answer(options, request, response).catch((error: unknown) => {
       options.log.error({ reason: String(error) }, 'feed request failed');
       if (response.headersSent) response.destroy();
-      else refuse(response, 503, 'The feed is not available now');
+      else if (options.isOutage(error)) refuse(response, 503, 'The feed is not available now');
+      else refuse(response, 500, 'Internal server error');
     });
   });
   server.requestTimeout = 10_000;
@@ -83,13 +92,9 @@ async function sendChanges(
 ): Promise<void> {
   const revision = after !== null && /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN;
   if (Number.isNaN(revision)) return refuse(response, 422, 'after is the revision to go on from');
-  // The head first: a change that is committed in between is then in the page, and not missed below the head.
-  const head = await source.head();
-  const changes = await source.changesAfter(revision, CHANGES_PAGE);
-  // Where there was nothing to give, nothing can have been pruned: a change came in between, and is found next time.
-  if (changes === null && head.revision > revision)
-    return refuse(response, 410, `The log begins after revision ${revision}`);
-  const page: ChangesPage = { head, changes: changes ?? [] };
+  const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
+  if (changes === null) return refuse(response, 410, `The log begins after revision ${revision}`);
+  const page: ChangesPage = { head, changes };
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
 }
 

@@ -56,6 +56,10 @@ export class FollowerLink {
       startConnecting(this.commands),
       startConnecting(this.subscriber, subscribed),
     ]);
+    // A Redis that comes back may be empty.
+    this.commands.on('ready', () => {
+      this.renewLease();
+    });
     this.heartbeat = setInterval(() => {
       this.beat();
     }, HEARTBEAT_MS);
@@ -95,6 +99,10 @@ export class FollowerLink {
 
   private beat(): void {
     if (performance.now() - this.lastHeardMs > LEASE_MS) this.options.onCutOff();
+    this.renewLease();
+  }
+
+  private renewLease(): void {
     if (this.revision !== null) void this.say('set');
   }
 

@@ -5,9 +5,15 @@ import { LEASE_MS } from './protocol.js';
 describe('FollowerRegistry', () => {
   const resolver = (id: string, revision: number | null) =>
     ({ id, kind: 'resolver', revision }) as const;
+  /** One that knows who is alive. */
+  const known = () => {
+    const registry = new FollowerRegistry();
+    registry.complete();
+    return registry;
+  };
 
   it('counts live resolvers that have the revision, and no block pages', () => {
-    const registry = new FollowerRegistry();
+    const registry = known();
     registry.hear(resolver('a', 5), 0);
     registry.hear(resolver('b', 4), 0);
     registry.hear({ id: 'c', kind: 'block-page', revision: 5 }, 0);
@@ -15,7 +21,7 @@ describe('FollowerRegistry', () => {
   });
 
   it('ends a wait when the last live resolver acknowledges', async () => {
-    const registry = new FollowerRegistry();
+    const registry = known();
     registry.hear(resolver('a', 4), 0);
     registry.hear(resolver('b', 4), 0);
     const waiting = registry.waitApplied(5, 60_000);
@@ -25,7 +31,7 @@ describe('FollowerRegistry', () => {
   });
 
   it('stops waiting for a resolver whose lease runs out', async () => {
-    const registry = new FollowerRegistry();
+    const registry = known();
     registry.hear(resolver('a', 5), 1_000);
     registry.hear(resolver('dead', 4), 0);
     const waiting = registry.waitApplied(5, 60_000);
@@ -36,7 +42,7 @@ describe('FollowerRegistry', () => {
   });
 
   it('keeps leases while Redis is out of reach', () => {
-    const registry = new FollowerRegistry();
+    const registry = known();
     registry.hear(resolver('a', 5), 0);
     registry.extendAll(LEASE_MS);
     registry.expire(LEASE_MS + 1);
@@ -44,14 +50,25 @@ describe('FollowerRegistry', () => {
   });
 
   it('forgets a follower that says goodbye', () => {
-    const registry = new FollowerRegistry();
+    const registry = known();
     registry.hear(resolver('a', 5), 0);
     registry.hear(resolver('a', null), 1);
     expect(registry.states()).toEqual([]);
   });
 
-  it('does not wait when told not to', async () => {
+  it('does not end a wait before it knows who is alive', async () => {
     const registry = new FollowerRegistry();
+    registry.hear(resolver('a', 5), 0);
+    const waiting = registry.waitApplied(5, 60_000);
+    registry.hear(resolver('b', 4), 1);
+    registry.complete();
+    expect(registry.applied(5)).toEqual({ applied: 1, total: 2 });
+    registry.hear(resolver('b', 5), 2);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+  });
+
+  it('does not wait when told not to', async () => {
+    const registry = known();
     registry.hear(resolver('a', 4), 0);
     expect(await registry.waitApplied(5, 0)).toEqual({ applied: 0, total: 1 });
   });

@@ -25,6 +25,13 @@ export interface Applied {
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
   private readonly waiters = new Set<Waiter>();
+  private isComplete = false;
+
+  /** From now on every follower that is alive is known; until then no wait ends before its time. */
+  complete(): void {
+    this.isComplete = true;
+    this.settle();
+  }
 
   /** Takes what a follower says of itself. */
   hear(state: FollowerState, nowMs: number): void {
@@ -91,6 +98,6 @@ export class FollowerRegistry {
 
   private everywhere(revision: number): boolean {
     const { applied, total } = this.applied(revision);
-    return applied === total;
+    return this.isComplete && applied === total;
   }
 }

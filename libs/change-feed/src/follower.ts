@@ -246,7 +246,7 @@ export class Follower {
       return page;
     } catch (error) {
       this.askNext = true;
-      if (error instanceof FeedError && error.isReached && ++this.refusals >= MAX_REFUSALS) {
+      if (error instanceof FeedError && error.isRefusal && ++this.refusals >= MAX_REFUSALS) {
         this.refusals = 0;
         this.loadNext = 'failed';
       }

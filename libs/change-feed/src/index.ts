@@ -1,6 +1,11 @@
 export { CatalogueImages } from './catalogue-images.js';
 export { FeedClient, FeedError } from './feed-client.js';
-export { createFeedServer, type FeedServerOptions, type FeedSource } from './feed-server.js';
+export {
+  createFeedServer,
+  type FeedServerOptions,
+  type FeedSource,
+  type LogPage,
+} from './feed-server.js';
 export type { StoredImage } from './image-answer.js';
 export { Follower, type FollowerOptions } from './follower.js';
 export type { FollowerCounters, LoadCause } from './follower-counters.js';

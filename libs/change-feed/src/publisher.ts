@@ -4,6 +4,7 @@ import { type Applied, FollowerRegistry } from './follower-registry.js';
 import {
   type FollowerState,
   HEARTBEAT_MS,
+  LEASE_MS,
   parseFollowerState,
   type RedisNames,
   redisNames,
@@ -21,6 +22,8 @@ export interface ChangePublisherOptions {
 }
 
 const EXPIRY_CHECK_MS = 250;
+/** Every live follower has spoken by then: each does so once a heartbeat, and at once when its connection is back. */
+const ALL_HEARD_MS = 1.5 * HEARTBEAT_MS;
 /** Two heartbeats and a little: shorter than a lease, so that a Redis that hangs ends none. */
 const ANSWER_OVERDUE_MS = 2_500;
 
@@ -34,6 +37,7 @@ export class ChangePublisher {
   private readonly names: RedisNames;
   private readonly registry = new FollowerRegistry();
   private timers: NodeJS.Timeout[] = [];
+  private allHeard: NodeJS.Timeout | undefined;
   private lastAnswerMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
@@ -47,9 +51,8 @@ export class ChangePublisher {
     this.subscriber.on('message', (_channel: string, text: string) => {
       this.hear(text);
     });
-    this.subscriber.on('ready', () => {
-      this.subscribe();
-    });
+    this.subscriber.on('ready', () => void this.subscribe());
+    this.subscriber.on('close', () => clearTimeout(this.allHeard));
     await Promise.all([startConnecting(this.commands), startConnecting(this.subscriber)]);
     await this.publishHead();
     this.timers = [
@@ -62,6 +65,7 @@ export class ChangePublisher {
 
   stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
+    clearTimeout(this.allHeard);
     this.commands.disconnect();
     this.subscriber.disconnect();
     return Promise.resolve();
@@ -88,26 +92,29 @@ export class ChangePublisher {
     return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;
   }
 
-  private subscribe(): void {
-    this.subscriber
-      .subscribe(this.names.follower)
-      .then(() => this.readLeases())
-      .catch((error: unknown) => {
-        this.options.log.warn({ reason: String(error) }, 'cannot hear the followers');
-      });
+  private async subscribe(): Promise<void> {
+    try {
+      await this.subscriber.subscribe(this.names.follower);
+      clearTimeout(this.allHeard);
+      this.allHeard = setTimeout(() => this.registry.complete(), ALL_HEARD_MS);
+      await this.readLeases();
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot hear the followers');
+    }
   }
 
-  /** A replica that starts, or was cut off, learns at once who is alive. */
+  /** A replica that starts, or was cut off, learns at once who is alive; from a Redis that has just begun, when they speak. */
   private async readLeases(): Promise<void> {
-    for await (const keys of this.commands.scanStream({
-      match: this.names.lease('*'),
-      count: 1_000,
-    })) {
+    if (this.commands.status !== 'ready') return;
+    const match = this.names.lease('*');
+    for await (const keys of this.commands.scanStream({ match, count: 1_000 })) {
       if ((keys as string[]).length === 0) continue;
       for (const text of await this.commands.mget(keys as string[])) {
         if (text !== null) this.hear(text);
       }
     }
+    if (this.subscriber.status !== 'ready') return;
+    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.complete();
   }
 
   private hear(text: string): void {
@@ -143,4 +150,10 @@ export class ChangePublisher {
       this.options.log.warn({ channel, reason: String(error) }, 'cannot publish');
     }
   }
+}
+
+/** How long this Redis has been running at least. */
+async function uptimeMs(redis: Redis): Promise<number> {
+  const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
+  return Number(seconds ?? 0) * 1_000;
 }

@@ -1,4 +1,4 @@
-import type { FeedSource, SnapshotPart, StoredImage } from '@weir/change-feed';
+import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
 import { findImage } from '../catalogue/catalogue-store.js';
 import type { Database } from '../database/database.js';
@@ -7,6 +7,25 @@ import { SNAPSHOT_TABLES } from './entity-tables.js';
 
 /** Stored size of the operations behind which a page of changes ends; one change is a page, however large. */
 const PAGE_BYTES = 1024 * 1024;
+
+/** One statement, so that head and changes are of one moment. The sizes are those stored, compressed: known without reading the operations. */
+const READ_LOG = `
+  SELECT head.revision::float8 AS head_revision, head.digest AS head_digest,
+         page.revision::float8 AS revision, page.digest, page.operations
+  FROM config_head AS head LEFT JOIN (
+    SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
+    FROM (SELECT * FROM change WHERE revision > $1 ORDER BY revision LIMIT $2) AS next
+  ) AS page ON bytes_before < $3
+  ORDER BY page.revision`;
+
+/** A change with the head beside it; where there is no change, the head alone. */
+interface LogRow {
+  readonly head_revision: number;
+  readonly head_digest: string;
+  readonly revision: number | null;
+  readonly digest: string | null;
+  readonly operations: EncodedChange['operations'] | null;
+}
 
 /** What followers read, straight from the database. */
 export class DatabaseFeedSource implements FeedSource {
@@ -25,19 +44,28 @@ export class DatabaseFeedSource implements FeedSource {
     return head;
   }
 
-  async changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[] | null> {
-    const { rows } = await this.database.pool.query<EncodedChange>(
-      // The sizes are those stored, compressed: known without reading the operations.
-      `SELECT revision::float8 AS revision, digest, operations FROM (
-         SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
-         FROM (SELECT * FROM change WHERE revision > $1 ORDER BY revision LIMIT $2) AS next
-       ) AS page WHERE bytes_before < $3 ORDER BY page.revision`,
-      [revision, limit, PAGE_BYTES],
-    );
-    // A log that was trimmed begins later; one that is empty may be so because nothing ever changed.
+  async changesAfter(revision: number, limit: number): Promise<LogPage> {
+    const { rows } = await this.database.pool.query<LogRow>(READ_LOG, [
+      revision,
+      limit,
+      PAGE_BYTES,
+    ]);
     const [first] = rows;
-    if (first === undefined) return (await this.head()).revision > revision ? null : [];
-    return first.revision === revision + 1 ? rows : null;
+    if (first === undefined) throw new Error('config_head has lost its row');
+    const head: Head = { revision: first.head_revision, digest: first.head_digest };
+    this.lastRevision = head.revision;
+    const changes = rows.filter((row): row is LogRow & EncodedChange => row.revision !== null);
+    // A log that was pruned begins later, or has nothing left.
+    if (head.revision > revision && changes[0]?.revision !== revision + 1)
+      return { head, changes: null };
+    return {
+      head,
+      changes: changes.map(({ revision, digest, operations }) => ({
+        revision,
+        digest,
+        operations,
+      })),
+    };
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {

@@ -1,3 +1,4 @@
+import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
@@ -178,5 +179,26 @@ describe('the feed', () => {
     expect(pages.flat()).toEqual([1001, 1002, 1003, 1004]);
     expect(pages.length).toBeGreaterThan(1);
     await harness.sql('DELETE FROM change WHERE revision > 1000');
+  });
+
+  it('gives head and changes of one moment while changes are made', async () => {
+    const profile = (on: boolean) => ({ profile: { white_list_only: on } });
+    const { sql, call } = harness;
+    const before = Number((await sql('SELECT revision FROM config_head'))[0][0]);
+    const writing = (async () => {
+      for (let i = 0; i < 60; i++) await call('PATCH', '/profiles/2', profile(i % 2 === 0));
+    })();
+    const pages: { head: number; last: number }[] = [];
+    for (let after = before; after < before + 60;) {
+      const response = await get(`/changes?after=${after}`);
+      expect(response.status).toBe(200);
+      const page = (await response.json()) as LogPage;
+      const last = page.changes?.at(-1)?.revision ?? after;
+      pages.push({ head: page.head.revision, last });
+      after = last;
+    }
+    await writing;
+    expect(pages.filter(({ head, last }) => head !== last)).toEqual([]);
+    expect(pages.length).toBeGreaterThan(10);
   });
 });

@@ -2,6 +2,7 @@ import {
   ChangePublisher,
   createFeedServer,
   type FeedSource,
+  type LogPage,
   type SnapshotPart,
   type StoredImage,
 } from '@weir/change-feed';
@@ -10,7 +11,6 @@ import {
   type DeleteOperation,
   Digest,
   encodeChange,
-  type EncodedChange,
   ENTITY_KINDS,
   type EntityKind,
   type Head,
@@ -48,7 +48,12 @@ export class ControlPlane implements FeedSource {
 
   static async start(redisUrl: string): Promise<ControlPlane> {
     const plane = new ControlPlane(redisUrl);
-    plane.server = createFeedServer({ source: plane, token: FEED_TOKEN, log: silent });
+    plane.server = createFeedServer({
+      source: plane,
+      token: FEED_TOKEN,
+      log: silent,
+      isOutage: () => false,
+    });
     await new Promise<void>((resolve) => plane.server.listen(0, '127.0.0.1', resolve));
     await plane.publisher.start();
     return plane;
@@ -88,8 +93,9 @@ export class ControlPlane implements FeedSource {
     return Promise.resolve({ revision: this.changes.length, digest: this.digest.toString() });
   }
 
-  changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[]> {
-    return Promise.resolve(this.changes.slice(revision, revision + limit).map(encodeChange));
+  async changesAfter(revision: number, limit: number): Promise<LogPage> {
+    const changes = this.changes.slice(revision, revision + limit).map(encodeChange);
+    return { head: await this.head(), changes };
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {

@@ -10,7 +10,7 @@ import {
   toRow,
 } from '@weir/config-model';
 import type { BuiltConfiguration, FollowerTarget } from '../kept-configuration.js';
-import type { FeedSource } from '../feed-server.js';
+import type { FeedSource, LogPage } from '../feed-server.js';
 import type { SnapshotPart } from '../protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
@@ -45,6 +45,9 @@ class Rules {
   }
 }
 
+/** What a log throws that is out of reach for now. */
+export class Outage extends Error {}
+
 /** The control plane's side, in memory: a log of changes and the configuration that they make. */
 export class MemoryLog implements FeedSource {
   private rules = new Rules();
@@ -52,6 +55,8 @@ export class MemoryLog implements FeedSource {
   private begins = 0;
   /** Whether the log cannot be given, though a snapshot can. */
   refusesChanges = false;
+  /** Whether the log cannot be given now. */
+  isOut = false;
   revision = 0;
 
   commit(profileId: number, verdict: 1 | 2): EncodedChange {
@@ -101,11 +106,13 @@ export class MemoryLog implements FeedSource {
     return Promise.resolve(this.currentHead());
   }
 
-  changesAfter(revision: number, limit: number): Promise<readonly EncodedChange[] | null> {
+  changesAfter(revision: number, limit: number): Promise<LogPage> {
     if (this.refusesChanges) return Promise.reject(new Error('refused by this test'));
-    if (revision < this.begins) return Promise.resolve(null);
+    if (this.isOut) return Promise.reject(new Outage('out of reach in this test'));
+    const head = this.currentHead();
+    if (revision < this.begins) return Promise.resolve({ head, changes: null });
     const after = this.changes.filter((change) => change.revision > revision);
-    return Promise.resolve(after.slice(0, limit).map(encodeChange));
+    return Promise.resolve({ head, changes: after.slice(0, limit).map(encodeChange) });
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {
