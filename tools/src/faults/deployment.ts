@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
 import { type RedisServer, startRedis } from '../services/redis.js';
+import { BALANCER } from './dns-client.js';
 import { FeedBalancer } from './feed-balancer.js';
 import { ManagementClient } from './management-client.js';
 import { choosePorts } from './ports.js';
@@ -188,6 +189,8 @@ export class Deployment {
     ]);
     return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
       DNS_PORT: String(ports.dns[i]),
+      DNS_PROXY_PROTOCOL_FROM: BALANCER,
+      DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),

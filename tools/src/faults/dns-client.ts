@@ -14,16 +14,21 @@ interface Open {
 /** An ordinary client waits this long, asks once more, and waits again. */
 const WAIT_MS = 1_000;
 
-/** Asks over UDP from any loopback address, so that one process stands for many subscribers. */
+/** From here IPv6 subscribers ask: loopback has one IPv6 address only, so a load balancer speaks for them. */
+export const BALANCER = '127.7.0.1';
+
+/** Asks over UDP from any loopback address, so that one process stands for many subscribers, or as a load balancer for any IPv6 address. */
 export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
   private readonly open = new Map<number, Open>();
   private lastId = 0;
 
   async ask(source: string, port: number, qname: string): Promise<Outcome> {
-    const socket = await this.socketOf(source);
+    const isIpv6 = source.includes(':');
+    const socket = await this.socketOf(isIpv6 ? BALANCER : source);
     const id = this.freeId();
-    const query = encodeQuery(id, qname);
+    const header = isIpv6 ? proxyHeader(source) : Buffer.alloc(0);
+    const query = Buffer.concat([header, encodeQuery(id, qname)]);
     const first = await this.sendOnce(socket, port, id, query);
     if (first !== null) return { seen: first, retries: 0 };
     return { seen: await this.sendOnce(socket, port, id, query), retries: 1 };
@@ -80,4 +85,20 @@ async function bind(address: string): Promise<Socket> {
   // A port that nobody listens on is no more than a query without an answer.
   socket.on('error', () => undefined);
   return socket;
+}
+
+/** PROXY protocol v2 for a UDP query of an IPv6 client: signature, PROXY, UDP over IPv6, addresses, ports. */
+function proxyHeader(source: string): Buffer {
+  const head = Buffer.from('0d0a0d0a000d0a515549540a21220024', 'hex');
+  const ports = Buffer.from([0x9c, 0x40, 0, 53]);
+  return Buffer.concat([head, ipv6Bytes(source), ipv6Bytes('::1'), ports]);
+}
+
+function ipv6Bytes(text: string): Buffer {
+  const [front = [], back = []] = text
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - front.length - back.length).fill('0');
+  const groups = [...front, ...zeros, ...back];
+  return Buffer.concat(groups.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
 }

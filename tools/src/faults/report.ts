@@ -5,7 +5,7 @@ export function renderReport({ tally, log, loads, messages }: RunResult): string
   const { counts } = tally;
   const ms = (share: number): string => tally.percentileMs(share).toFixed(1);
   return [
-    `changes    ${counts.acknowledged} acknowledged (${counts.inForceEverywhere} in force on all live resolvers, ${counts.lateResolvers} with a late one ` +
+    `changes    ${counts.acknowledged} acknowledged, ${counts.replacements} of them of everything (${counts.inForceEverywhere} in force on all live resolvers, ${counts.lateResolvers} with a late one ` +
       `(${counts.lateInCalm} in calm), ` +
       `${counts.countedOnNobody} 0/0), ${counts.refused} refused, ${counts.unknown} unknown at first, of them ${counts.foundDone} found done ` +
       `(${counts.foundDoneAfter503} after a 503)`,

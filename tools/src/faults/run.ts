@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from './deployment.js';
 import { DnsClient } from './dns-client.js';
 import { Injector } from './injector.js';
-import { FIXED_SETUP, type Key, makeKeys, type Step } from './keys.js';
+import { Gate } from './gate.js';
+import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
+import type { Key, Step } from './keys/key.js';
+import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
 import { Random } from './random.js';
 import { messageFaults, processFaults, shortScript } from './script.js';
@@ -13,7 +16,7 @@ import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
 const RESOLVERS = 3;
-/** Of each of the four kinds, for each writer. */
+/** Of each kind, for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
 /** The short script ends by itself. */
@@ -79,18 +82,19 @@ async function runOn(
 ): Promise<RunResult> {
   await deployment.start();
   const watch = new Watch(deployment, dns, tally);
-  const keys = makeKeys(options.writers * KEYS_PER_WRITER);
+  const keysOfWriters = makeKeys(options.writers, KEYS_PER_WRITER);
+  const keys = keysOfWriters.flat();
   const shared: WriterOptions = {
     deployment,
     watch,
     tally,
     revisions: new Set(),
     stored: new Map(),
+    gate: new Gate(),
   };
-  const writers = Array.from({ length: options.writers }, (_, i) => {
-    const own = keys.filter((_key, at) => Math.floor(at / 4) % options.writers === i);
-    return new Writer(shared, own, random.fork(`writer ${i}`));
-  });
+  const writers = keysOfWriters.map(
+    (own, i) => new Writer(shared, own, random.fork(`writer ${i}`)),
+  );
   await setUp(writers, keys);
   print(`set up: ${shared.revisions.size} changes, ${keys.length} keys`);
   await underFaults(options, random, { deployment, watch, keys, tally, writers }, print);
@@ -109,9 +113,7 @@ interface Actors {
 
 /** Pages first, then the profiles that refer to them, then the keys. */
 async function setUp(writers: readonly Writer[], keys: readonly Key[]): Promise<void> {
-  const pages = FIXED_SETUP.filter((step) => step.path === '/blockpage/');
-  const fixed = FIXED_SETUP.filter((step) => step.path !== '/blockpage/');
-  const lists = [pages.map((step) => [step]), [fixed], keys.map((key) => key.setUp)];
+  const lists = [PAGE_SETUP.map((step) => [step]), [FIXED_SETUP], keys.map((key) => key.setUp)];
   for (const list of lists) await inParallel(writers, list);
 }
 
@@ -140,6 +142,8 @@ async function underFaults(
   };
   const injector = new Injector(deployment, watch, keys, tally, log);
   const writing = writers.map((writer) => writer.run());
+  const [replacer] = writers;
+  if (replacer !== undefined) writing.push(replacer.replaceNowAndThen(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
     Array.from({ length: QUERY_LOOPS_PER_RESOLVER }, (_loop, i) =>
       watch.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),

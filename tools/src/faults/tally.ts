@@ -5,6 +5,8 @@ const PRINTED_VIOLATIONS = 20;
 export class Tally {
   readonly counts = {
     acknowledged: 0,
+    /** Of them, of the whole configuration. */
+    replacements: 0,
     inForceEverywhere: 0,
     lateResolvers: 0,
     /** Of them, while nothing had been disturbed for seconds: a machine that is too busy, or worse. */

@@ -1,7 +1,7 @@
 import type { Deployment } from './deployment.js';
 import type { DnsClient } from './dns-client.js';
 import { Witness } from './history.js';
-import type { Key } from './keys.js';
+import type { Key } from './keys/key.js';
 import type { Random } from './random.js';
 import type { Tally } from './tally.js';
 import type { WeirProcess } from './weir-process.js';

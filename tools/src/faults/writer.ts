@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from './deployment.js';
-import type { Key, Step } from './keys.js';
+import type { Gate } from './gate.js';
+import { FIXED_PART } from './keys/fixed.js';
+import { INIT_LISTS, type Key, type Step } from './keys/key.js';
 import type { Reply } from './management-client.js';
 import type { Random } from './random.js';
 import type { Tally } from './tally.js';
 import type { Watch } from './watch.js';
 
 type Answer = Extract<Reply, { readonly status: number }>;
+
+/** From one replacement of the whole configuration to the next. */
+const REPLACEMENT_PAUSE_MS = [4_000, 12_000] as const;
 
 /** Longest that a call is tried again for; no fault lasts as long. */
 const DEFINITE_DEADLINE_MS = 90_000;
@@ -20,6 +25,8 @@ export interface WriterOptions {
   readonly revisions: Set<number>;
   /** What the database must hold of each key. */
   readonly stored: Map<Key, string | null>;
+  /** One key changes beside the others; everything at once, alone. */
+  readonly gate: Gate;
 }
 
 /** The only one to change its keys: one call after the other, each tried again until its outcome is known. */
@@ -33,7 +40,20 @@ export class Writer {
   ) {}
 
   async run(): Promise<void> {
-    while (!this.stopped) await this.change(this.random.pick(this.keys));
+    while (!this.stopped) {
+      const key = this.random.pick(this.keys);
+      await this.options.gate.together(() => this.change(key));
+    }
+  }
+
+  /** Replaces the whole configuration by another now and then, until `stop`. */
+  async replaceNowAndThen(keys: readonly Key[]): Promise<void> {
+    const random = this.random.fork('replacements');
+    while (!this.stopped) {
+      const untilMs = performance.now() + random.integer(...REPLACEMENT_PAUSE_MS);
+      while (!this.stopped && performance.now() < untilMs) await sleep(100);
+      if (!this.stopped) await this.options.gate.alone(() => this.replace(keys, random));
+    }
   }
 
   /** After the call under way. */
@@ -47,29 +67,57 @@ export class Writer {
   }
 
   private async change(key: Key): Promise<void> {
-    const { watch, tally, stored } = this.options;
     const step = key.next(this.random);
     const version = key.history.request(step.appearance, step.refusal);
     const sentMs = performance.now();
     const answer = await this.perform(step, `${key.name}, version ${version}`);
     if (step.refusal || answer === null) return;
-    key.history.settle(version);
-    stored.set(key, step.stored ?? null);
-    const { applied, total, status } = answer;
+    await this.settle([{ key, version, stored: step.stored ?? null }], answer, sentMs);
+  }
+
+  private async replace(keys: readonly Key[], random: Random): Promise<void> {
+    const restated = keys.map((key) => ({ key, ...key.restate(random) }));
+    const versions = restated.map(({ key, stored, appearance }) => ({
+      key,
+      stored,
+      version: key.history.request(appearance),
+    }));
+    const parts = [FIXED_PART, ...restated.map(({ part }) => part)];
+    const body = Object.fromEntries(
+      INIT_LISTS.map((list) => [list, parts.flatMap((part) => part[list] ?? [])]),
+    );
+    const step = { method: 'POST', path: '/init/', body, appearance: [] } as const;
+    const sentMs = performance.now();
+    const answer = await this.perform(step, 'replacement of the whole configuration');
+    if (answer === null) return;
+    this.options.tally.counts.replacements++;
+    await this.settle(versions, answer, sentMs);
+  }
+
+  /** Notes what is in force from now on, and looks whether it is. */
+  private async settle(
+    versions: readonly { key: Key; version: number; stored: string | null }[],
+    { applied, total, status }: Answer,
+    sentMs: number,
+  ): Promise<void> {
+    const { watch, tally, stored } = this.options;
+    for (const one of versions) {
+      one.key.history.settle(one.version);
+      stored.set(one.key, one.stored);
+    }
     if (status >= 300) return; // found done: nobody said where
     if (applied === null || total === null) {
-      tally.violation(
-        `the ${key.name}, version ${version}, was acknowledged without X-Config-Applied`,
-      );
+      tally.violation('a change was acknowledged without X-Config-Applied');
       return;
     }
     if (applied < total) tally.counts.lateResolvers++;
     else if (total === 0) tally.counts.countedOnNobody++;
     else {
       tally.counts.inForceEverywhere++;
-      tally.latenciesMs.push(performance.now() - sentMs);
+      if (versions.length === 1) tally.latenciesMs.push(performance.now() - sentMs);
     }
-    await watch.acknowledged(key, version, { applied, total, sentMs });
+    const reply = { applied, total, sentMs };
+    await Promise.all(versions.map(({ key, version }) => watch.acknowledged(key, version, reply)));
   }
 
   /** Calls replicas at random until the outcome is definite; null when it must not be what it is. */

@@ -1,0 +1,24 @@
+import { pageAddress } from '../deployment.js';
+import { SHARED_PAGE } from './fixed.js';
+import { type InitPart, post, type Step } from './key.js';
+
+/** A profile with a page of its own and one subscriber. */
+export interface Owner {
+  readonly id: number;
+  readonly source: string;
+  readonly blocked: string;
+  readonly setUp: readonly Step[];
+  readonly part: Pick<InitPart, 'profiles' | 'nets'>;
+}
+
+export function owner(id: number, source: string): Owner {
+  const profile = { profile: { id, page_id: SHARED_PAGE } };
+  const network = { ip: source, profile_id: id };
+  return {
+    id,
+    source,
+    blocked: pageAddress(SHARED_PAGE),
+    setUp: [post('/profiles/', profile), post('/net/', network)],
+    part: { profiles: [profile], nets: [network] },
+  };
+}

@@ -1,0 +1,44 @@
+import { KeyHistory } from '../history.js';
+import { FIXED_PROFILES, LISTED } from './fixed.js';
+import { type Key, MISSING_PROFILE, post } from './key.js';
+import { owner } from './owner.js';
+
+const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, time: '24:00' } }];
+
+/** A profile that another one stands in for, all week or never, by its schedule. */
+export function scheduleKey(index: number): Key {
+  const { id, source, setUp, blocked, part } = owner(4_000 + index, `127.6.0.${index + 1}`);
+  const path = `/profile/${id}/schedule`;
+  const none = { appearance: [blocked], stored: null };
+  let current: { appearance: readonly string[]; stored: string | null } = none;
+  return {
+    name: `schedule of profile ${id}`,
+    history: new KeyHistory(none.appearance),
+    probes: [{ source, qname: LISTED }],
+    setUp: [...setUp, post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED })],
+    sql: `SELECT concat_ws(' ', target_profile_id, jsonb_array_length(periods)) FROM schedule WHERE profile_id = ${id}`,
+    next: (random) => {
+      const isNew = current.stored === null;
+      if (!isNew && random.chance(0.3)) {
+        current = none;
+        return { method: 'DELETE', path, ...none, alreadyDone: 404 };
+      }
+      const target = random.pick(FIXED_PROFILES);
+      const periods = random.chance(0.7) ? WHOLE_WEEK : [];
+      const method = isNew ? 'POST' : 'PATCH';
+      if (random.chance(0.1)) {
+        const body = { target_profile_id: MISSING_PROFILE, periods };
+        return { method, path, body, appearance: ['nothing'], refusal: true };
+      }
+      const appearance = [periods.length > 0 ? target.blocked : blocked];
+      current = { appearance, stored: `${target.id} ${periods.length}` };
+      const body = { target_profile_id: target.id, periods };
+      return { method, path, body, ...current, ...(isNew && { alreadyDone: 409 }) };
+    },
+    // Schedules are not part of the body: those stay whose profiles do.
+    restate: () => {
+      const bw_lists = [{ profile_id: id, type: 'deny', domains: [LISTED] }];
+      return { part: { ...part, bw_lists }, ...current };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { pageAddress } from '../deployment.js';
+import { type Appearance, KeyHistory } from '../history.js';
+import type { Random } from '../random.js';
+import { UPSTREAM_ADDRESS } from '../upstream.js';
+import { LAST_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
+import { type Key, post } from './key.js';
+
+const CATEGORY = 12;
+const PLAIN = 'plain.example';
+const IN_CATEGORY = 'www.casino.example.com';
+
+/** A profile's settings, as the API takes them, and what they look like. */
+interface Version {
+  readonly settings: {
+    readonly profile: {
+      readonly page_id: number;
+      readonly empty_dns_answer: boolean;
+      readonly white_list_only: boolean;
+    };
+    readonly cat_ids: readonly number[];
+  };
+  readonly appearance: Appearance;
+  readonly stored: string;
+}
+
+/** A profile whose page, options and categories all change in one call: an answer that mixes two versions fits neither. */
+export function settingsKey(index: number): Key {
+  const id = 1_000 + index;
+  const source = `127.1.0.${index + 1}`;
+  const history = new KeyHistory(version(1, false, false, false).appearance);
+  const nextPage = (): number => (history.requested % LAST_VERSION_PAGE) + 1;
+  return {
+    name: `profile ${id}`,
+    history,
+    probes: [LISTED, PLAIN, IN_CATEGORY].map((qname) => ({ source, qname })),
+    setUp: [
+      post('/profiles/', { profile: { id, page_id: 1 } }),
+      post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED }),
+      post('/net/', { ip: source, profile_id: id }),
+    ],
+    sql: `SELECT concat_ws(' ', page_id, empty_dns_answer, white_list_only, category_ids) FROM profile WHERE id = ${id}`,
+    next: (random) => {
+      const refusal = random.chance(0.1);
+      const { settings, ...after } = draw(random, refusal ? MISSING_PAGE : nextPage());
+      return { method: 'PATCH', path: `/profiles/${id}`, body: settings, ...after, refusal };
+    },
+    restate: (random) => {
+      const { settings, ...after } = draw(random, nextPage());
+      const part = {
+        profiles: [{ ...settings, profile: { id, ...settings.profile } }],
+        bw_lists: [{ profile_id: id, type: 'deny', domains: [LISTED] }],
+        nets: [{ ip: source, profile_id: id }],
+      };
+      return { part, ...after };
+    },
+  };
+}
+
+function draw(random: Random, page: number): Version {
+  return version(page, random.chance(0.1), random.chance(0.5), random.chance(0.5));
+}
+
+function version(page: number, empty: boolean, listOnly: boolean, category: boolean): Version {
+  const blocked = empty ? 'empty' : pageAddress(page);
+  const categories = category ? [CATEGORY] : [];
+  return {
+    settings: {
+      profile: { page_id: page, empty_dns_answer: empty, white_list_only: listOnly },
+      cat_ids: categories,
+    },
+    appearance: [
+      blocked,
+      listOnly ? blocked : UPSTREAM_ADDRESS,
+      listOnly || category ? blocked : UPSTREAM_ADDRESS,
+    ],
+    stored: [page, sqlBoolean(empty), sqlBoolean(listOnly), `{${categories.join()}}`].join(' '),
+  };
+}
+
+function sqlBoolean(value: boolean): string {
+  return value ? 't' : 'f';
+}

@@ -1,0 +1,115 @@
+import { KeyHistory } from '../history.js';
+import type { Random } from '../random.js';
+import { UPSTREAM_ADDRESS } from '../upstream.js';
+import { FIXED_PROFILES, LISTED } from './fixed.js';
+import { type InitPart, type Key, MISSING_PROFILE, post, type Step } from './key.js';
+
+/** A kind of record that says who a subscriber is. */
+interface Kind {
+  readonly collection: '/net/' | '/net6/' | '/napt/';
+  readonly list: 'nets' | 'nets6' | 'napts';
+  /** Fields of the record besides its profile, which may change with the version. */
+  draw(random: Random): Readonly<Record<string, unknown>>;
+  path(fields: Readonly<Record<string, unknown>>): string;
+  stored(fields: Readonly<Record<string, unknown>>, profileId: number): string;
+}
+
+/** A subscriber by his IPv4 address. */
+export function ipv4NetworkKey(index: number): Key {
+  const ip = `127.4.0.${index + 1}`;
+  return subscriberKey(ip, `SELECT profile_id FROM ipv4_network WHERE address = '${ip}'`, {
+    collection: '/net/',
+    list: 'nets',
+    draw: () => ({ ip }),
+    path: () => `/net/${toInteger(ip)}`,
+    stored: (_, profileId) => String(profileId),
+  });
+}
+
+/** A subscriber by a prefix of his IPv6 address, which grows and shrinks. */
+export function ipv6NetworkKey(index: number): Key {
+  const ip = `2001:db8:6:${(index + 1).toString(16)}::1`;
+  const sql = `SELECT concat_ws(' ', prefix_length, profile_id) FROM ipv6_network WHERE address = '${ip}'`;
+  return subscriberKey(ip, sql, {
+    collection: '/net6/',
+    list: 'nets6',
+    draw: (random) => ({ ip, prefix_len: random.integer(64, 128) }),
+    path: () => `/net6/${ip}`,
+    stored: ({ prefix_len }, profileId) => `${String(prefix_len)} ${profileId}`,
+  });
+}
+
+/** A subscriber by a range of ports, whose bounds move; whatever port a query comes from lies within. */
+export function naptKey(index: number): Key {
+  const ip = `127.5.0.${index + 1}`;
+  const sql = `SELECT concat_ws(' ', lower_port, upper_port, profile_id) FROM napt_assignment WHERE address = '${ip}'`;
+  return subscriberKey(ip, sql, {
+    collection: '/napt/',
+    list: 'napts',
+    draw: (random) => ({
+      ip,
+      lower_port_bound: random.integer(0, 1_024),
+      upper_port_bound: random.integer(65_000, 65_535),
+    }),
+    path: ({ lower_port_bound, upper_port_bound }) =>
+      `/napt/${toInteger(ip)}/${String(lower_port_bound)}/${String(upper_port_bound)}`,
+    stored: ({ lower_port_bound, upper_port_bound }, profileId) =>
+      `${String(lower_port_bound)} ${String(upper_port_bound)} ${profileId}`,
+  });
+}
+
+/** A subscriber that moves between the profiles that do not change, comes and goes. */
+function subscriberKey(source: string, sql: string, kind: Kind): Key {
+  let present: Readonly<Record<string, unknown>> | null = null;
+  const drawVersion = (random: Random) => {
+    const { id, blocked } = random.pick(FIXED_PROFILES);
+    const fields = kind.draw(random);
+    const after = { appearance: [blocked], stored: kind.stored(fields, id) };
+    return { fields, record: { ...fields, profile_id: id }, after };
+  };
+  const change = (record: unknown): Step =>
+    present === null
+      ? { ...post(kind.collection, record), alreadyDone: 409 }
+      : {
+          method: 'PATCH',
+          path: kind.path(present),
+          body: record,
+          appearance: [],
+          // A record that has moved is not found where it was.
+          alreadyDone: 404,
+        };
+  return {
+    name: `subscriber ${source}`,
+    history: new KeyHistory([UPSTREAM_ADDRESS]),
+    probes: [{ source, qname: LISTED }],
+    setUp: [],
+    sql,
+    next: (random) => {
+      const { fields, record, after } = drawVersion(random);
+      if (random.chance(0.1)) {
+        const refused = change({ ...record, profile_id: MISSING_PROFILE });
+        return { ...refused, appearance: ['nothing'], refusal: true };
+      }
+      if (present !== null && random.chance(0.3)) {
+        const path = kind.path(present);
+        present = null;
+        const gone = { appearance: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
+        return { method: 'DELETE', path, ...gone };
+      }
+      const step = { ...change(record), ...after };
+      present = fields;
+      return step;
+    },
+    restate: (random) => {
+      const { fields, record, after } = drawVersion(random);
+      present = random.chance(0.7) ? fields : null;
+      if (present === null) return { part: {}, appearance: [UPSTREAM_ADDRESS], stored: null };
+      const part: InitPart = { [kind.list]: [record] };
+      return { part, ...after };
+    },
+  };
+}
+
+function toInteger(ip: string): number {
+  return ip.split('.').reduce((number, part) => number * 256 + Number(part), 0);
+}
