@@ -1,58 +1,28 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { a, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
 import { FEED_TOKEN } from './testing/control-plane.js';
 import { domainRule, HASH_KEY_HEX, loopback, profile } from './testing/policies.js';
+import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
 import { useSurroundings } from './testing/surroundings.js';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 const around = useSurroundings();
 
-beforeAll(async () => {
-  // The process runs what is built; up to date this takes no time.
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  await promisify(execFile)(process.execPath, [
-    tsc,
-    '-b',
-    `${ROOT}apps/resolver/tsconfig.build.json`,
-  ]);
-});
+beforeAll(buildResolver);
 
 beforeEach(async () => {
   await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
 });
 
-/** A resolver process and what it prints. `exited` gives its code. */
 function run(environment: Record<string, string> = {}, ...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: {
-      ...around.variables,
-      UPSTREAMS: `127.0.0.1:${around.upstream.endpoint.port}`,
-      ...environment,
-    },
-  });
-  around.cleanups.push(() => child.kill('SIGKILL'));
-  const output = { text: '', errors: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.errors += chunk.toString()));
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const logged = () =>
-    output.text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { msg: string; dns?: { address: string; port: number } });
-  const ready = async () => {
-    await expect.poll(() => logged().map(({ msg }) => msg), { timeout: 10_000 }).toContain('ready');
-    return logged().find(({ msg }) => msg === 'ready')!.dns!;
-  };
-  return { child, output, exited, ready };
+  const UPSTREAMS = `127.0.0.1:${around.upstream.endpoint.port}`;
+  const started = startResolverProcess({ ...around.variables, UPSTREAMS, ...environment }, ...args);
+  around.cleanups.push(() => started.child.kill('SIGKILL'));
+  return started;
 }
 
 const ask = (server: { address: string; port: number }, name: string) =>
@@ -64,7 +34,7 @@ describe('the resolver process', () => {
     async (signal) => {
       const { upstream } = around;
       const { child, output, exited, ready } = run();
-      const server = await ready();
+      const { dns: server } = await ready();
       expect(await ask(server, 'blocked.example')).not.toBeNull();
       upstream.answer = (query) => {
         setTimeout(() => {
@@ -129,7 +99,7 @@ describe.skipIf(!dig)('asked by dig', () => {
 
   it('answers as a DNS server does', async () => {
     const { ready } = run({ BLOCK_PAGE_IPV4: '192.0.2.80', BLOCK_PAGE_IPV6: '2001:db8::80' });
-    const server = await ready();
+    const { dns: server } = await ready();
     const blocked = await digs(server, 'WWW.blocked.example', 'A');
     expect(blocked).toContain('status: NOERROR');
     expect(blocked).toMatch(/^WWW\.blocked\.example\.\t+10\tIN\tA\t192\.0\.2\.80$/m);

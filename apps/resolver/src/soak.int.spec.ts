@@ -1,0 +1,93 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, it } from 'vitest';
+import { askUdp, type Server } from './testing/client.js';
+import { domainRule, loopback, profile } from './testing/policies.js';
+import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
+import { FlappingUpstreams } from './testing/soak/flapping-upstreams.js';
+import { Load } from './testing/soak/load.js';
+import { growthOf, type MemorySample, sampleMemory } from './testing/soak/memory.js';
+import { useSurroundings } from './testing/surroundings.js';
+
+/*
+ * `npm run test:soak -- [--seconds 300] [--rate 1500]`: one resolver process under a mixed load, while its configuration changes ten times a
+ * second and its upstreams fail in turns. In `npm test` it is a short run of the same; memory is judged in runs of a minute and more.
+ */
+const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 12);
+const RATE = Number(process.env['SOAK_RATE'] ?? 500);
+const SHORTEST_JUDGED_SECONDS = 60;
+const SAMPLE_MS = 2_000;
+const CHANGE_MS = 100;
+const LINES = 20;
+
+const around = useSurroundings();
+beforeAll(buildResolver);
+
+const say = (text: string): boolean => process.stdout.write(`soak: ${text}\n`);
+
+/** Blocks and frees a name in turns; each must hold for the next query. @returns the number of changes, once told to stop */
+async function changeOn(server: Server, isOver: () => boolean): Promise<number> {
+  let changes = 0;
+  for (; !isOver(); changes++) {
+    const name = `c${changes % 200}.changing.blocked.example`;
+    await around.plane.commit(domainRule(1, 'deny', name), domainRule(1, 'allow', `a.${name}`));
+    const answer = await askUdp(server, encodeQuery(name, 1, { udpBytes: 1232 }));
+    expect(decodeMessage(answer!).ede).toEqual([17]);
+    if (changes % 100 === 99) await around.plane.replace(...CONFIGURED);
+    await sleep(CHANGE_MS);
+  }
+  return changes;
+}
+
+const CONFIGURED = [profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')];
+
+it(
+  `loses no query and keeps its memory in ${SECONDS} s of load, changes and failing upstreams`,
+  async () => {
+    const upstreams = new FlappingUpstreams();
+    await upstreams.start();
+    around.cleanups.push(() => upstreams.stop());
+    await around.plane.commit(...CONFIGURED);
+    const { child, output, exited, ready } = startResolverProcess({
+      ...around.variables,
+      UPSTREAMS: upstreams.list,
+      CACHE_SIZE_MB: '4',
+    });
+    around.cleanups.push(() => child.kill('SIGKILL'));
+    const { dns, opsPort } = await ready();
+    const load = new Load(dns, RATE);
+    await load.start();
+    let isOver = false;
+    const changing = changeOn(dns, () => isOver);
+    const samples: MemorySample[] = [];
+    const startedMs = performance.now();
+    const seconds = (): number => (performance.now() - startedMs) / 1000;
+    const between = Math.max(1, Math.round((SECONDS * 1000) / SAMPLE_MS / LINES));
+    while (seconds() < SECONDS) {
+      const sample = await sampleMemory(opsPort, Math.round(seconds()));
+      if (samples.push(sample) % between === 1 || between === 1) tell(sample, load);
+      await sleep(SAMPLE_MS);
+    }
+    isOver = true;
+    const changes = await changing;
+    await load.stop();
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    say(
+      `${load.sent} sent, ${load.answered} answered, ${load.lost} lost, longest ${Math.round(load.longestMs)} ms, ` +
+        `${changes} changes, ${upstreams.asked} asked of upstream, answers by RCODE ${JSON.stringify([...load.rcodes])}`,
+    );
+    expect(output.errors).toBe('');
+    expect(load).toMatchObject({ lost: 0, strays: 0, answered: load.sent });
+    expect(load.sent).toBeGreaterThan((SECONDS * RATE) / 4);
+    if (SECONDS >= SHORTEST_JUDGED_SECONDS) expect(growthOf(samples)).toBeNull();
+  },
+  (SECONDS + 60) * 1000,
+);
+
+function tell({ second, rss, heap, external }: MemorySample, { answered, lost }: Load): void {
+  const memory = [rss, heap, external].map((one) => one.toFixed(1));
+  say(
+    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB; ${answered} answered, ${lost} lost`,
+  );
+}

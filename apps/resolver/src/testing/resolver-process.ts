@@ -1,0 +1,42 @@
+import { execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+interface Started {
+  readonly dns: { readonly address: string; readonly port: number };
+  readonly opsPort: number;
+}
+
+/** Compiles what the process runs; where that is up to date it takes no time. */
+export async function buildResolver(): Promise<void> {
+  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
+  const project = `${ROOT}apps/resolver/tsconfig.build.json`;
+  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
+}
+
+/** A resolver process and what it prints. `exited` gives its code. It must be ended by who started it. */
+export function startResolverProcess(
+  environment: Readonly<Record<string, string>>,
+  ...args: string[]
+) {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: environment });
+  const output = { text: '', errors: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.errors += chunk.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const logged = () =>
+    output.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { msg: string } & Partial<Started>);
+  /** Resolves once it has a configuration. */
+  const ready = async (): Promise<Started> => {
+    await expect.poll(() => logged().map(({ msg }) => msg), { timeout: 10_000 }).toContain('ready');
+    return logged().find(({ msg }) => msg === 'ready') as unknown as Started;
+  };
+  return { child, output, exited, ready };
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { a, aaaa, respond, txt } from '../answers.js';
+import { soa } from '../questions.js';
+import { type AskedQuery, UpstreamServer } from '../upstream-server.js';
+
+type Mood = 'good' | 'silent' | 'servfail' | 'slow';
+
+const MOOD_MS = 1_500;
+/** What the two upstreams do, one step after the other. For a while nobody answers. */
+const MOODS: readonly (readonly [Mood, Mood])[] = [
+  ['good', 'good'],
+  ['silent', 'good'],
+  ['good', 'slow'],
+  ['servfail', 'good'],
+  ['good', 'silent'],
+  ['servfail', 'servfail'],
+  ['slow', 'good'],
+  ['silent', 'silent'],
+];
+const SLOW_MS = 120;
+const LARGE = Array.from({ length: 30 }, () => txt('x'.repeat(200), 4));
+
+/** Two upstreams that fail in turns, in all ways and now and then together. Short TTLs, so that the cache always has something to renew. */
+export class FlappingUpstreams {
+  readonly servers: UpstreamServer[] = [];
+  asked = 0;
+  private moods = MOODS[0];
+  private timer: NodeJS.Timeout | undefined;
+
+  async start(): Promise<void> {
+    for (const index of [0, 1] as const) {
+      const server = await UpstreamServer.start((query) => {
+        server.asked.length = 0;
+        this.asked++;
+        return this.answer(this.moods[index], query);
+      });
+      this.servers.push(server);
+    }
+    let step = 0;
+    this.timer = setInterval(() => {
+      this.moods = MOODS[++step % MOODS.length];
+    }, MOOD_MS);
+  }
+
+  /** As the value of `UPSTREAMS`. */
+  get list(): string {
+    return this.servers.map(({ endpoint }) => `${endpoint.address}:${endpoint.port}`).join();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    for (const server of this.servers) await server.stop();
+  }
+
+  private async answer(mood: Mood, query: AskedQuery): Promise<Uint8Array | null> {
+    if (mood === 'silent') return null;
+    if (mood === 'servfail') return respond(query, { flags: 0x8182 });
+    if (mood === 'slow') await sleep(SLOW_MS);
+    const [{ qname, qtype }] = query.message.questions;
+    if (qname.includes('absent'))
+      return respond(query, { flags: 0x8183, authorities: [soa(4, 4)] });
+    if (qname.includes('large')) {
+      const isUdp = query.transport === 'udp';
+      return isUdp ? respond(query, { flags: 0x8380 }) : respond(query, { answers: LARGE });
+    }
+    const address = qtype === 28 ? aaaa('20010db8000000000000000000000001', 4) : a('192.0.2.1', 4);
+    return respond(query, { answers: [address] });
+  }
+}

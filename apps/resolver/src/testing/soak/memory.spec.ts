@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { growthOf } from './memory.js';
+
+const samples = (heapOf: (i: number) => number, rssOf: (i: number) => number = () => 100) =>
+  Array.from({ length: 90 }, (_, i) => ({
+    second: i,
+    rss: rssOf(i),
+    heap: heapOf(i),
+    external: 5,
+  }));
+
+describe('growthOf', () => {
+  it('finds nothing in a heap that goes up and down', () => {
+    expect(growthOf(samples((i) => 30 + (i % 10) * 4))).toBeNull();
+  });
+
+  it('does not mind what is taken at the start', () => {
+    expect(
+      growthOf(
+        samples(
+          (i) => Math.min(i, 25) * 10,
+          (i) => 100 + Math.min(i, 25) * 10,
+        ),
+      ),
+    ).toBeNull();
+  });
+
+  it('finds a heap that keeps something, and memory outside of it', () => {
+    expect(growthOf(samples((i) => 30 + (i % 10) * 4 + i / 3))).toMatch(/heap by 1\d\.\d MiB/);
+    expect(
+      growthOf(
+        samples(
+          () => 30,
+          (i) => 100 + i,
+        ),
+      ),
+    ).toMatch(/resident memory by 30/);
+  });
+});

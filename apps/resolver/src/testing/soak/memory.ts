@@ -1,0 +1,48 @@
+/** Memory of a process at a time, in MiB. */
+export interface MemorySample {
+  readonly second: number;
+  readonly rss: number;
+  readonly heap: number;
+  readonly external: number;
+}
+
+const MEBIBYTE = 2 ** 20;
+const METRICS = {
+  rss: 'process_resident_memory_bytes',
+  heap: 'nodejs_heap_size_used_bytes',
+  external: 'nodejs_external_memory_bytes',
+} as const;
+
+/** Reads the memory of a resolver from its metrics. */
+export async function sampleMemory(opsPort: number, second: number): Promise<MemorySample> {
+  const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  const mebibytes = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]) / MEBIBYTE;
+  return {
+    second,
+    rss: mebibytes(METRICS.rss),
+    heap: mebibytes(METRICS.heap),
+    external: mebibytes(METRICS.external),
+  };
+}
+
+/** What a run may grow by from its second third to its last: noise of the collector, not a leak that matters within a day. */
+const MOST_HEAP_GROWTH = 6;
+const MOST_RSS_GROWTH = 24;
+
+/**
+ * Whether memory is flat: in the last third of the samples the least heap in use, which is what a collection leaves, and the
+ * largest resident size are about what they were in the second.
+ * @returns what grows, or null
+ */
+export function growthOf(samples: readonly MemorySample[]): string | null {
+  const third = Math.floor(samples.length / 3);
+  const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)];
+  const least = (part: readonly MemorySample[]) =>
+    Math.min(...part.map(({ heap, external }) => heap + external));
+  const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
+  const heapGrowth = least(last) - least(middle);
+  const rssGrowth = largest(last) - largest(middle);
+  if (heapGrowth > MOST_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
+  return rssGrowth > MOST_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
+}

@@ -1,0 +1,15 @@
+// `npm run test:soak -- [--seconds 300] [--rate 1500]`: the soak of the resolver, longer and with more load than in `npm test`.
+import { parseArgs } from 'node:util';
+import { runSteps } from './steps.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '300' },
+    rate: { type: 'string', default: '1500' },
+  },
+});
+process.env['SOAK_SECONDS'] = values.seconds;
+process.env['SOAK_RATE'] = values.rate;
+runSteps([
+  ['Soak', 'vitest', ['run', '--project', 'integration', 'apps/resolver/src/soak.int.spec.ts']],
+]);
