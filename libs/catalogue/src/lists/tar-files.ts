@@ -17,7 +17,7 @@ interface Entry {
 
 /**
  * The content of an archive's files whose path matches, one after the other, with a line feed behind each. Holds one block at
- * most, whatever the archive says; extended headers are passed over, as the paths in question are short.
+ * most, whatever the archive says; extended headers are passed over: a path longer than a header holds does not match.
  * @throws CatalogueError while iterated: not sound, or cut short.
  */
 export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerator<Uint8Array> {

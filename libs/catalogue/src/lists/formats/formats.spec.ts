@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
 import { expectNames, read, tarArchive, tarEntry } from '../../testing/lists.js';
 
 const LETTERS = expect.stringContaining('letters, digits');
@@ -230,4 +234,35 @@ describe('format ut1', () => {
     const entry = tarEntry('x', 'x'.repeat(100_000), 'x');
     await expectNames(tarArchive(entry, tarEntry('./domains', 'a.example')), 'ut1', ['a.example']);
   });
+
+  // Archives of the real program, where the machine has it.
+  it.skipIf(spawnSync('tar', ['--version']).status !== 0)(
+    'reads what tar writes, in each of its formats, and passes over long paths',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'weir-tar-'));
+      try {
+        const long = 'x'.repeat(180);
+        for (const [path, domain] of [
+          ['adult', 'a.example'],
+          [long, 'b.example'],
+        ]) {
+          await mkdir(join(folder, path));
+          await writeFile(join(folder, path, 'domains'), `${domain}\n`);
+          await writeFile(join(folder, path, 'urls'), 'u.example/path\n');
+        }
+        const ofAll = ['adult', long];
+        for (const [format, folders] of Object.entries({
+          v7: ['adult'],
+          ustar: ['adult'],
+          gnu: ofAll,
+          pax: ofAll,
+        })) {
+          const args = [`--format=${format}`, '-cz', '-C', folder, ...folders];
+          await expectNames(spawnSync('tar', args).stdout, 'ut1', ['a.example']);
+        }
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 });

@@ -16,6 +16,7 @@ const NOWHERE = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', '0']);
 /** Names with a dot that hosts files have for the machine itself. */
 const OWN_NAMES = new Set(['localhost.localdomain', 'localhost6.localdomain6', '0.0.0.0']);
 const LONGEST_OWN_NAME = 23;
+const OWN_NAMES_BEGIN = new Set([0x6c, 0x30]);
 
 /** `0.0.0.0 name name …`; `#` begins a comment. Names without a dot are hosts of the machine's own network. */
 export const HOSTS: LineFormat = {
@@ -44,5 +45,6 @@ function readHosts(bytes: Uint8Array, start: number, end: number, entries: Entri
 
 function isOwnName(bytes: Uint8Array, start: number, end: number): boolean {
   if (indexOfByte(bytes, DOT, start, end) === end) return true;
-  return end - start <= LONGEST_OWN_NAME && OWN_NAMES.has(asciiText(bytes, start, end));
+  if (!OWN_NAMES_BEGIN.has(bytes[start]) || end - start > LONGEST_OWN_NAME) return false;
+  return OWN_NAMES.has(asciiText(bytes, start, end));
 }
