@@ -1,7 +1,7 @@
 import { ChangePublisher, createFeedServer } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { explainListenError, type Logger, startOpsServer } from '@weir/ops';
+import { explainListenError, type Logger, readTlsFiles, startOpsServer } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -18,7 +18,6 @@ import { JobRunner } from './jobs/job-runner.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './metrics.js';
 import { BearerTokens } from './requests/bearer-tokens.js';
-import { readTlsFiles } from './requests/tls-files.js';
 import { RequestMetrics } from './requests/request-metrics.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
@@ -67,7 +66,11 @@ async function startParts(
   onStop: (stopPart: () => Promise<void> | void) => void,
 ): Promise<Omit<ControlPlane, 'stop'>> {
   const host = configuration.MANAGEMENT_HOST;
-  const tls = readTlsFiles(configuration.MANAGEMENT_TLS_CERT, configuration.MANAGEMENT_TLS_KEY);
+  const tls = readTlsFiles({
+    prefix: 'MANAGEMENT_TLS',
+    cert: configuration.MANAGEMENT_TLS_CERT,
+    key: configuration.MANAGEMENT_TLS_KEY,
+  });
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
   await checkDefinition(configuration.CATALOGUE);
 

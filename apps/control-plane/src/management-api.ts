@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Logger } from '@weir/ops';
+import type { Logger, TlsFiles } from '@weir/ops';
 import type { Server } from 'node:http';
 import { AppModule, type Shared } from './app.module.js';
 import { ErrorFilter } from './errors/error-filter.js';
@@ -10,7 +10,6 @@ import { discoverEndpoints } from './requests/discover-endpoints.js';
 import { installPipeline, type PipelineOptions } from './requests/pipeline.js';
 import { RouteTable } from './requests/route-table.js';
 import { limitTimes, TIME_LIMITS } from './requests/time-limits.js';
-import type { TlsFiles } from './requests/tls-files.js';
 import { ShapeInterceptor } from './requests/shape.js';
 import { RevisionInterceptor } from './revisions/revision-interceptor.js';
 

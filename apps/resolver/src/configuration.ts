@@ -53,6 +53,22 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port of DNS.', default: '5300' }),
+  DNS_TLS_PORT: optional(
+    port({ description: 'Port of DNS over TLS (RFC 7858), usually 853. Unset: it is not spoken.' }),
+  ),
+  DNS_HTTPS_PORT: optional(
+    port({
+      description:
+        'Port of DNS over HTTPS (RFC 8484), usually 443, at /dns-query. Unset: it is not spoken.',
+    }),
+  ),
+  DNS_TLS_CERT: optional(
+    text('a PEM file', {
+      description:
+        'Certificate chain for DNS over TLS and HTTPS; read again when it changes, without a restart.',
+    }),
+  ),
+  DNS_TLS_KEY: optional(text('a PEM file', { description: 'Its private key.' })),
   UPSTREAMS: optional(
     atMost(
       MAX_UPSTREAMS,
@@ -124,7 +140,7 @@ export const SCHEMA = {
     default: '50',
   }),
   CLIENT_TCP_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
-    description: 'TCP connections that one subscriber may have.',
+    description: 'TCP connections, those of TLS and HTTPS included, that one subscriber may have.',
     default: '128',
   }),
   DNS_COOKIE_SECRETS: optional(

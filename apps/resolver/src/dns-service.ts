@@ -1,23 +1,18 @@
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import { type Endpoint, explainListenError, type Logger } from '@weir/ops';
+import type { Endpoint, Logger } from '@weir/ops';
 import { randomBytes, randomInt } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { type PolicySource, QueryJudge } from './decision/query-judge.js';
-import { ClientConnections } from './limits/client-connections.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { SubscriberKey } from './limits/subscriber-key.js';
 import { ClientNetworks } from './listeners/client-networks.js';
-import { StreamListener } from './listeners/stream-listener.js';
-import { TcpConnection } from './listeners/tcp-connection.js';
-import { UdpListener } from './listeners/udp-listener.js';
+import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
-import { QueryCounters, Transport } from './metrics/query-counters.js';
-import { Exchange } from './query/exchange.js';
+import { QueryCounters } from './metrics/query-counters.js';
 import { QueryPath } from './query/query-path.js';
 import { QueryLog } from './query-log/query-log.js';
 import { SpecialNames } from './special/special-names.js';
@@ -25,30 +20,27 @@ import { BYPASS_ZONES, LOCAL_ZONES, type SpecialZone } from './special/zones.js'
 import { Forwarder } from './upstream/forwarder.js';
 
 /** The part of the configuration that answering queries needs. */
-export type DnsConfiguration = Pick<
-  ResolverConfiguration,
-  | 'BLOCK_PAGE_ADDRESSES'
-  | 'BLOCK_PAGE_IPV4'
-  | 'BLOCK_PAGE_IPV6'
-  | 'BLOCK_RESOLVER_DISCOVERY'
-  | 'BLOCK_TTL'
-  | 'CACHE_MAX_TTL'
-  | 'CACHE_MIN_TTL'
-  | 'CACHE_SIZE_MB'
-  | 'CLIENT_ERROR_RATE'
-  | 'CLIENT_QUERY_RATE'
-  | 'CLIENT_TCP_CONNECTIONS'
-  | 'DNS_ALLOWED_CLIENTS'
-  | 'DNS_COOKIE_SECRETS'
-  | 'DNS_HOST'
-  | 'DNS_PORT'
-  | 'DNS_PROXY_PROTOCOL_FROM'
-  | 'DOMAIN_HASH_KEY'
-  | 'INSPECT_CNAME'
-  | 'LOCAL_ZONES'
-  | 'QUERY_LOG_NAMES'
-  | 'QUERY_LOG_SAMPLING'
->;
+export type DnsConfiguration = ListenersConfiguration &
+  Pick<
+    ResolverConfiguration,
+    | 'BLOCK_PAGE_ADDRESSES'
+    | 'BLOCK_PAGE_IPV4'
+    | 'BLOCK_PAGE_IPV6'
+    | 'BLOCK_RESOLVER_DISCOVERY'
+    | 'BLOCK_TTL'
+    | 'CACHE_MAX_TTL'
+    | 'CACHE_MIN_TTL'
+    | 'CACHE_SIZE_MB'
+    | 'CLIENT_ERROR_RATE'
+    | 'CLIENT_QUERY_RATE'
+    | 'DNS_ALLOWED_CLIENTS'
+    | 'DNS_COOKIE_SECRETS'
+    | 'DOMAIN_HASH_KEY'
+    | 'INSPECT_CNAME'
+    | 'LOCAL_ZONES'
+    | 'QUERY_LOG_NAMES'
+    | 'QUERY_LOG_SAMPLING'
+  >;
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
@@ -118,10 +110,7 @@ export class DnsService {
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
-  private readonly udp: UdpListener;
-  private readonly tcp: StreamListener;
-  private readonly host: string;
-  private readonly port: number;
+  private readonly listeners: Listeners;
 
   constructor(options: DnsServiceOptions) {
     const { configuration, upstreams, source, log, nowMs, forwarding } = options;
@@ -139,8 +128,6 @@ export class DnsService {
     const onDefect = seldom((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
-    this.host = configuration.DNS_HOST;
-    this.port = configuration.DNS_PORT;
     const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
     this.limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
@@ -187,70 +174,37 @@ export class DnsService {
         else log.warn({ upstream: name }, 'upstream does not answer');
       },
     });
-    // Both listeners give the same path the same bytes; they differ in framing, size and the way back.
-    const onFault = seldom((error: Error) => {
-      log.error({ reason: error.message }, 'error of a listening socket');
-    });
-    const balancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
-    const listening = { host: this.host, counters, balancers, onFault };
-    this.udp = new UdpListener({ ...listening, handler: path });
-    const exchange = new Exchange();
-    this.tcp = new StreamListener({
-      ...listening,
+    this.listeners = new Listeners({
+      configuration,
+      handler: path,
+      counters,
+      subscriber,
       nowMs: monotonicMs,
-      connections: new ClientConnections(configuration.CLIENT_TCP_CONNECTIONS, subscriber),
-      connect: (socket, client) =>
-        new TcpConnection({
-          socket,
-          client,
-          transport: Transport.tcp,
-          handler: path,
-          counters,
-          exchange,
-          nowMs: monotonicMs,
-        }),
+      log,
+      onFault: seldom((error: Error) => {
+        log.error({ reason: error.message }, 'error of a listening socket');
+      }),
     });
   }
 
-  /**
-   * Opens upstream sockets, then listens. With port 0 TCP takes a free one and UDP the same.
-   * @throws StartError when the port is taken.
-   */
-  async start(): Promise<AddressInfo> {
+  /** Opens upstream sockets, then listens. @throws StartError when a port is taken. */
+  async start(): Promise<Bound> {
     await this.forwarder.open();
     try {
-      return await this.listen();
+      return await this.listeners.start();
     } catch (error) {
       this.forwarder.close();
-      this.tcp.stop();
-      const { host, port } = this;
-      throw explainListenError(error, { host, port, variable: 'DNS_PORT' });
-    }
-  }
-
-  private async listen(): Promise<AddressInfo> {
-    for (;;) {
-      const bound = await this.tcp.start(this.port);
-      try {
-        await this.udp.start(bound.port);
-        return bound;
-      } catch (error) {
-        // A port that TCP was given may be taken for UDP: then the next one.
-        if (this.port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-        await new Promise((resolve) => this.tcp.close(resolve));
-      }
+      throw error;
     }
   }
 
   /** Takes no more queries, answers those that are in flight, then closes. */
   async stop(): Promise<void> {
-    this.udp.drain();
-    this.tcp.drain();
+    this.listeners.drain();
     const deadlineMs = elapsedMs() + DRAIN_MS;
     while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
     this.forwarder.close();
-    await this.udp.stop();
-    this.tcp.stop();
+    await this.listeners.stop();
     await this.queryLog?.close();
   }
 }

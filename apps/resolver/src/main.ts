@@ -24,14 +24,11 @@ runMain(
       await resolver.stop();
       log.info({}, 'stopped');
     });
-    const { address, port } = resolver.dns;
-    log.info(
-      { dns: { address, port }, opsPort: resolver.opsPort },
-      'listening; waiting for the configuration',
-    );
+    const { dns, opsPort } = resolver;
+    log.info({ dns, opsPort }, 'listening; waiting for the configuration');
     await resolver.ready;
     const names = upstreams.map((upstream) => `${upstream.address} port ${upstream.port}`);
-    log.info({ dns: { address, port }, opsPort: resolver.opsPort, upstreams: names }, 'ready');
+    log.info({ dns, opsPort, upstreams: names }, 'ready');
   },
 );
 

@@ -13,12 +13,13 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { PolicyTarget } from './feed/policy-target.js';
+import type { Bound } from './listeners/listeners.js';
 import { createRegistry } from './metrics/registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver {
-  /** Where DNS is answered, UDP and TCP. */
-  readonly dns: { readonly address: string; readonly port: number };
+  /** Where DNS is answered. */
+  readonly dns: Bound;
   readonly opsPort: number;
   /** Resolves when the first configuration is in force and at the head. */
   readonly ready: Promise<void>;

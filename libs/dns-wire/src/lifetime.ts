@@ -39,11 +39,22 @@ export class Lifetime {
     if (!isUsable) return;
     const isPositive = !isNxDomain && hasAnswerOf(response, qtype);
     const bound = isPositive ? TTL_SIGN : negativeBound(response);
-    const seconds = Math.min(bound, leastTtl(response));
+    const seconds = Math.min(bound, leastTtl(response, response.ttlCount));
     if (seconds === 0) return;
     this.keeping = isPositive ? Keeping.positive : Keeping.negative;
     this.seconds = seconds;
   }
+}
+
+/**
+ * Seconds for which a cache of HTTP may keep an answer (RFC 8484 §5.1): the least TTL of its answer section or, where that is
+ * empty, of what says so; 0 for an error.
+ */
+export function freshnessSeconds(response: Response): number {
+  if (!isAboutName(response) || response.isTruncated) return 0;
+  const isPositive = response.rcode === Rcode.noError && response.answerCount > 0;
+  if (isPositive) return leastTtl(response, response.answerCount);
+  return Math.min(negativeBound(response), leastTtl(response, response.ttlCount));
 }
 
 /** TTL at `offset`; one that is negative is 0 (RFC 2181 §8). */
@@ -64,10 +75,10 @@ function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number
   return false;
 }
 
-/** 0 for no records at all. */
-function leastTtl({ bytes, ttlOffsets, ttlCount }: Response): number {
-  let least = ttlCount === 0 ? 0 : TTL_SIGN;
-  for (let i = 0; i < ttlCount; i++) least = Math.min(least, readTtl(bytes, ttlOffsets[i]));
+/** Of the first `count` records; 0 for none. */
+function leastTtl({ bytes, ttlOffsets }: Response, count: number): number {
+  let least = count === 0 ? 0 : TTL_SIGN;
+  for (let i = 0; i < count; i++) least = Math.min(least, readTtl(bytes, ttlOffsets[i]));
   return least;
 }
 

@@ -75,6 +75,7 @@ export class StreamListener extends TCPServer {
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
       return this.turnAway(socket, Dropped.unanswerable);
     }
+    socket.setNoDelay(true);
     socket.once('close', () => this.open.delete(socket));
     if (!this.options.balancers.has(client)) return this.admit(socket, client);
     const preface = new ProxyPreface({

@@ -40,7 +40,6 @@ export class TcpConnection implements Connection, ReplyPath {
     const { socket } = options;
     this.transport = options.transport;
     this.lastActiveMs = options.nowMs();
-    socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);
     });

@@ -2,13 +2,13 @@ import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
 
 /** How a query came in. */
-export const Transport = { udp: 0, tcp: 1 } as const;
+export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
 
 /** What stands for the verdict when none was made: refused or answered before the policy was asked. */
 export const NO_VERDICT = 3;
 
-const TRANSPORTS = ['udp', 'tcp'] as const;
+const TRANSPORTS = labelsOf(Transport);
 /** Types with a label of their own; all others share the first. */
 const TYPES = ['other', 'A', 'NS', 'CNAME', 'SOA', 'PTR', 'MX', 'TXT', 'AAAA', 'SRV', 'SVCB', 'HTTPS', 'ANY'] as const; // prettier-ignore
 const TYPE_NUMBERS = [Type.a, Type.ns, Type.cname, Type.soa, Type.ptr, Type.mx, Type.txt, Type.aaaa, Type.srv, Type.svcb, Type.https, Type.any] as const; // prettier-ignore

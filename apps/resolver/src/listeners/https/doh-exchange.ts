@@ -1,0 +1,48 @@
+import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
+import { Dropped, type QueryCounters, Transport } from '../../metrics/query-counters.js';
+import type { Exchange, ReplyPath } from '../../query/exchange.js';
+import { answerHeaders, errorHeaders } from './doh-request.js';
+import type { HttpCall } from './http-call.js';
+
+const NO_BODY = Buffer.alloc(0);
+/** For reading the TTLs of an answer, one at a time. */
+const response = new Response();
+
+/** HTTP statuses of queries without an answer; any other reason is the server's fault. */
+const STATUSES: Partial<Record<Dropped, number>> = {
+  [Dropped.malformed]: 400,
+  [Dropped.limited]: 429,
+};
+
+/** The way back of one query over HTTPS. DNS errors are answers like others (RFC 8484 §4.2.1). */
+export class DohExchange implements ReplyPath {
+  readonly transport = Transport.https;
+
+  /** @param onDone called once, when the request is answered */
+  constructor(
+    private readonly call: HttpCall,
+    private readonly counters: QueryCounters,
+    private readonly onDone: () => void,
+  ) {}
+
+  limit(): number {
+    return MAX_MESSAGE_BYTES;
+  }
+
+  reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
+    const body = Buffer.from(answer.subarray(0, length));
+    const maxAge = parseResponse(body, length, response) ? freshnessSeconds(response) : 0;
+    this.call.respond(200, answerHeaders(length, maxAge), body);
+    this.onDone();
+  }
+
+  drop(why: Dropped): void {
+    this.counters.drop(why);
+    this.fail(STATUSES[why] ?? 500);
+  }
+
+  fail(status: number): void {
+    this.call.respond(status, errorHeaders(status), NO_BODY);
+    this.onDone();
+  }
+}

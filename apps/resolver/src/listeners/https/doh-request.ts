@@ -1,0 +1,44 @@
+import type { HttpCall } from './http-call.js';
+
+/** RFC 8484 §4.1; the URI template is `https://…/dns-query{?dns}`. */
+const PATH = '/dns-query';
+const MEDIA_TYPE = 'application/dns-message';
+
+/** Longest query taken; any real one is far shorter. */
+export const MAX_QUERY_BYTES = 4096;
+
+/** What to do with a request: an HTTP error, a query from the URI, or a query that is the body. */
+export type DohRequest =
+  { readonly status: number } | { readonly query: Buffer } | { readonly inBody: true };
+
+/** Reads everything of a request for DNS over HTTPS but its body. */
+export function readRequest({ method, target, contentType }: HttpCall): DohRequest {
+  const [path, ...rest] = target.split('?');
+  if (path !== PATH) return { status: 404 };
+  if (method === 'GET') return readParameter(rest.join('?'));
+  if (method !== 'POST') return { status: 405 };
+  const [mediaType] = contentType.split(';');
+  return mediaType.trim().toLowerCase() === MEDIA_TYPE ? { inBody: true } : { status: 415 };
+}
+
+/** The parameter `dns`: base64url without padding (RFC 8484 §6). */
+function readParameter(text: string): DohRequest {
+  const values = new URLSearchParams(text).getAll('dns');
+  if (values.length !== 1 || !/^[\w-]+$/.test(values[0])) return { status: 400 };
+  const query = Buffer.from(values[0], 'base64url');
+  return query.length > MAX_QUERY_BYTES ? { status: 413 } : { query };
+}
+
+export function errorHeaders(status: number): Record<string, string> {
+  const headers = { 'content-length': '0', 'cache-control': 'no-store' };
+  return status === 405 ? { ...headers, allow: 'GET, POST' } : headers;
+}
+
+/** Never for shared caches: the next subscriber may have another profile. */
+export function answerHeaders(bytes: number, maxAgeSeconds: number): Record<string, string> {
+  return {
+    'content-type': MEDIA_TYPE,
+    'content-length': String(bytes),
+    'cache-control': `private, max-age=${maxAgeSeconds}`,
+  };
+}

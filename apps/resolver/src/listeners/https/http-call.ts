@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Readable } from 'node:stream';
+
+/** One HTTP request and the way to answer it, of either version. */
+export interface HttpCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly contentType: string;
+  readonly body: Readable;
+  /** Answers, once. A client that is gone is no error. */
+  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void;
+}
+
+export class Http2Call implements HttpCall {
+  readonly method: string;
+  readonly target: string;
+  readonly contentType: string;
+
+  constructor(
+    readonly body: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+  ) {
+    this.method = headers[':method'] ?? '';
+    this.target = headers[':path'] ?? '';
+    this.contentType = headers['content-type'] ?? '';
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    const { body: stream } = this;
+    if (stream.destroyed || stream.closed) return;
+    stream.respond({ ':status': status, ...headers });
+    stream.end(body);
+    // What the client still sends is not wanted.
+    stream.resume();
+  }
+}
+
+export class Http1Call implements HttpCall {
+  readonly method: string;
+  readonly target: string;
+  readonly contentType: string;
+
+  constructor(
+    readonly body: IncomingMessage,
+    private readonly response: ServerResponse,
+  ) {
+    this.method = body.method ?? '';
+    this.target = body.url ?? '';
+    this.contentType = body.headers['content-type'] ?? '';
+  }
+
+  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    const { response } = this;
+    if (response.destroyed) return;
+    // A body that was not read to its end would be taken for the next request.
+    const isLast = !this.body.complete;
+    response.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);
+    response.end(body);
+  }
+}

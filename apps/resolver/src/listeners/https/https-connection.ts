@@ -1,0 +1,116 @@
+import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { Dropped, type QueryCounters } from '../../metrics/query-counters.js';
+import type { Exchange } from '../../query/exchange.js';
+import type { QueryHandler } from '../../query/query-path.js';
+import type { ClientAddress } from '../client-address.js';
+import type { Connection } from '../connection.js';
+import { DohExchange } from './doh-exchange.js';
+import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
+import { Http2Call, type HttpCall } from './http-call.js';
+import { readBody } from './read-body.js';
+
+/** Requests of one connection that wait for their answers; one more is refused. */
+const MAX_PENDING = 64;
+
+const HTTP2_OPTIONS = {
+  maxSessionMemory: 2,
+  maxHeaderListPairs: 64,
+  settings: { enablePush: false, maxConcurrentStreams: MAX_PENDING, maxHeaderListSize: 16_384 },
+};
+
+export interface HttpsConnectionOptions {
+  readonly socket: TLSSocket;
+  readonly client: ClientAddress;
+  readonly handler: QueryHandler;
+  readonly counters: QueryCounters;
+  /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
+  readonly exchange: Exchange;
+  readonly nowMs: () => number;
+  /** Takes over a connection that speaks HTTP/1.1, and gives its requests to `take`. */
+  readonly speakHttp1: (socket: TLSSocket, connection: HttpsConnection) => void;
+}
+
+/** One connection of DNS over HTTPS (RFC 8484): HTTP/2, or HTTP/1.1 for who does not offer that. */
+export class HttpsConnection implements Connection {
+  /** When the last whole query came or answer went. */
+  lastActiveMs: number;
+  private session: ServerHttp2Session | null = null;
+  private pending = 0;
+  private ending = false;
+
+  constructor(private readonly options: HttpsConnectionOptions) {
+    const { socket, nowMs } = options;
+    this.lastActiveMs = nowMs();
+    // A reset by the client; 'close' follows.
+    socket.on('error', () => socket.destroy());
+    socket.once('secure', () => {
+      this.onSecure();
+    });
+  }
+
+  drain(): void {
+    this.ending = true;
+    if (this.session !== null) this.session.close();
+    else if (this.pending === 0) this.options.socket.end();
+  }
+
+  destroy(): void {
+    this.options.socket.destroy();
+  }
+
+  /** Takes one request. */
+  take(call: HttpCall): void {
+    this.pending++;
+    const { counters } = this.options;
+    const reply = new DohExchange(call, counters, () => {
+      this.onAnswered();
+    });
+    const request = readRequest(call);
+    if (this.pending > MAX_PENDING) reply.drop(Dropped.limited);
+    else if ('status' in request) reply.fail(request.status);
+    else if ('query' in request) this.handle(request.query, reply);
+    else this.handleBody(call, reply);
+  }
+
+  private onSecure(): void {
+    const { socket, speakHttp1 } = this.options;
+    if (socket.alpnProtocol !== 'h2') return speakHttp1(socket, this);
+    // HTTP/2 waits for the event that ends a client's handshake unless it is told that this one has ended.
+    Object.assign(socket, { secureConnecting: false });
+    const session = performServerHandshake(socket, HTTP2_OPTIONS);
+    session.on('error', () => socket.destroy());
+    session.on('stream', (stream, headers) => {
+      // Of this request alone: the client has reset it.
+      stream.on('error', () => stream.destroy());
+      this.take(new Http2Call(stream, headers));
+    });
+    this.session = session;
+    if (this.ending) session.close();
+  }
+
+  private handleBody(call: HttpCall, reply: DohExchange): void {
+    readBody(call.body, MAX_QUERY_BYTES, (body) => {
+      if (body === 'broken off') this.onAnswered();
+      else if (body === 'too large') reply.fail(413);
+      else this.handle(body.bytes, reply);
+    });
+  }
+
+  private handle(query: Buffer, reply: DohExchange): void {
+    const { exchange, client, handler, nowMs } = this.options;
+    this.lastActiveMs = nowMs();
+    exchange.client.copyFrom(client);
+    exchange.bytes = query;
+    exchange.length = query.length;
+    exchange.replyPath = reply;
+    handler.handle(exchange);
+  }
+
+  private onAnswered(): void {
+    this.pending--;
+    this.lastActiveMs = this.options.nowMs();
+    const isOver = this.ending && this.pending === 0 && this.session === null;
+    if (isOver) this.options.socket.end();
+  }
+}

@@ -1,0 +1,79 @@
+import { readTlsFiles, type TlsFileNames, type TlsFiles } from '@weir/ops';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+
+const CHECK_MS = 10_000;
+
+/** What is told of renewals. */
+export interface TlsLog {
+  info(details: object, text: string): void;
+  warn(details: object, text: string): void;
+}
+
+export interface TlsIdentityOptions {
+  readonly names: TlsFileNames;
+  readonly log: TlsLog;
+  /** How often the files are looked at. */
+  readonly checkMs?: number;
+}
+
+/**
+ * The certificate that TLS clients are shown. Its files are read again and again, so a renewed one is shown to the next client,
+ * without a restart; files that do not fit together, as between two writes, change nothing.
+ */
+export class TlsIdentity {
+  private files: TlsFiles;
+  private context: SecureContext;
+  private lastFault = '';
+  private readonly timer: NodeJS.Timeout;
+
+  /** @throws StartError when the files are not usable, see `readTlsFiles`. */
+  static open(options: TlsIdentityOptions): TlsIdentity | null {
+    const files = readTlsFiles(options.names);
+    return files === null ? null : new TlsIdentity(options, files);
+  }
+
+  private constructor(
+    private readonly options: TlsIdentityOptions,
+    files: TlsFiles,
+  ) {
+    this.files = files;
+    this.context = contextOf(files);
+    this.timer = setInterval(() => {
+      this.check();
+    }, options.checkMs ?? CHECK_MS);
+    this.timer.unref();
+  }
+
+  /** Speaks TLS on a connection, from the server's side. @param protocols for ALPN, best first */
+  accept(socket: Socket, protocols: string[]): TLSSocket {
+    // The TLS socket ends with it; 'close' of both follows.
+    socket.on('error', () => socket.destroy());
+    const { context: secureContext } = this;
+    return new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: protocols });
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private check(): void {
+    const { names, log } = this.options;
+    try {
+      const files = readTlsFiles(names) ?? this.files;
+      if (files.cert === this.files.cert && files.key === this.files.key) return;
+      this.context = contextOf(files);
+      this.files = files;
+      this.lastFault = '';
+      log.info({}, 'a new certificate is in use');
+    } catch (error) {
+      const reason = (error as Error).message;
+      if (reason !== this.lastFault) log.warn({ reason }, 'the certificate was not replaced');
+      this.lastFault = reason;
+    }
+  }
+}
+
+function contextOf({ cert, key }: TlsFiles): SecureContext {
+  return createSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+}
