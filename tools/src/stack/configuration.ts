@@ -79,6 +79,21 @@ export const STACK_SCHEMA = {
     lowest: 1,
     highest: LAST_PORT - MOST_RESOLVERS,
   }),
+  DNS_TLS_PORT: optional(
+    port({
+      description:
+        'Port of DNS over TLS at the first resolver, which needs `DNS_TLS_CERT` and `DNS_TLS_KEY`; resolver i listens on `DNS_TLS_PORT` + i. Unset: it is not spoken.',
+      lowest: 1,
+      highest: LAST_PORT - MOST_RESOLVERS,
+    }),
+  ),
+  DNS_HTTPS_PORT: optional(
+    port({
+      description: 'Likewise of DNS over HTTPS.',
+      lowest: 1,
+      highest: LAST_PORT - MOST_RESOLVERS,
+    }),
+  ),
   RESOLVERS: integer(1, MOST_RESOLVERS, {
     description: 'How many resolvers to run.',
     default: '2',

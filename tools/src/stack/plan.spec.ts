@@ -13,6 +13,20 @@ describe('the plan of the local stack', () => {
     expect(names).toEqual(['control-plane', 'resolver-0', 'resolver-1', 'resolver-2']);
   });
 
+  it('gives each resolver ports of its own for TLS and HTTPS, when they are wanted', () => {
+    const secure = { RESOLVERS: '2', DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' };
+    const wanted = parseVariables(STACK_SCHEMA, secure);
+    const [, ...resolvers] = planProcesses(wanted, secrets, '/data', stores);
+    expect(resolvers.map(({ environment }) => environment)).toMatchObject([
+      { DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' },
+      { DNS_TLS_PORT: '8854', DNS_HTTPS_PORT: '8444' },
+    ]);
+    const ports = wantedPorts(wanted).map(({ port }) => port);
+    expect(ports).toEqual(expect.arrayContaining([8853, 8854, 8443, 8444]));
+    const [, plain] = planProcesses(configuration, secrets, '/data', stores);
+    expect(plain.environment).not.toHaveProperty('DNS_TLS_PORT');
+  });
+
   it('gives each resolver ports of its own, and all the same key and feed', () => {
     const [, ...resolvers] = planProcesses(configuration, secrets, '/data', stores);
     expect(resolvers.map(({ environment }) => environment['DNS_PORT'])).toEqual([

@@ -40,7 +40,11 @@ export function wantedPorts(configuration: StackConfiguration): readonly WantedP
   const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {
     const dns = tcp(DNS_HOST, DNS_PORT + index, 'DNS_PORT');
     const ops = tcp(DNS_HOST, resolverOpsPort(OPS_PORT, index), 'OPS_PORT');
-    return [dns, { ...dns, protocol: 'udp' as const }, ops];
+    const secure = (['DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const).flatMap((variable) => {
+      const first = configuration[variable];
+      return first === undefined ? [] : [tcp(DNS_HOST, first + index, variable)];
+    });
+    return [dns, { ...dns, protocol: 'udp' as const }, ...secure, ops];
   });
   return [
     tcp(MANAGEMENT_HOST, configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
@@ -100,10 +104,21 @@ function planResolver(
       DATA_DIR: join(dataDir, `resolver-${index}`),
       DNS_HOST: configuration.DNS_HOST,
       DNS_PORT: String(configuration.DNS_PORT + index),
+      ...ownPort('DNS_TLS_PORT', configuration.DNS_TLS_PORT, index),
+      ...ownPort('DNS_HTTPS_PORT', configuration.DNS_HTTPS_PORT, index),
       OPS_PORT: String(opsPort),
     },
     readyUrl: readyUrl(configuration.DNS_HOST, opsPort),
   };
+}
+
+/** The resolver's own port, where there is one at all. */
+function ownPort(
+  variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT',
+  first: number | undefined,
+  index: number,
+): Record<string, string> {
+  return first === undefined ? {} : { [variable]: String(first + index) };
 }
 
 function readyUrl(host: string, port: number): string {
