@@ -8,13 +8,8 @@ import type {
   Transaction,
   Written,
 } from '../revisions/configuration-writer.js';
-import {
-  findBySha256,
-  findByVersion,
-  findIdleRules,
-  setActive,
-  storeImage,
-} from './catalogue-store.js';
+import { findBySha256, findByVersion, findIdleRules, setActive } from './catalogue-store.js';
+import { dropOldImages, storeImage } from './image-store.js';
 
 /** Application ids in one line of the log. */
 const MOST_REPORTED = 20;
@@ -29,11 +24,13 @@ export class CatalogueActivation {
 
   /** Activates a catalogue unless the same one is active; of several replicas that try at once, one does. */
   async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
-    await storeImage(this.database.pool, compiled, inputsSha256);
+    await storeImage(this.database, compiled, inputsSha256);
     const active = await this.writer.writeUnless((tx, head) =>
       activateUnlessActive(tx, head, compiled.sha256),
     );
     if (active === null) return;
+    // Not in the change: thousands of rows are deleted while nobody waits for them.
+    await dropOldImages(this.database.pool);
     this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
     await this.reportIdleRules(compiled.applications.map(({ id }) => id));
   }

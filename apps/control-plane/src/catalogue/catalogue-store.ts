@@ -1,8 +1,6 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import type { CompiledCatalogue, GroupSummary } from '@weir/catalogue';
-import type { StoredImage } from '@weir/change-feed';
+import type { GroupSummary } from '@weir/catalogue';
 import type { Pool } from 'pg';
-import { readPieces } from '../database/read-pieces.js';
 import type { EntityTable } from '../database/entity-table.js';
 import type { Transaction } from '../revisions/configuration-writer.js';
 
@@ -26,57 +24,12 @@ export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
   toEntity: (row) => ({ version: row.version, sha256: row.sha256, sizeBytes: row.size_bytes }),
 };
 
-/** Images kept besides the active one: followers that are a little behind still find theirs. */
-const OLD_IMAGES_KEPT = 2;
-
-/**
- * Stores an image unless it is there already. Not through Prisma: it would encode the bytes several times.
- * @param inputsSha256 of what it was compiled from.
- */
-export async function storeImage(
-  pool: Pool,
-  { sha256, image, categories, applications }: CompiledCatalogue,
-  inputsSha256: string,
-): Promise<void> {
-  // The bytes are sent only if they are missing.
-  const { rowCount } = await pool.query(
-    'UPDATE catalogue_image SET inputs_sha256 = $2 WHERE sha256 = $1',
-    [sha256, inputsSha256],
-  );
-  if (rowCount === 1) return;
-  const metadata: CatalogueMetadata = { categories, applications };
-  await pool.query(
-    `INSERT INTO catalogue_image (sha256, size_bytes, image, metadata, inputs_sha256) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (sha256) DO NOTHING`,
-    [sha256, image.byteLength, image, JSON.stringify(metadata), inputsSha256],
-  );
-}
-
 /** Of what the image in force was compiled from; null: there is none, or an earlier version compiled it. */
 export async function activeInputs(pool: Pool): Promise<string | null> {
   const { rows } = await pool.query<{ inputs: string | null }>(
     'SELECT inputs_sha256 AS inputs FROM config_head JOIN catalogue_image ON version = catalogue_version',
   );
   return rows[0]?.inputs ?? null;
-}
-
-/** An image by its sha256, read piece by piece; null when it is not kept. */
-export async function findImage(pool: Pool, sha256: string): Promise<StoredImage | null> {
-  const { rows } = await pool.query<{ size_bytes: number }>(
-    'SELECT size_bytes::float8 AS size_bytes FROM catalogue_image WHERE sha256 = $1',
-    [sha256],
-  );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const read = (start: number, end: number) =>
-    readPieces(
-      pool,
-      { table: 'catalogue_image', column: 'image', key: 'sha256' },
-      sha256,
-      start,
-      end,
-    );
-  return { sizeBytes: row.size_bytes, read };
 }
 
 const SUMMARY = { version: true, sha256: true, sizeBytes: true } as const;
@@ -116,14 +69,9 @@ export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata>
   return rows[0]?.metadata ?? { categories: [], applications: [] };
 }
 
-/** Makes an image the one in force, and drops those that are long out of it. */
+/** Makes an image the one in force. */
 export async function setActive(tx: Transaction, version: number): Promise<void> {
   await tx.configHead.update({ where: { id: 1 }, data: { catalogueVersion: version } });
-  await tx.$executeRaw`
-    DELETE FROM catalogue_image WHERE version NOT IN (
-      SELECT version FROM catalogue_image WHERE version <> ${version}::bigint
-      ORDER BY created_at DESC, version DESC LIMIT ${OLD_IMAGES_KEPT}
-    ) AND version <> ${version}::bigint`;
 }
 
 /** Applications that rules name and that are not `known`, by id, with the number of their rules. */

@@ -1,6 +1,6 @@
 import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
-import { findImage } from '../catalogue/catalogue-store.js';
+import { findImage } from '../catalogue/image-store.js';
 import type { Database } from '../database/database.js';
 import { Snapshot } from '../database/snapshot.js';
 import { SNAPSHOT_TABLES } from './entity-tables.js';

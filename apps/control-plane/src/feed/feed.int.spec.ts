@@ -1,6 +1,9 @@
 import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { storeImage } from '../catalogue/image-store.js';
+import { Database } from '../database/database.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 
 describe('the feed', () => {
@@ -133,8 +136,13 @@ describe('the feed', () => {
   it('gives any range of an image that is read in several pieces', async () => {
     const image = randomBytes(3 * 1024 * 1024 + 5);
     const sha256 = createHash('sha256').update(image).digest('hex');
-    await harness.sql(`INSERT INTO catalogue_image (sha256, size_bytes, image, metadata)
-      VALUES ('${sha256}', ${image.length}, '\\x${image.toString('hex')}', '{}')`);
+    const database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
+    await storeImage(
+      database,
+      { image, sha256, domainCount: 0, categories: [], applications: [] },
+      sha256,
+    );
+    await database.close();
     const part = async (range: string) => {
       const response = await get(`/catalogue/${sha256}`, FEED_TOKEN, { Range: range });
       return Buffer.from(await response.arrayBuffer());
