@@ -13,7 +13,7 @@ import { useSurroundings } from './testing/surroundings.js';
  * `npm run test:soak -- [--seconds 300] [--rate 1500]`: one resolver process under a mixed load, while its configuration changes ten times a
  * second and its upstreams fail in turns. In `npm test` it is a short run of the same; memory is judged in runs of a minute and more.
  */
-const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 12);
+const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
 const SHORTEST_JUDGED_SECONDS = 60;
 const SAMPLE_MS = 2_000;

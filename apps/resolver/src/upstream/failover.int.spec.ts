@@ -101,6 +101,16 @@ describe('an upstream that answers with an error', () => {
   });
 });
 
+it('an upstream that is never heard of over TCP does not keep the next from being asked', async () => {
+  const deaf = await upstream((query) =>
+    query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : null,
+  );
+  const { ask } = await forwarder([deaf.endpoint, (await upstream(good)).endpoint], times);
+  const { outcome, tookMs } = await taking(ask());
+  expect(outcome).toMatchObject(GOOD);
+  expect(tookMs).toBeLessThan(2_000);
+});
+
 it('a question that is passed on for want of any answer says that nobody could be asked', async () => {
   const { ask } = await forwarder([await deadEndpoint(), await deadEndpoint()], times);
   expect(await ask()).toEqual(UNREACHABLE);
