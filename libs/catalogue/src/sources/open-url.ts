@@ -73,7 +73,9 @@ async function* bodyOf(response: Response, deadlines: Deadlines): ByteStream {
 function explained(error: unknown, problem: string): unknown {
   if (!(error instanceof TypeError)) return error;
   const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-  return new CatalogueError(`${problem}: ${code ?? message}`, { cause: error });
+  // Errors of the system have a name for a code, others none or a number.
+  const reason = typeof code === 'string' ? code : message;
+  return new CatalogueError(`${problem}: ${reason}`, { cause: error });
 }
 
 /** Aborts a request that takes too long in all, or too long without a byte, or that its caller does not want any more. */
