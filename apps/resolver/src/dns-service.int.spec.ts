@@ -223,7 +223,9 @@ describe('a permitted name', () => {
 
   it('is refused without recursion', async () => {
     const { ask } = await serve(blocking());
-    expect(await ask('www.example.com', 1, { flags: 0 })).toMatchObject({ rcode: 5 });
+    const answer = await ask('www.example.com', 1, { flags: 0, udpBytes: 1232 });
+    // Not Authoritative (RFC 8914 §4.21).
+    expect(answer).toMatchObject({ rcode: 5, ede: [20] });
   });
 });
 
@@ -345,7 +347,12 @@ describe('the targets of an answer', () => {
 describe('a client', () => {
   it('without a profile is refused unless it is allowed', async () => {
     const refusing = await serve(policyOf());
-    expect(await refusing.ask('www.example.com')).toMatchObject({ rcode: 5, answers: [] });
+    // Prohibited (RFC 8914 §4.19).
+    expect(await refusing.ask('www.example.com')).toMatchObject({
+      rcode: 5,
+      answers: [],
+      ede: [18],
+    });
     expect(await refusing.askTcp('www.example.com', 255)).toMatchObject({ rcode: 5 });
     const allowing = await serve(policyOf(), {
       DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),

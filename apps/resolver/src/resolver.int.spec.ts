@@ -87,7 +87,7 @@ describe('a resolver', () => {
     expect(applied).toEqual({ applied: 1, total: 1 });
     expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
     await around.plane.replace(profile(1));
-    expect(await ask(resolver, 'www.example.com')).toEqual([5, []]);
+    expect(await ask(resolver, 'www.example.com')).toEqual([5, [18]]);
   });
 
   it('notices that it differs from the control plane, and mends itself', async () => {

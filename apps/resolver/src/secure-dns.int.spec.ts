@@ -119,6 +119,11 @@ describe('DNS over TLS (RFC 7858)', () => {
     const output = await run('kdig', args);
     expect(output).toContain('TLS session (TLS1.3)');
     expect(output).toMatch(/www.blocked.example.\s+10\s+IN\s+A\s+192.0.2.80/);
+    // kdig pads what it asks over TLS, and so it is answered (RFC 8467).
+    expect(output).toMatch(/; PADDING: \d+ B/);
+    expect(output).toMatch(/Received 468 B/);
+    const plain = await run('kdig', [...args, '+nopadding']);
+    expect(plain).not.toContain('PADDING');
   });
 });
 

@@ -115,6 +115,24 @@ describe('writeEmptyAnswer', () => {
     }
   });
 
+  it('pads to a multiple of 468 bytes with zeros (RFC 8467 §4.1), where there is room', () => {
+    const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
+    parseQuery(packet, packet.length, query);
+    query.padsAnswer = true;
+    query.answersCookie = true;
+    out.fill(0xee);
+    expect(writeEmptyAnswer(out, packet, query, Rcode.noError, Ede.other)).toBe(468);
+    const { opt, trailing, ede } = decodeMessage(out.subarray(0, 468));
+    expect({ trailing, ede }).toEqual({ trailing: 0, ede: [0] });
+    const options = decodeOptions(opt!.rdata);
+    expect(options.map(({ code }) => code)).toEqual([15, 10, 12]);
+    expect(options[2].data.every((byte) => byte === 0)).toBe(true);
+    const small = new Uint8Array(467);
+    const length = writeEmptyAnswer(small, packet, query, Rcode.noError, Ede.other);
+    expect(length).toBe(468 - options[2].data.length - 4);
+    expect(decodeMessage(small.subarray(0, length)).trailing).toBe(0);
+  });
+
   it('keeps an opcode that is not implemented', () => {
     const packet = encodeQuery('example.com', 6, { flags: 0x2800 });
     const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.notImp, Ede.none));

@@ -16,6 +16,8 @@ import {
   OPTION_COOKIE,
   OPTION_EDE,
   OPTION_HEADER_BYTES,
+  OPTION_PADDING,
+  PADDING_BLOCK_BYTES,
   QDCOUNT_OFFSET,
   QNAME_POINTER,
   Rcode,
@@ -176,7 +178,7 @@ export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcod
   return query.questionEnd;
 }
 
-/** Bytes that `writeOpt` adds. */
+/** Bytes that `writeOpt` adds, but for padding, which it leaves out where there is no room. */
 export function optBytes(query: Query, ede: number): number {
   return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
 }
@@ -204,7 +206,6 @@ export function writeOpt(
   out[end + 5] = rcode >>> 4;
   out[end + 6] = 0;
   writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
-  writeUint16(out, end + 9, optionBytes(query, ede));
   writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
   let at = end + OPT_FIXED_BYTES;
   if (ede !== Ede.none) {
@@ -217,7 +218,19 @@ export function writeOpt(
     copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
     at += ANSWER_COOKIE_BYTES;
   }
+  if (query.padsAnswer) at = writePadding(out, at);
+  writeUint16(out, end + 9, at - end - OPT_FIXED_BYTES);
   return at;
+}
+
+/** Zeros, so that the whole message, of which OPT is the end, has one of few sizes (RFC 8467 §4.1); not beyond the largest. */
+function writePadding(out: Uint8Array, at: number): number {
+  const data = at + OPTION_HEADER_BYTES;
+  const end = Math.ceil(data / PADDING_BLOCK_BYTES) * PADDING_BLOCK_BYTES;
+  if (end > out.length) return at;
+  writeOptionHeader(out, at, OPTION_PADDING, end - at);
+  out.fill(0, data, end);
+  return end;
 }
 
 /** @param bytes of the option, its header included. @returns where its data go. */

@@ -25,6 +25,14 @@ export function readEde(bytes: Uint8Array, rdata: number, end: number): number {
   return Ede.none;
 }
 
+/** Whether there is an option of that code among sound options. */
+export function hasOption(bytes: Uint8Array, rdata: number, end: number, code: number): boolean {
+  for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
+    if (readUint16(bytes, at) === code) return true;
+  }
+  return false;
+}
+
 /** A COOKIE option of a length that there is not (RFC 7873 §5.2.2). */
 export const BAD_COOKIE_LENGTH = -1;
 

@@ -102,7 +102,10 @@ export const OPT_FIXED_BYTES = 1 + RECORD_FIXED_BYTES;
 export const DNSSEC_OK = 0x8000;
 export const OPTION_HEADER_BYTES = 4;
 export const OPTION_COOKIE = 10;
+export const OPTION_PADDING = 12;
 export const OPTION_EDE = 15;
+/** Answers are padded to a multiple of this many bytes (RFC 8467 §4.1). */
+export const PADDING_BLOCK_BYTES = 468;
 
 /** A client's cookie, and the two together that are answered (RFC 7873 §4, RFC 9018 §4). */
 export const CLIENT_COOKIE_BYTES = 8;
@@ -120,7 +123,9 @@ export const Ede = {
   cachedError: 13,
   notReady: 14,
   filtered: 17,
+  prohibited: 18,
   staleNxDomainAnswer: 19,
+  notAuthoritative: 20,
   noReachableAuthority: 22,
   networkError: 23,
 } as const;

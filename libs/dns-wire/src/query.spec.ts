@@ -173,7 +173,10 @@ describe('parseQuery', () => {
     const options = concat(option(8, [0, 1, 24, 0, 192, 0, 2]), option(65_001, []));
     const message = { questions: [question], additionals: [opt(1232, 0, options)] };
     expect(parse(encodeMessage(message))).toBe(QueryStatus.ok);
-    expect(query).toMatchObject({ hasEdns: true, cookieBytes: 0 });
+    expect(query).toMatchObject({ hasEdns: true, cookieBytes: 0, hasPadding: false });
+    const padded = { ...message, additionals: [opt(1232, 0, option(12, [0, 0]))] };
+    expect(parse(encodeMessage(padded))).toBe(QueryStatus.ok);
+    expect(query).toMatchObject({ hasPadding: true, padsAnswer: false });
   });
 
   it('reads the first COOKIE option (RFC 7873 §4), and refuses lengths that there are not (§5.2.2)', () => {
@@ -267,6 +270,8 @@ function expectSame(query: Query, message: DecodedMessage): void {
     hasEdns: message.opt !== undefined,
     dnssecOk: message.opt !== undefined && (message.opt.ttl & 0x8000) !== 0,
     cookieBytes: Math.max(cookieOf(message), 0),
+    hasPadding:
+      message.opt !== undefined && decodeOptions(message.opt.rdata).some(({ code }) => code === 12),
     udpBytes: Math.min(1232, Math.max(512, message.opt?.class ?? 512)),
   });
 }

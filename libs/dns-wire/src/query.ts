@@ -1,5 +1,5 @@
 import { copyBytes, readUint16 } from './bytes.js';
-import { areOptionsSound, BAD_COOKIE_LENGTH, readCookie } from './edns.js';
+import { areOptionsSound, BAD_COOKIE_LENGTH, hasOption, readCookie } from './edns.js';
 import { BAD_NAME, skipName, skipPlainName } from './names.js';
 import {
   ANCOUNT_OFFSET,
@@ -16,6 +16,7 @@ import {
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
+  OPTION_PADDING,
   QDCOUNT_OFFSET,
   QUESTION_FIXED_BYTES,
   Rcode,
@@ -59,6 +60,10 @@ export class Query {
    */
   readonly cookie = new Uint8Array(LONGEST_COOKIES_BYTES);
   answersCookie = false;
+  /** Whether the query has a PADDING option (RFC 7830). */
+  hasPadding = false;
+  /** Whether the answer is to be padded: nobody can tell it by its size on a way that is encrypted, elsewhere it is a waste. */
+  padsAnswer = false;
   /** Whether the server's cookie was given out to this client by who holds the secret: it is at the address it comes from. */
   hasValidCookie = false;
 
@@ -78,6 +83,8 @@ export class Query {
     this.cookieBytes = other.cookieBytes;
     this.answersCookie = other.answersCookie;
     this.hasValidCookie = other.hasValidCookie;
+    this.hasPadding = other.hasPadding;
+    this.padsAnswer = other.padsAnswer;
     copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : LONGEST_COOKIES_BYTES);
   }
 }
@@ -107,6 +114,8 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.cookieBytes = 0;
   out.answersCookie = false;
   out.hasValidCookie = false;
+  out.hasPadding = false;
+  out.padsAnswer = false;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
@@ -149,6 +158,7 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
       if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
       if (!areOptionsSound(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
+      out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
       const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;
       if (cookieBytes === BAD_COOKIE_LENGTH) return QueryStatus.formErr;
       out.cookieBytes = cookieBytes;

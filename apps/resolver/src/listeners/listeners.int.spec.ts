@@ -138,12 +138,33 @@ describe('TcpListener', () => {
     expect(performance.now() - startMs).toBeLessThan(600);
   });
 
+  it('gives idle connections less time when half of all are taken', async () => {
+    let nowMs = 0;
+    const { server } = await tcp({ maxConnections: 2, idleMs: 400, nowMs: () => nowMs });
+    const open = () => {
+      const socket = connect({ host: server.address, port: server.port });
+      cleanups.push(() => socket.destroy());
+      return socket;
+    };
+    const first = open();
+    await new Promise((resolve) => first.once('connect', resolve));
+    nowMs = 150;
+    // Looked at several times.
+    await sleep(350);
+    expect(first.readyState).toBe('open');
+    const closed = new Promise((resolve) => first.once('close', resolve));
+    const second = open();
+    await closed;
+    expect(second.readyState).toBe('open');
+  });
+
   it('holds no more than its bound of connections', async () => {
-    const { server } = await tcp({ maxConnections: 2 });
+    const { server, counters } = await tcp({ maxConnections: 2 });
     const open = [1, 2].map(() => connect({ host: server.address, port: server.port }));
     cleanups.push(() => open.map((socket) => socket.destroy()));
     for (const socket of open) await new Promise((resolve) => socket.once('connect', resolve));
     expect(await askTcp(server, [], 1)).toEqual([]);
+    expect(droppedFor(counters, 'crowded')).toBe(1);
     open[0].destroy();
     await expect.poll(async () => (await askTcp(server, [frame(query(5))], 1)).length).toBe(1);
   });

@@ -40,6 +40,9 @@ export class StreamListener extends TCPServer {
     super();
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
     this.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+    this.on('drop', () => {
+      options.counters.drop(Dropped.crowded);
+    });
   }
 
   /** @throws the listen error (`EADDRINUSE` …). */
@@ -117,8 +120,10 @@ export class StreamListener extends TCPServer {
     socket.destroy();
   }
 
+  /** When half of the connections are taken, each has less time to be idle (RFC 7766 §6.2.3). */
   private closeIdle(): void {
-    const idleSinceMs = this.options.nowMs() - this.idleMs;
+    const isPressed = this.open.size * 2 > this.maxConnections;
+    const idleSinceMs = this.options.nowMs() - (isPressed ? this.idleMs / 4 : this.idleMs);
     for (const connection of this.open.values()) {
       if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
     }

@@ -1,7 +1,7 @@
 import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
 
-/** How a query came in. */
+/** How a query came in; encrypted from `tls` on. */
 export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
 
@@ -39,7 +39,7 @@ export const Dropped = {
   defect: 5,
   /** More queries or errors than one client gets answered in a second. */
   limited: 6,
-  /** A TCP connection more than one client may have. */
+  /** A connection more than one client, or all together, may have. */
   crowded: 7,
   /** From a load balancer, without a sound PROXY header. */
   unproxied: 8,

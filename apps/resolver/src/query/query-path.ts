@@ -1,9 +1,17 @@
-import { Ede, isAboutName, parseQuery, QueryStatus, Rcode, type Response } from '@weir/dns-wire';
+import {
+  CLASS_IN,
+  Ede,
+  isAboutName,
+  parseQuery,
+  QueryStatus,
+  Rcode,
+  type Response,
+} from '@weir/dns-wire';
 import { type AnswerCache, Found } from '../cache/answer-cache.js';
 import { Action, Passage } from '../decision/query-judge.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import { type LatencyHistogram, Source } from '../metrics/latency-histogram.js';
-import { Dropped, NO_VERDICT } from '../metrics/query-counters.js';
+import { Dropped, NO_VERDICT, Transport } from '../metrics/query-counters.js';
 import { QueryTimer } from '../metrics/query-timer.js';
 import type { ForwardOutcome } from '../upstream/forwarder.js';
 import type { Exchange } from './exchange.js';
@@ -86,10 +94,11 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     const { query } = exchange;
     const status = parseQuery(exchange.bytes, exchange.length, query);
     if (status === QueryStatus.drop) return replies.drop(exchange, Dropped.malformed);
+    query.padsAnswer = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
     if (query.cookieBytes > 0) this.options.cookies.exchange(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.cookie(exchange);
-    else replies.error(exchange, status, NO_VERDICT);
+    else replies.error(exchange, status, Ede.none, NO_VERDICT);
   }
 
   private takeResponse(exchange: Exchange, response: Response): void {
@@ -107,12 +116,19 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     else this.act(exchange, action);
   }
 
+  private refuse(exchange: Exchange): void {
+    const { verdict } = this.options.judge.decision;
+    // The reason is the client, unless nobody is answered in that class.
+    const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
+    this.replies.error(exchange, Rcode.refused, ede, verdict);
+  }
+
   /** Everything that needs neither cache nor upstream. */
   private act(exchange: Exchange, action: Exclude<Action, typeof Action.resolve>): void {
     const { replies } = this;
     switch (action) {
       case Action.refuse:
-        return replies.error(exchange, Rcode.refused, this.options.judge.decision.verdict);
+        return this.refuse(exchange);
       case Action.notReady:
         return replies.empty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
       case Action.block:
@@ -140,7 +156,7 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     // Without recursion there is only what is known here.
     if (!query.recursionDesired) {
       this.timer.source = Source.local;
-      return this.replies.decided(exchange, Rcode.refused, Ede.none);
+      return this.replies.decided(exchange, Rcode.refused, Ede.notAuthoritative);
     }
     if (found === Found.failing) return this.replyJudged(exchange, cache.readStale(query));
     if (found === Found.stale && this.upstream.allDown) {

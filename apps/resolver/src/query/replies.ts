@@ -106,12 +106,17 @@ export class Replies {
   }
 
   /** An answer to somebody who may not be who he says he is, unless his cookie proves it: over UDP there are only so many. */
-  error(exchange: Exchange, rcode: number, verdict: Verdict | typeof NO_VERDICT): void {
+  error(
+    exchange: Exchange,
+    rcode: number,
+    ede: number,
+    verdict: Verdict | typeof NO_VERDICT,
+  ): void {
     const { limits } = this.options;
     const isUnsure =
       exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
     if (isUnsure && limits.isOverErrors(exchange.client)) this.limited(exchange, rcode);
-    else this.empty(exchange, rcode, Ede.none, verdict);
+    else this.empty(exchange, rcode, ede, verdict);
   }
 
   /**

@@ -12,7 +12,7 @@ import { EchoPath } from './echo-path.js';
 const onFault = (error: Error) => {
   throw error;
 };
-const nowMs = () => performance.now();
+const elapsedMs = () => performance.now();
 
 /** A UDP listener before an echo. */
 export async function startUdp(
@@ -36,6 +36,7 @@ export async function startTcp(
   const counters = new QueryCounters();
   const exchange = new Exchange();
   const transport = Transport.tcp;
+  const { nowMs = elapsedMs } = options;
   const listener = new StreamListener({
     host: '127.0.0.1',
     connect: (socket, client) =>
