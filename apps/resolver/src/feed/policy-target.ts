@@ -1,11 +1,5 @@
 import type { BuiltConfiguration, FollowerTarget, SnapshotPart } from '@weir/change-feed';
-import {
-  type ActiveCatalogue,
-  type Change,
-  fromRow,
-  type PutOperation,
-  RowError,
-} from '@weir/config-model';
+import { type ActiveCatalogue, type Change, fromRow, type Row, RowError } from '@weir/config-model';
 import { type CatalogueIndex, Policy } from '@weir/policy';
 import { setImmediate as yieldToQueries } from 'node:timers/promises';
 
@@ -37,12 +31,8 @@ export class PolicyTarget implements FollowerTarget {
         revision = part.revision;
         continue;
       }
-      for (const row of part.rows) {
-        const entity = fromRow(part.kind, row);
-        const operation = { type: 'put', kind: part.kind, entity } as PutOperation;
-        policy.put(operation);
-        if (operation.kind === 'catalogue') catalogue = operation.entity;
-      }
+      policy.load(part.kind, part.rows);
+      if (part.kind === 'catalogue') catalogue = lastCatalogue(part.rows) ?? catalogue;
       await yieldToQueries();
     }
     if (revision < 0) throw new RowError('a snapshot without a head');
@@ -67,6 +57,11 @@ export class PolicyTarget implements FollowerTarget {
     if (catalogue !== undefined) policy.setCatalogue(index);
     return policy.digest();
   }
+}
+
+function lastCatalogue(rows: readonly Row[]): ActiveCatalogue | null {
+  const row = rows.at(-1);
+  return row === undefined ? null : fromRow('catalogue', row);
 }
 
 /** The catalogue that the change leaves active; null: none; undefined: the change is not about it. */
