@@ -127,10 +127,14 @@ export class FollowerLink {
     const { id, kind } = this.options;
     const state: FollowerState = { id, kind, revision: this.revision };
     const text = JSON.stringify(state);
-    const pipeline = this.commands.pipeline();
-    if (lease === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
-    if (lease === 'del') pipeline.del(this.names.lease(id));
     try {
+      if (lease === 'publish') {
+        await this.commands.publish(this.names.follower, text);
+        return;
+      }
+      const pipeline = this.commands.pipeline();
+      if (lease === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
+      else pipeline.del(this.names.lease(id));
       await pipeline.publish(this.names.follower, text).exec();
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot say which revision is in force');

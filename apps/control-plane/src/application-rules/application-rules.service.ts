@@ -88,6 +88,6 @@ async function replaceRules(
   rules: readonly ApplicationRule[],
 ): Promise<ProfileChange> {
   const after = { ...before, applicationRules: sortRules(rules) };
-  await updateProfile(tx, after);
+  await updateProfile(tx, before, after);
   return { kind: 'profile', before, after };
 }

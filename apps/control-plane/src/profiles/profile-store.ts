@@ -16,18 +16,19 @@ interface ProfileRow {
   statuses: RuleStatus[];
 }
 
+const SELECT = `
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
+         rules.application_ids, rules.statuses
+  FROM profile
+  CROSS JOIN LATERAL (
+    SELECT COALESCE(array_agg(application_id ORDER BY application_id), '{}') AS application_ids,
+           COALESCE(array_agg(status::text ORDER BY application_id), '{}') AS statuses
+    FROM application_rule WHERE profile_id = profile.id
+  ) AS rules`;
+
 export const PROFILES: EntityTable<'profile', ProfileRow> = {
   kind: 'profile',
-  sql: `
-    SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
-           rules.application_ids, rules.statuses
-    FROM profile
-    CROSS JOIN LATERAL (
-      SELECT COALESCE(array_agg(application_id ORDER BY application_id), '{}') AS application_ids,
-             COALESCE(array_agg(status::text ORDER BY application_id), '{}') AS statuses
-      FROM application_rule WHERE profile_id = profile.id
-    ) AS rules
-    ORDER BY profile.id`,
+  sql: `${SELECT} ORDER BY profile.id`,
   toEntity: (row) => ({
     id: row.id,
     pageId: row.page_id,
@@ -43,18 +44,8 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
 };
 
 export async function findProfile(tx: Transaction, id: number): Promise<Profile | null> {
-  const row = await tx.profile.findUnique({
-    where: { id },
-    include: { applicationRules: { orderBy: { applicationId: 'asc' } } },
-  });
-  if (row === null) return null;
-  return {
-    ...row,
-    applicationRules: row.applicationRules.map(({ applicationId, status }) => ({
-      applicationId,
-      verdict: RuleVerdict[status],
-    })),
-  };
+  const [row] = await tx.$queryRawUnsafe<ProfileRow[]>(`${SELECT} WHERE profile.id = $1`, id);
+  return row === undefined ? null : PROFILES.toEntity(row);
 }
 
 /** The profile of a path. @throws RequestError 404 when there is none. */
@@ -95,10 +86,15 @@ export async function insertProfile(tx: Transaction, profile: Profile): Promise<
   await insertRules(tx, profile);
 }
 
-export async function updateProfile(tx: Transaction, profile: Profile): Promise<void> {
-  await tx.profile.update({ where: { id: profile.id }, data: columns(profile) });
-  await tx.applicationRule.deleteMany({ where: { profileId: profile.id } });
-  await insertRules(tx, profile);
+export async function updateProfile(
+  tx: Transaction,
+  before: Profile,
+  after: Profile,
+): Promise<void> {
+  await tx.profile.update({ where: { id: after.id }, data: columns(after) });
+  if (JSON.stringify(before.applicationRules) === JSON.stringify(after.applicationRules)) return;
+  await tx.applicationRule.deleteMany({ where: { profileId: after.id } });
+  await insertRules(tx, after);
 }
 
 interface ProfileColumns {

@@ -55,7 +55,7 @@ export class ProfilesService {
       const before = await requireProfile(tx, id);
       refuseFaults(await this.referenceFaults(tx, head, patch));
       const after = toProfile(patched(before, patch));
-      await updateProfile(tx, after);
+      await updateProfile(tx, before, after);
       return { result: after, changes: [{ kind: 'profile', before, after }] };
     });
   }
