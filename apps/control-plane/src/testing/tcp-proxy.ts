@@ -9,7 +9,7 @@ export interface TcpProxy {
   mend(): void;
   /**
    * Breaks the connection on which the client next sends this text, before or after it reached the server; the server's answer to it is
-   * lost. `once`: not until the client has sent that. `staysAway`: and refuses new connections.
+   * lost. `once`: not until the client has sent that. `staysAway`: and breaks all others, and refuses new ones.
    */
   breakAt(
     text: string,
@@ -35,7 +35,10 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   const spring = (bytes: Buffer, near: Socket, far: Socket): void => {
     const { when, staysAway } = trap!;
     trap = null;
-    if (staysAway) state = 'closed';
+    if (staysAway) {
+      state = 'closed';
+      for (const other of sockets) if (other !== near && other !== far) other.resetAndDestroy();
+    }
     far.removeAllListeners('data');
     if (when === 'after') far.write(bytes);
     setTimeout(() => far.destroy(), LAST_WORDS_MS);
