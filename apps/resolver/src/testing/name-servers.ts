@@ -2,12 +2,13 @@ import { encodeQuery } from '@weir/dns-wire/testing';
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { askUdp } from './client.js';
 import { startProgram } from './programs.js';
 
 const LOOPBACK = '127.0.0.1';
-const READY_TRIES = 100;
+const READY_MS = 25_000;
 
 export interface NameServer {
   readonly endpoint: { readonly address: string; readonly port: number };
@@ -20,13 +21,23 @@ export interface Zone {
   readonly records: readonly string[];
 }
 
-/** A port that was free for UDP a moment ago. */
-export async function freeUdpPort(): Promise<number> {
+/** A port that was free for UDP and TCP a moment ago. */
+async function freePort(): Promise<number> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, LOOPBACK, resolve));
   const { port } = socket.address();
+  const server = createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, LOOPBACK, () => {
+      resolve(true);
+    });
+  });
+  server.close();
   await new Promise<void>((resolve) => socket.close(resolve));
-  return port;
+  return isFree ? port : freePort();
 }
 
 /** Writes the zone to `<origin>.zone` in the folder. */
@@ -54,7 +65,7 @@ export function signZone(folder: string, origin: string, key: string): void {
 
 /** nsd as the authority of all zone files in the folder, the signed ones where there are such. */
 export async function startNsd(folder: string): Promise<NameServer> {
-  const port = await freeUdpPort();
+  const port = await freePort();
   const files = readdirSync(folder).filter((file) => file.endsWith('.zone'));
   const zones = files.flatMap((file) => {
     const isSigned = readdirSync(folder).includes(`${file}.signed`);
@@ -88,7 +99,7 @@ export async function startUnbound(
   authority: NameServer,
   keys: readonly string[],
 ): Promise<NameServer> {
-  const port = await freeUdpPort();
+  const port = await freePort();
   const file = join(folder, 'unbound.conf');
   const settings = [
     'server:',
@@ -119,9 +130,10 @@ export async function startUnbound(
 /** Waits until it answers. */
 async function ready(port: number, stop: () => Promise<void>, name: string): Promise<NameServer> {
   const endpoint = { address: LOOPBACK, port };
-  for (let i = 0; i < READY_TRIES; i++) {
-    // Until it listens the packet comes back as an error, or not at all.
-    const answer = await askUdp(endpoint, encodeQuery(name, 6), 100).catch(() => null);
+  const deadlineMs = performance.now() + READY_MS;
+  while (performance.now() < deadlineMs) {
+    // Until it listens nothing comes back.
+    const answer = await askUdp(endpoint, encodeQuery(name, 6), 300).catch(() => null);
     if (answer !== null) return { endpoint, stop };
   }
   await stop();
