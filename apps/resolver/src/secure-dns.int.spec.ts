@@ -191,6 +191,31 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(transports()).toEqual(['https']);
   });
 
+  it('answers pipelined requests of one HTTP/1.1 connection in order, and closes it after a body that it did not read', async () => {
+    const { httpsPort } = await serve();
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port: httpsPort,
+      ca,
+      ALPNProtocols: ['http/1.1'],
+    });
+    cleanups.push(() => socket.destroy());
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+    const get = (id: number) =>
+      `GET ${getPath(blocked(id))} HTTP/1.1\r\nHost: dns.example.com\r\n\r\n`;
+    socket.write(get(0x4141) + get(0x4242));
+    const bodies = () => [...received.matchAll(/\r\n\r\n(..)/g)].map(([, id]) => id);
+    await expect.poll(bodies).toEqual(['AA', 'BB']);
+    socket.write(get(0x4343));
+    await expect.poll(bodies).toEqual(['AA', 'BB', 'CC']);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const head = 'Host: dns.example.com\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n';
+    socket.write(`POST /dns-query HTTP/1.1\r\n${head}`);
+    await closed;
+    expect(received).toMatch(/HTTP\/1.1 415 /);
+  });
+
   it('answers many streams of one connection', async () => {
     const { httpsPort } = await serve();
     const session = http2(httpsPort);

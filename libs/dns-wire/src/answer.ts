@@ -1,29 +1,21 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
 import {
   ANCOUNT_OFFSET,
-  ANSWER_COOKIE_BYTES,
   ARCOUNT_OFFSET,
   CLASS_IN,
-  DNSSEC_OK,
   Ede,
-  EDNS_UDP_BYTES,
   Flag,
   FLAGS_OFFSET,
   HEADER_BYTES,
   NAME_POINTER,
   NSCOUNT_OFFSET,
-  OPT_FIXED_BYTES,
-  OPTION_COOKIE,
-  OPTION_EDE,
-  OPTION_HEADER_BYTES,
-  OPTION_PADDING,
-  PADDING_BLOCK_BYTES,
   QDCOUNT_OFFSET,
   QNAME_POINTER,
   Rcode,
   RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
+import { writeOpt } from './opt.js';
 import type { Query } from './query.js';
 
 /*
@@ -38,8 +30,6 @@ export const MAX_ADDRESSES = 7;
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
-const EDE_BYTES = OPTION_HEADER_BYTES + 2;
-const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
 /** Of a SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore
@@ -176,68 +166,6 @@ export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcod
   writeUint16(out, ARCOUNT_OFFSET, 0);
   copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, query.questionEnd - HEADER_BYTES);
   return query.questionEnd;
-}
-
-/** Bytes that `writeOpt` adds, but for padding, which it leaves out where there is no room. */
-export function optBytes(query: Query, ede: number): number {
-  return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
-}
-
-function optionBytes(query: Query, ede: number): number {
-  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.answersCookie ? COOKIE_BYTES : 0);
-}
-
-/**
- * The OPT record, if the query has one, as the only additional record that `out` did not count yet: upper bits of `rcode`, version
- * 0, DO as in the query (RFC 3225 §3), an Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), and the cookies that the
- * query answers (RFC 7873 §5.2).
- */
-export function writeOpt(
-  out: Uint8Array,
-  end: number,
-  query: Query,
-  rcode: number,
-  ede: number,
-): number {
-  if (!query.hasEdns) return end;
-  out[end] = 0;
-  writeUint16(out, end + 1, Type.opt);
-  writeUint16(out, end + 3, EDNS_UDP_BYTES);
-  out[end + 5] = rcode >>> 4;
-  out[end + 6] = 0;
-  writeUint16(out, end + 7, query.dnssecOk ? DNSSEC_OK : 0);
-  writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
-  let at = end + OPT_FIXED_BYTES;
-  if (ede !== Ede.none) {
-    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES);
-    writeUint16(out, at, ede);
-    at += EDE_BYTES - OPTION_HEADER_BYTES;
-  }
-  if (query.answersCookie) {
-    at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);
-    copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
-    at += ANSWER_COOKIE_BYTES;
-  }
-  if (query.padsAnswer) at = writePadding(out, at);
-  writeUint16(out, end + 9, at - end - OPT_FIXED_BYTES);
-  return at;
-}
-
-/** Zeros, so that the whole message, of which OPT is the end, has one of few sizes (RFC 8467 §4.1); not beyond the largest. */
-function writePadding(out: Uint8Array, at: number): number {
-  const data = at + OPTION_HEADER_BYTES;
-  const end = Math.ceil(data / PADDING_BLOCK_BYTES) * PADDING_BLOCK_BYTES;
-  if (end > out.length) return at;
-  writeOptionHeader(out, at, OPTION_PADDING, end - at);
-  out.fill(0, data, end);
-  return end;
-}
-
-/** @param bytes of the option, its header included. @returns where its data go. */
-function writeOptionHeader(out: Uint8Array, at: number, code: number, bytes: number): number {
-  writeUint16(out, at, code);
-  writeUint16(out, at + 2, bytes - OPTION_HEADER_BYTES);
-  return at + OPTION_HEADER_BYTES;
 }
 
 function writeAddresses(

@@ -1,5 +1,6 @@
 import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
-import { optBytes, writeOpt, writeTruncatedAnswer } from './answer.js';
+import { writeTruncatedAnswer } from './answer.js';
+import { optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,

@@ -54,9 +54,15 @@ export class Http1Call implements HttpCall {
   respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
     const { response } = this;
     if (response.destroyed) return;
-    // A body that was not read to its end would be taken for the next request.
-    const isLast = !this.body.complete;
+    // What was not read of a body would be waited for before the next request.
+    const isLast = hasBody(this.body) && !this.body.complete;
     response.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);
     response.end(body);
   }
+}
+
+/** RFC 9112 §6. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
