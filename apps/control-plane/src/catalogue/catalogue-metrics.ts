@@ -5,6 +5,8 @@ import { readStates, type SourceState } from './source-store.js';
 
 const REFRESH_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
 
+export type RefreshResult = 'changed' | 'unchanged' | 'failed';
+
 /** What the database says at the time of a scrape; nothing while it is out of reach. */
 interface Sample {
   readonly groups: CatalogueMetadata;
@@ -14,6 +16,7 @@ interface Sample {
 /** What an operator is to know of the catalogue. Every replica tells the same, but for the refreshes, which are its own. */
 export class CatalogueMetrics {
   private readonly refreshes: Histogram<'result'>;
+  private readonly underWay: Gauge;
   private sampling: Promise<Sample> | null = null;
 
   constructor(
@@ -25,6 +28,11 @@ export class CatalogueMetrics {
       help: 'Time that a source took to be asked and read, on this replica',
       labelNames: ['result'],
       buckets: REFRESH_SECONDS,
+      registers: [registry],
+    });
+    this.underWay = new Gauge({
+      name: 'weir_catalogue_refreshing',
+      help: 'Sources that are being asked or read on this replica',
       registers: [registry],
     });
     this.groupGauge('category', 'categories');
@@ -40,10 +48,15 @@ export class CatalogueMetrics {
     );
   }
 
-  /** @returns what to call at the end, with the result. */
-  startRefresh(): (result: 'changed' | 'unchanged' | 'failed') => void {
+  /** Counts and times the refresh of a source. */
+  async measured(refresh: () => Promise<RefreshResult>): Promise<void> {
     const end = this.refreshes.startTimer();
-    return (result) => void end({ result });
+    this.underWay.inc();
+    try {
+      end({ result: await refresh() });
+    } finally {
+      this.underWay.dec();
+    }
   }
 
   private groupGauge(label: 'category' | 'application', kind: keyof CatalogueMetadata): void {

@@ -26,13 +26,14 @@ export class SourceRefresh {
     state: SourceState | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const endTimer = this.options.metrics.startRefresh();
-    const last = state?.namesSha256 && state.format === source.format ? state : undefined;
-    const outcome = await this.read(source, last, signal);
-    const result = await this.takeOver(source, last, outcome);
-    if (typeof result === 'string') return endTimer(result);
-    await this.fail(source, state, result.problem);
-    endTimer('failed');
+    await this.options.metrics.measured(async () => {
+      const last = state?.namesSha256 && state.format === source.format ? state : undefined;
+      const outcome = await this.read(source, last, signal);
+      const result = await this.takeOver(source, last, outcome);
+      if (typeof result === 'string') return result;
+      await this.fail(source, state, result.problem);
+      return 'failed';
+    });
   }
 
   private async read(
