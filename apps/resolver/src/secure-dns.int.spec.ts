@@ -3,7 +3,7 @@ import { CidrSet, createLogger } from '@weir/ops';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { request } from 'node:https';
-import { connect as connectPlain } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -105,6 +105,25 @@ describe('DNS over TLS (RFC 7858)', () => {
     }
     const rows = [...service.counters.answeredCounts()];
     expect(rows.map(([row]) => row.verdict)).toEqual(['block', 'block']);
+  });
+
+  it('takes a PROXY header and the first bytes of the handshake from one segment', async () => {
+    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['127.0.0.1']);
+    const { tlsPort } = await serve({ DNS_PROXY_PROTOCOL_FROM });
+    const balancer = createServer((client) => {
+      const server = connectPlain(tlsPort, '127.0.0.1');
+      client.once('data', (first: Buffer) => {
+        server.write(concat(proxyHeader({ source: 'c0000207' }), first));
+        client.pipe(server).pipe(client);
+      });
+      for (const socket of [client, server]) socket.on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => balancer.close());
+    const { port } = balancer.address() as AddressInfo;
+    const socket = connectTls({ host: '127.0.0.1', port, ca });
+    cleanups.push(() => socket.destroy());
+    expect(await ask(socket, [blocked(5), blocked(6)])).toEqual([5, 6]);
   });
 
   it.skipIf(!hasProgram('kdig'))('is spoken with kdig', async () => {
