@@ -8,6 +8,8 @@ import {
 const QR = 0x8000;
 const OPCODE = 0x7800;
 const HEADER_BYTES = 12;
+/** Where names in records lead is the sender's affair: those of upstreams are handed on, those beside a question are skipped. */
+const AS_THEY_ARE = { followPointers: false };
 
 /** What is wrong with an answer to these bytes, said slowly and plainly; null when nothing is. */
 export function faultOf(
@@ -24,8 +26,7 @@ function check(query: Uint8Array, answer: Uint8Array, transport: 'udp' | 'tcp'):
   if (query.length < HEADER_BYTES) return 'an answer to less than a header';
   const asked = Buffer.from(query).readUInt16BE(2);
   if ((asked & QR) !== 0) return 'an answer to a reply';
-  // Where the names in records of an upstream lead is the upstream's affair: they are handed on as they are.
-  const message = tryDecode(answer, { followPointers: false });
+  const message = tryDecode(answer, AS_THEY_ARE);
   if (message === null || message.trailing > 0) return 'the answer is malformed';
   if ((message.flags & QR) === 0) return 'the answer is no reply';
   if ((message.flags & OPCODE) !== (asked & OPCODE)) return 'another opcode';
@@ -34,7 +35,7 @@ function check(query: Uint8Array, answer: Uint8Array, transport: 'udp' | 'tcp'):
   if (hexOf(question) !== hexOf(query.slice(HEADER_BYTES, message.questionEnd))) {
     return 'another question, or another case';
   }
-  const decoded = tryDecode(query);
+  const decoded = tryDecode(query, AS_THEY_ARE);
   if (message.opt !== undefined && decoded !== null && decoded.opt === undefined) {
     return 'OPT for a client without EDNS';
   }
