@@ -49,7 +49,9 @@ export class Fuzzer {
     private readonly client: Socket,
     private readonly upstreams: readonly UpstreamServer[],
   ) {
-    client.on('message', (answer) => {
+    client.on('message', (answer, from) => {
+      // The port may have been another's a moment ago, to whom something is still on its way.
+      if (from.port !== server.port) return;
       if (answer.length >= 2 && answer.readUInt16BE(0) === SENTINEL_ID) this.onSentinel();
       else this.take(answer, 'udp');
     });

@@ -119,7 +119,10 @@ export class Load {
       },
       close: () => socket.close(),
     };
-    socket.on('message', (answer) => this.take(channel, answer));
+    socket.on('message', (answer, from) => {
+      // The port may have been another's a moment ago, to whom something is still on its way.
+      if (from.port === port) this.take(channel, answer);
+    });
     return channel;
   }
 
