@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What came of reading a body; null: more than was allowed, or less than was promised. */
+/** What came of reading a body. */
 export type Body = { readonly bytes: Buffer } | 'too large' | 'broken off';
 
 /** Reads at most `most` bytes. Calls `done` once; of a body that is too large the rest is left unread. */
