@@ -6,7 +6,7 @@ import { Ipv6NetworkDto } from '../ipv6-networks/ipv6-network.dto.js';
 import { NaptDto } from '../napt/napt.dto.js';
 import { ProfileDto } from '../profiles/profile.dto.js';
 import { id, listOf } from '../validation/checks.js';
-import { Example } from '../validation/examples.js';
+import { Example, exampleOf } from '../validation/examples.js';
 import { Field, ObjectListField } from '../validation/fields.js';
 
 /** Domains of one list of one profile. */
@@ -24,24 +24,12 @@ export class DomainListDto {
 
 /** The whole configuration. */
 @Example<InitDto>({
-  blockpages: [{ id: 1, type: 1 }],
-  profiles: [
-    {
-      profile: {
-        id: 1,
-        page_id: 1,
-        white_list_only: false,
-        empty_dns_answer: false,
-        appaware_priority_over_bwlists: false,
-      },
-      cat_ids: [12],
-      apps: [{ app_id: 3, status: 'deny' }],
-    },
-  ],
-  bw_lists: [{ profile_id: 1, type: 'deny', domains: ['example.com'] }],
-  napts: [{ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047, profile_id: 1 }],
-  nets: [{ ip: '192.0.2.0', profile_id: 1, prefix_len: 24 }],
-  nets6: [{ ip: '2001:db8::', profile_id: 1, prefix_len: 56 }],
+  blockpages: [exampleOf(BlockPageDto)],
+  profiles: [exampleOf(ProfileDto)],
+  bw_lists: [exampleOf(DomainListDto)],
+  napts: [exampleOf(NaptDto)],
+  nets: [exampleOf(Ipv4NetworkDto)],
+  nets6: [exampleOf(Ipv6NetworkDto)],
 })
 export class InitDto {
   @ObjectListField(() => BlockPageDto)

@@ -64,7 +64,7 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
 }
 
 function describePath(path: DtoClass): object[] {
-  const example = exampleOf(path);
+  const example = exampleOf(path) as Readonly<Record<string, unknown>>;
   return fieldsOf(path).map(({ name, check }) => ({
     name,
     in: 'path',

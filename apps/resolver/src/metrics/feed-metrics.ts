@@ -1,5 +1,6 @@
 import type { Follower } from '@weir/change-feed';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import { registerReadGauge } from './read-gauge.js';
 
 type FollowerState = Pick<Follower, 'revision' | 'headRevision' | 'lagMs' | 'counters'>;
 type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
@@ -24,14 +25,7 @@ const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
 /** How far a resolver has the configuration, read from its follower when Prometheus asks. */
 export function registerFeedMetrics(registry: Registry, follower: FollowerState): void {
   const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      name: `weir_resolver_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
+    registerReadGauge(registry, name, help, value);
   };
   const revision = (): number => follower.revision ?? -1;
   const headRevision = (): number => follower.headRevision ?? -1;

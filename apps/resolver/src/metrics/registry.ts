@@ -8,6 +8,7 @@ import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
 import { registerFeedMetrics } from './feed-metrics.js';
 import type { LatencyHistogram } from './latency-histogram.js';
 import type { QueryCounters } from './query-counters.js';
+import { registerReadGauge } from './read-gauge.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
@@ -68,14 +69,7 @@ export function createRegistry({
     });
   };
   const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      name: `weir_resolver_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
+    registerReadGauge(registry, name, help, value);
   };
   const { upstreams } = forwarder;
 
