@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { RequestError } from '../errors/errors.js';
 import { Turns } from './turns.js';
@@ -36,4 +38,19 @@ it('a task whose turn does not come in time is refused as 503 with Retry-After, 
   // Those after it still wait for the first one, and then it is theirs.
   expect(await turns.take(() => Promise.resolve('next'))).toBe('next');
   expect(begun).toBe(false);
+});
+
+it('nothing is kept of what a task came to', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const turns = new Turns(AGES_MS);
+  const outcomes: WeakRef<object>[] = [];
+  for (let i = 0; i < 10; i++) {
+    const task = () => Promise.resolve({ i });
+    outcomes.push(new WeakRef(await turns.take(task)));
+  }
+  // A reference that was made in this turn of the event loop holds until its end.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(outcomes.map((one) => one.deref()).filter((one) => one !== undefined)).toEqual([]);
 });
