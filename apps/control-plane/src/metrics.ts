@@ -20,19 +20,19 @@ export function createRegistry(
     registry,
     'weir_database_connections',
     'Connections to PostgreSQL',
-    () => database.pool.totalCount,
+    () => database.usage.total,
   );
   gauge(
     registry,
     'weir_database_connections_idle',
     'Of them, not in use',
-    () => database.pool.idleCount,
+    () => database.usage.idle,
   );
   gauge(
     registry,
     'weir_database_waiting',
     'Requests that wait for a connection to PostgreSQL',
-    () => database.pool.waitingCount,
+    () => database.usage.waiting,
   );
   gauge(registry, 'weir_config_revision', 'Head of the change log', () => source.lastRevision);
   followerGauges(registry, publisher);

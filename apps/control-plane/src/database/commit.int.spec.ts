@@ -10,7 +10,7 @@ import { Database } from './database.js';
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 
 /** Not the COMMIT of a read before. */
-const LOGGED = { once: 'INSERT INTO change' };
+const LOGGED = { once: 'weir_log_change' };
 
 const startProxy = (): Promise<TcpProxy> => {
   const { hostname, port } = new URL(inject('databaseUrl'));
@@ -101,7 +101,7 @@ describe('a PostgreSQL that takes packets and never answers', () => {
     await write();
     // A connection that rests for longer than the bound is none that is silent.
     await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(database.pool.idleCount).toBeGreaterThan(0);
+    expect(database.usage.idle).toBeGreaterThan(0);
     await write();
     await database.close();
     await proxy.stop();

@@ -2,10 +2,12 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
 import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
+import { namedStatements } from './named-statements.js';
 import { boundSilence } from './silence.js';
+import { WriteConnection } from './write-connection.js';
 
-/** Connections that one replica holds at most: writes take one at a time, the rest is for reads and the feed. */
-const MAX_CONNECTIONS = 10;
+/** Connections that one replica holds at most for reads, the feed and what is loaded, besides the one for changes. */
+const MAX_CONNECTIONS = 9;
 /** A database that does not answer for this long counts as out of reach. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -15,9 +17,11 @@ const SILENCE_MS = 30_000;
 /** For the options of Prisma's transactions: how long one waits for a connection. Its own default is shorter than a busy moment. */
 export const MAX_WAIT_MS = 10_000;
 
-/** The one pool of a replica, and Prisma on top of it. */
+/** The connections of a replica, and Prisma on top of them. */
 export class Database {
+  /** For everything but changes. */
   readonly pool: pg.Pool;
+  readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
 
   /** @param silenceMs longest that a query waits for PostgreSQL without a sign of life. */
@@ -26,19 +30,31 @@ export class Database {
     log: Logger,
     readonly silenceMs = SILENCE_MS,
   ) {
-    this.pool = new pg.Pool({
+    const settings: pg.PoolConfig = {
       connectionString: url,
-      max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       application_name: 'weir-control-plane',
+    };
+    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS });
+    this.writes = new WriteConnection(settings);
+    for (const pool of this.pools) {
+      pool.on('connect', (client) => boundSilence(client, silenceMs));
+      // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
+      pool.on('error', (error) => {
+        log.warn({ reason: error.message }, 'a database connection broke');
+      });
+    }
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPg(this.pool, { statementNameGenerator: namedStatements() }),
     });
-    this.pool.on('connect', (client) => boundSilence(client, silenceMs));
-    // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
-    this.pool.on('error', (error) => {
-      log.warn({ reason: error.message }, 'a database connection broke');
-    });
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.pool) });
+  }
+
+  /** Connections, those of them that are not in use, and requests that wait for one. */
+  get usage(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const sum = (of: 'totalCount' | 'idleCount' | 'waitingCount'): number =>
+      this.pools.reduce((all, pool) => all + pool[of], 0);
+    return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
   /** Why the database cannot be asked now, or null when it can. */
@@ -53,6 +69,10 @@ export class Database {
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
-    await this.pool.end();
+    await Promise.all([this.writes.close(), this.pool.end()]);
+  }
+
+  private get pools(): readonly pg.Pool[] {
+    return [this.pool, this.writes.pool];
   }
 }

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Database } from './database.js';
 import { boundSilence } from './silence.js';
 
@@ -8,37 +8,41 @@ export async function inTransaction<T>(
   ownSilenceMs: number,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
+  return withConnection(pool, async (client) => {
+    boundSilence(client, ownSilenceMs);
+    try {
+      await client.query('BEGIN');
+      const result = await work(client);
+      await client.query('COMMIT');
+      return result;
+    } finally {
+      boundSilence(client, silenceMs);
+    }
+  });
+}
+
+/** Lends a connection of the pool to some work. When it throws, the transaction that it left open is undone. */
+export async function withConnection<T>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
-  boundSilence(client, ownSilenceMs);
   // A connection that breaks between two queries says so in this event; the next query fails anyway.
   const heardAtNextQuery = (): void => undefined;
   client.on('error', heardAtNextQuery);
-  try {
-    await client.query('BEGIN');
-    const result = await work(client);
-    await client.query('COMMIT');
-    boundSilence(client, silenceMs);
+  const giveBack = (): void => {
     client.off('error', heardAtNextQuery);
     client.release();
+  };
+  try {
+    const result = await work(client);
+    giveBack();
     return result;
   } catch (error) {
-    await giveBack(client, heardAtNextQuery, silenceMs);
+    await client.query('ROLLBACK').then(giveBack, (broken: unknown) => {
+      // It does not answer any more: PostgreSQL undoes what it did, and nobody uses it again.
+      client.release(broken instanceof Error ? broken : true);
+    });
     throw error;
-  }
-}
-
-async function giveBack(
-  client: PoolClient,
-  listener: () => void,
-  silenceMs: number,
-): Promise<void> {
-  try {
-    boundSilence(client, silenceMs);
-    await client.query('ROLLBACK');
-    client.off('error', listener);
-    client.release();
-  } catch (error) {
-    // It does not answer any more: PostgreSQL undoes what it did, and nobody uses it again.
-    client.release(error instanceof Error ? error : true);
   }
 }

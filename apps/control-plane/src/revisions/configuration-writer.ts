@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Applied } from '@weir/change-feed';
 import { type EncodedChange, encodeChange } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
-import { type Database, MAX_WAIT_MS } from '../database/database.js';
+import type { PoolClient, QueryConfig } from 'pg';
+import type { Database } from '../database/database.js';
 import { isCommitted } from '../database/commit-inquiry.js';
 import { inTransaction } from '../database/in-transaction.js';
 import type { Prisma } from '../generated/prisma/client.js';
@@ -38,9 +38,6 @@ export interface PropagationTimeouts {
   /** Of the whole configuration: they load a snapshot. */
   readonly replacementMs: number;
 }
-
-/** Longest that one change may take in the database. */
-const TRANSACTION_TIMEOUT_MS = 120_000;
 
 /** Longest that a change waits for those before it in this replica. */
 const TURN_TIMEOUT_MS = 60_000;
@@ -105,21 +102,26 @@ export class ConfigurationWriter {
     work: (tx: Transaction, head: LockedHead) => Promise<Written<T> | null>,
   ): Promise<{ result: T; revision: number } | null> {
     const outcome = await this.settled<{ result: T; change: EncodedChange }>((onLogged) =>
-      this.database.prisma.$transaction(
-        async (tx) => {
-          const { head, transactionId } = toHead(await tx.$queryRawUnsafe<HeadRow[]>(LOCK_HEAD));
-          const written = await work(tx, head);
-          if (written === null) return null;
-          const change = encodeChange({
-            revision: head.revision + 1,
-            digest: digestAfter(head.digest, written.changes),
-            operations: operationsOf(written.changes),
-          });
-          await tx.$executeRawUnsafe(LOG_CHANGE, ...logValues(change));
-          return onLogged({ result: written.result, change }, transactionId);
-        },
-        { timeout: TRANSACTION_TIMEOUT_MS, maxWait: MAX_WAIT_MS },
-      ),
+      this.database.writes.use(async (client, tx) => {
+        const [, { rows }] = await Promise.all([
+          client.query('BEGIN'),
+          client.query<HeadRow>(LOCK_HEAD),
+        ]);
+        const { head, transactionId } = toHead(rows);
+        const written = await work(tx, head);
+        if (written === null) {
+          await client.query('ROLLBACK');
+          return null;
+        }
+        const change = encodeChange({
+          revision: head.revision + 1,
+          digest: digestAfter(head.digest, written.changes),
+          operations: operationsOf(written.changes),
+        });
+        const logged = onLogged({ result: written.result, change }, transactionId);
+        await Promise.all([client.query(logChange(change)), client.query('COMMIT')]);
+        return logged;
+      }),
     );
     if (outcome === null) return null;
     if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
@@ -136,7 +138,7 @@ export class ConfigurationWriter {
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-        await client.query(LOG_CHANGE, logValues(encoded));
+        await client.query(logChange(encoded));
         return onLogged(encoded, transactionId);
       }),
     );
@@ -187,9 +189,12 @@ interface HeadRow {
   readonly catalogue_version: bigint | string | null;
 }
 
-const LOCK_HEAD = `
-  SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id
-  FROM config_head FOR UPDATE`;
+const LOCK_HEAD: QueryConfig = {
+  name: 'weir_lock_head',
+  text: `
+    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id
+    FROM config_head FOR UPDATE`,
+};
 
 function toHead([row]: readonly HeadRow[]): { head: LockedHead; transactionId: string } {
   // An empty answer gives undefined, whatever the type says.
@@ -210,6 +215,10 @@ const LOG_CHANGE = `
   )
   UPDATE config_head SET revision = $1::bigint, digest = $2`;
 
-function logValues({ revision, digest, operations }: EncodedChange): unknown[] {
-  return [revision, digest, JSON.stringify(operations)];
+function logChange({ revision, digest, operations }: EncodedChange): QueryConfig {
+  return {
+    name: 'weir_log_change',
+    text: LOG_CHANGE,
+    values: [revision, digest, JSON.stringify(operations)],
+  };
 }
