@@ -16,11 +16,33 @@ const END_SESSION =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid';
 
 /**
+ * Runs a transaction to its end. One that fails when its COMMIT is on its way may stand all the same: the COMMIT may have got through,
+ * and the answer been lost. Then the database is asked.
+ * @param run calls `committing` with its outcome before its COMMIT is sent.
+ * @throws what `run` throws, when nothing stands.
+ */
+export async function settled<O>(
+  pool: Pool,
+  run: (committing: (outcome: O, transactionId: string) => void) => Promise<O>,
+): Promise<O> {
+  const sent: { outcome: O; transactionId: string }[] = [];
+  try {
+    return await run((outcome, transactionId) => {
+      sent.push({ outcome, transactionId });
+    });
+  } catch (error) {
+    const [last] = sent;
+    if (last !== undefined && (await isCommitted(pool, last.transactionId))) return last.outcome;
+    throw error;
+  }
+}
+
+/**
  * Whether a transaction stands whose COMMIT was sent and never answered.
  * @param transactionId as `pg_current_xact_id()` gave it.
  * @throws RequestError `commitUnknown` when the database cannot be asked in time.
  */
-export async function isCommitted(pool: Pool, transactionId: string): Promise<boolean> {
+async function isCommitted(pool: Pool, transactionId: string): Promise<boolean> {
   const startedMs = performance.now();
   while (performance.now() - startedMs < DEADLINE_MS) {
     const status = await ask(pool, transactionId);

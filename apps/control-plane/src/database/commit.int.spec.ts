@@ -10,7 +10,7 @@ import { Database } from './database.js';
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 
 /** Not the COMMIT of a read before. */
-const LOGGED = { once: 'weir_log_change' };
+const LOGGED = { once: 'weir_log_changes' };
 
 const startProxy = (): Promise<TcpProxy> => {
   const { hostname, port } = new URL(inject('databaseUrl'));

@@ -1,6 +1,7 @@
 import { type Database, MAX_WAIT_MS } from '../database/database.js';
 import { Snapshot } from '../database/snapshot.js';
-import { type LockedHead, toNumber, type Transaction } from './configuration-writer.js';
+import type { Transaction } from './change-attempt.js';
+import { type LockedHead, toNumber } from './change-log.js';
 import { Listing, Revised } from './revised.js';
 
 /** What a read finds at the head besides the revision. */

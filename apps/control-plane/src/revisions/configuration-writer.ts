@@ -2,29 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { Applied } from '@weir/change-feed';
 import { type EncodedChange, encodeChange } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolClient, QueryConfig } from 'pg';
+import type { PoolClient } from 'pg';
+import { settled } from '../database/commit-inquiry.js';
 import type { Database } from '../database/database.js';
-import { isCommitted } from '../database/commit-inquiry.js';
 import { inTransaction } from '../database/in-transaction.js';
-import type { Prisma } from '../generated/prisma/client.js';
-import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
+import type { Transaction, Work, Written } from './change-attempt.js';
+import { type LockedHead, lockHead, logChanges } from './change-log.js';
+import { GroupCommit } from './group-commit.js';
 import { Revised } from './revised.js';
 import { Turns } from './turns.js';
 
-export type Transaction = Prisma.TransactionClient;
-
-/** The head as a change finds it, locked until its commit. */
-export interface LockedHead {
-  readonly revision: number;
-  readonly digest: string;
-  readonly catalogueVersion: number | null;
-}
-
-/** What a change came to. */
-export interface Written<T> {
-  readonly result: T;
-  readonly changes: readonly EntityChange[];
-}
+export type { LockedHead, Transaction, Written };
 
 /** The part of the change feed's publisher that writes use. */
 export interface Propagation {
@@ -57,15 +45,18 @@ const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_M
 export class ConfigurationWriter {
   /** Within this replica, so that those that wait hold no connection; between replicas the head's lock does it. */
   private readonly turns = new Turns(TURN_TIMEOUT_MS);
+  private readonly commits: GroupCommit;
 
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
     private readonly timeouts: PropagationTimeouts,
-  ) {}
+  ) {
+    this.commits = new GroupCommit(database, this.turns, (changes) => this.publish(changes));
+  }
 
   /**
-   * @param work checks and writes inside the transaction. What it throws undoes everything and takes no revision.
+   * @param work checks and writes inside the transaction. What it throws undoes what it did and takes no revision.
    * @returns the result with the revision of the change, when the resolvers have it in force or the time to wait is over.
    */
   async write<T>(
@@ -75,14 +66,19 @@ export class ConfigurationWriter {
   }
 
   /** As `write`, but the work may find that there is nothing to do (null): then nothing is written, and null returned. */
-  async writeUnless<T>(
-    work: (tx: Transaction, head: LockedHead) => Promise<Written<T> | null>,
-  ): Promise<Revised<T> | null> {
-    const committed = await this.turns.take(() => this.commit(work));
-    if (committed === null) return null;
-    const { result, revision } = committed;
-    const applied = await this.propagation.waitApplied(revision, this.timeouts.changeMs);
-    return new Revised(result, revision, applied);
+  async writeUnless<T>(work: Work<T>): Promise<Revised<T> | null> {
+    const made = await this.commits.make(work);
+    switch (made.type) {
+      case 'refused':
+        throw made.reason;
+      case 'unchanged':
+        return null;
+      case 'changed': {
+        const { revision } = made.change;
+        const applied = await this.propagation.waitApplied(revision, this.timeouts.changeMs);
+        return new Revised(made.result, revision, applied);
+      }
+    }
   }
 
   /**
@@ -93,132 +89,32 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
   ): Promise<Revised<void>> {
-    const revision = await this.turns.take(() => this.commitReplacement(load));
+    const { revision } = await this.turns.take(() => this.commitReplacement(load));
     const applied = await this.propagation.waitApplied(revision, this.timeouts.replacementMs);
     return new Revised(undefined, revision, applied);
   }
 
-  private async commit<T>(
-    work: (tx: Transaction, head: LockedHead) => Promise<Written<T> | null>,
-  ): Promise<{ result: T; revision: number } | null> {
-    const outcome = await this.settled<{ result: T; change: EncodedChange }>((onLogged) =>
-      this.database.writes.use(async (client, tx) => {
-        const [, { rows }] = await Promise.all([
-          client.query('BEGIN'),
-          client.query<HeadRow>(LOCK_HEAD),
-        ]);
-        const { head, transactionId } = toHead(rows);
-        const written = await work(tx, head);
-        if (written === null) {
-          await client.query('ROLLBACK');
-          return null;
-        }
-        const change = encodeChange({
-          revision: head.revision + 1,
-          digest: digestAfter(head.digest, written.changes),
-          operations: operationsOf(written.changes),
-        });
-        const logged = onLogged({ result: written.result, change }, transactionId);
-        await Promise.all([client.query(logChange(change)), client.query('COMMIT')]);
-        return logged;
-      }),
-    );
-    if (outcome === null) return null;
-    if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
-    this.publish(outcome.change);
-    return { result: outcome.result, revision: outcome.change.revision };
-  }
-
   private async commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
-  ): Promise<number> {
-    const change = await this.settled<EncodedChange>((onLogged) =>
+  ): Promise<EncodedChange> {
+    const change = await settled<EncodedChange>(this.database.pool, (committing) =>
       inTransaction(this.database, REPLACEMENT_SILENCE_MS, async (client) => {
-        const { head, transactionId } = toHead((await client.query<HeadRow>(LOCK_HEAD)).rows);
+        const { head, transactionId } = await lockHead(client);
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-        await client.query(logChange(encoded));
-        return onLogged(encoded, transactionId);
+        await logChanges(client, [encoded]);
+        committing(encoded, transactionId);
+        return encoded;
       }),
     );
-    // A replacement always logs.
-    if (change === null) throw new Error('the replacement was not logged');
-    this.publish(change);
-    return change.revision;
+    await this.publish([change]);
+    return change;
   }
 
-  /**
-   * Runs a transaction to its end. One that fails after its change was logged may stand all the same: its COMMIT may have got through,
-   * and the answer been lost. Then the database is asked.
-   * @param run calls `onLogged` last of all in the transaction, and gives what that gives.
-   */
-  private async settled<O>(
-    run: (onLogged: (outcome: O, transactionId: string) => O) => Promise<O | null>,
-  ): Promise<O | null> {
-    const logged: { outcome: O; transactionId: string }[] = [];
-    try {
-      return await run((outcome, transactionId) => {
-        logged.push({ outcome, transactionId });
-        return outcome;
-      });
-    } catch (error) {
-      const [last] = logged;
-      if (last === undefined) throw error;
-      if (await isCommitted(this.database.pool, last.transactionId)) return last.outcome;
-      throw error;
-    }
+  /** Begins to publish, before the next commit, so in order. Acknowledgements are waited for elsewhere, and a publication never fails. */
+  private async publish(changes: readonly EncodedChange[]): Promise<void> {
+    if (changes.length > 0 && PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
+    for (const change of changes) void this.propagation.publish(change);
   }
-
-  /** Not waited for: it never fails, and acknowledgements are waited for next. Begun before the next commit, so in order. */
-  private publish(change: EncodedChange): void {
-    void this.propagation.publish(change);
-  }
-}
-
-/** A bigint of the database, by whatever driver; every one of ours is a safe integer. */
-export function toNumber(value: bigint | string | null): number | null {
-  return value === null ? null : Number(value);
-}
-
-interface HeadRow {
-  /** Of PostgreSQL's transaction. */
-  readonly transaction_id: string;
-  readonly revision: bigint | string;
-  readonly digest: string;
-  readonly catalogue_version: bigint | string | null;
-}
-
-const LOCK_HEAD: QueryConfig = {
-  name: 'weir_lock_head',
-  text: `
-    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id
-    FROM config_head FOR UPDATE`,
-};
-
-function toHead([row]: readonly HeadRow[]): { head: LockedHead; transactionId: string } {
-  // An empty answer gives undefined, whatever the type says.
-  if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
-  return {
-    transactionId: row.transaction_id,
-    head: {
-      revision: Number(row.revision),
-      digest: row.digest,
-      catalogueVersion: toNumber(row.catalogue_version),
-    },
-  };
-}
-
-const LOG_CHANGE = `
-  WITH logged AS (
-    INSERT INTO change (revision, digest, operations) VALUES ($1::bigint, $2, $3::jsonb)
-  )
-  UPDATE config_head SET revision = $1::bigint, digest = $2`;
-
-function logChange({ revision, digest, operations }: EncodedChange): QueryConfig {
-  return {
-    name: 'weir_log_change',
-    text: LOG_CHANGE,
-    values: [revision, digest, JSON.stringify(operations)],
-  };
 }

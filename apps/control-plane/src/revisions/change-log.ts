@@ -1,0 +1,65 @@
+import type { EncodedChange } from '@weir/config-model';
+import type { ClientBase, QueryConfig } from 'pg';
+
+/** The head as a change finds it, locked until its commit. */
+export interface LockedHead {
+  readonly revision: number;
+  readonly digest: string;
+  readonly catalogueVersion: number | null;
+}
+
+interface HeadRow {
+  /** Of PostgreSQL's transaction. */
+  readonly transaction_id: string;
+  readonly revision: string;
+  readonly digest: string;
+  readonly catalogue_version: string | null;
+}
+
+const LOCK_HEAD: QueryConfig = {
+  name: 'weir_lock_head',
+  text: `
+    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id
+    FROM config_head FOR UPDATE`,
+};
+
+/** Locks the head until the transaction ends: changes are made one after the other across all replicas. */
+export async function lockHead(
+  client: ClientBase,
+): Promise<{ head: LockedHead; transactionId: string }> {
+  const [row] = (await client.query<HeadRow>(LOCK_HEAD)).rows;
+  // An empty answer gives undefined, whatever the type says.
+  if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
+  return {
+    transactionId: row.transaction_id,
+    head: {
+      revision: Number(row.revision),
+      digest: row.digest,
+      catalogueVersion: toNumber(row.catalogue_version),
+    },
+  };
+}
+
+const LOG_CHANGES = `
+  WITH logged AS (
+    INSERT INTO change (revision, digest, operations)
+    SELECT revision, digest, operations
+    FROM jsonb_to_recordset($1::jsonb) AS entry (revision bigint, digest text, operations jsonb)
+  )
+  UPDATE config_head SET revision = $2::bigint, digest = $3`;
+
+/** Logs changes whose revisions follow the head's, and moves the head to the last of them. */
+export async function logChanges(
+  client: ClientBase,
+  changes: readonly EncodedChange[],
+): Promise<void> {
+  const last = changes.at(-1);
+  if (last === undefined) return;
+  const values = [JSON.stringify(changes), last.revision, last.digest];
+  await client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
+}
+
+/** A bigint of the database, by whatever driver; every one of ours is a safe integer. */
+export function toNumber(value: bigint | string | null): number | null {
+  return value === null ? null : Number(value);
+}
