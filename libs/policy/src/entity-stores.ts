@@ -9,7 +9,7 @@ import {
   type Row,
   toRow,
 } from '@weir/config-model';
-import { Profiles } from './profiles/profiles.js';
+import { Profiles, RULES } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
 import { WeeklySwitch } from './schedules/weekly-switch.js';
 import { Subscribers } from './subscribers/subscribers.js';
@@ -26,7 +26,7 @@ export interface EntityStore<K extends EntityKind> {
 /** Everything that is configured, each kind in the structure that answers queries. */
 export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
   readonly profiles = new Profiles();
-  readonly domainRules = new DomainRules();
+  readonly domainRules = new DomainRules(this.profiles.records, RULES);
   readonly subscribers = new Subscribers();
   /** By slot of the scheduled profile. */
   readonly schedules = new Map<number, WeeklySwitch>();
@@ -44,16 +44,12 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     ({ profileId, domainHash, verdict }) => {
       const slot = this.profiles.slotOf(profileId);
       const previous = this.domainRules.set(slot, domainHash, verdict);
-      if (previous !== 0) return [profileId, domainHash, previous];
-      this.profiles.countRules(slot, 1);
-      return null;
+      return previous === 0 ? null : [profileId, domainHash, previous];
     },
     ({ profileId, domainHash }) => {
       const slot = this.profiles.findSlot(profileId);
       const previous = slot < 0 ? 0 : this.domainRules.delete(slot, domainHash);
-      if (previous === 0) return null;
-      this.profiles.countRules(slot, -1);
-      return [profileId, domainHash, previous];
+      return previous === 0 ? null : [profileId, domainHash, previous];
     },
   );
 

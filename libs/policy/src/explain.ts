@@ -26,7 +26,7 @@ export function explain(
       lines.push(`${describeRung(rung, decision)}: this decides`);
       break;
     }
-    lines.push(describeSilence(rung, stores.profiles, slot));
+    lines.push(describeSilence(rung, stores, slot));
   }
   if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
   lines.push(describeVerdict(decision), describeCap(decision));
@@ -83,10 +83,14 @@ function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decisio
 }
 
 /** A rung that was asked and said nothing. */
-function describeSilence(rung: Rung, profiles: Profiles, slot: number): string {
+function describeSilence(
+  rung: Rung,
+  { profiles, domainRules }: EntityStores,
+  slot: number,
+): string {
   switch (rung) {
     case Reason.domainRule:
-      return `domain rules: none of ${profiles.ruleCount(slot)} is for the name or a parent`;
+      return `domain rules: none of ${domainRules.count(slot)} is for the name or a parent`;
     case Reason.applicationRule:
       return `application rules: none of ${profiles.applicationCount(slot)} lists the name or a parent`;
     case Reason.whiteListOnly:

@@ -33,6 +33,8 @@ export class Ladder {
   /** Suffixes that the catalogue may list, and those that the profile may have rules for (see `CatalogueIndex.mayList`). */
   private listed = 0;
   private ruled = 0;
+  /** What was read ahead, so that the reading is not optimised away. */
+  protected sink = 0;
 
   constructor(
     private readonly profiles: Profiles,
@@ -44,22 +46,9 @@ export class Ladder {
     return this.profiles.isAppawarePriority(slot) ? APPLICATIONS_FIRST : LISTS_FIRST;
   }
 
-  /**
-   * To be called before `judge`, and before it is known who asks: begins to read the catalogue, which does not depend on that. Tables
-   * of this size are not in the processor's cache, so lookups one after the other would wait for memory each.
-   */
-  beginName(names: SuffixHashes): void {
-    this.listed = this.catalogue === null ? 0 : this.catalogue.mayList(names);
-  }
-
-  /** To be called before `judge`, as soon as the slot is known: likewise for the profile's domain rules. */
-  beginSlot(slot: number, names: SuffixHashes): void {
-    this.ruled = this.domainRules.mayHave(slot, names);
-  }
-
   /** Fills in what `judge` sets of `out`, by the profile of that slot. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
-    this.isLookedUp = false;
+    this.readAhead(slot, names);
     const rungs = this.rungsOf(slot);
     for (let i = 0; i < rungs.length; i++) {
       const rung = rungs[i];
@@ -77,6 +66,17 @@ export class Ladder {
     out.explicitAllow = false;
   }
 
+  /**
+   * Asks catalogue and rules about all suffixes at once. Tables of this size are not in the processor's cache, and lookups one after the
+   * other would wait for memory each.
+   */
+  private readAhead(slot: number, names: SuffixHashes): void {
+    this.isLookedUp = false;
+    this.listed = this.catalogue === null ? 0 : this.catalogue.mayList(names);
+    this.ruled = this.domainRules.mayHave(slot, names);
+    if (this.listed !== 0) this.sink = this.profiles.touchLists(slot);
+  }
+
   /** What one rung says: allow, deny or nothing (0). Sets which suffix and which application or category it went by. */
   private ask(rung: Rung, slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     const { profiles } = this;
@@ -87,13 +87,13 @@ export class Ladder {
         return this.ruled !== 0 ? this.askDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
         return this.listed !== 0 && profiles.applicationCount(slot) > 0
-          ? this.askApplications(slot, names, out)
+          ? this.askListed(rung, slot, names, out)
           : 0;
       case Reason.whiteListOnly:
         return profiles.isWhiteListOnly(slot) ? RuleVerdict.deny : 0;
       case Reason.category:
         return this.listed !== 0 && profiles.categoryCount(slot) > 0
-          ? this.askCategories(slot, names, out)
+          ? this.askListed(rung, slot, names, out)
           : 0;
     }
   }
@@ -111,45 +111,39 @@ export class Ladder {
     return 0;
   }
 
-  /** The longest suffix that lists an application with a rule; of several there, one that is allowed wins. */
-  private askApplications(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { catalogue } = this;
+  /**
+   * Of the longest suffix that lists an application with a rule, or a blocked category; of several there, the first, but one that is
+   * allowed wins.
+   */
+  private askListed(
+    rung: typeof Reason.applicationRule | typeof Reason.category,
+    slot: number,
+    names: SuffixHashes,
+    out: Decision,
+  ): RuleVerdict | 0 {
+    const { catalogue, profiles } = this;
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
+    const isOfApplications = rung === Reason.applicationRule;
     for (let i = names.count - 1; i >= 0; i--) {
       const set = this.memberships[i];
       if (set === 0) continue;
-      const first = set + 2 + words[set];
-      const end = first + words[set + 1];
-      for (let at = first; at < end; at++) {
-        const verdict = this.profiles.applicationVerdict(slot, words[at]);
-        if (verdict === 0 || (verdict === RuleVerdict.deny && out.matchedLabels !== 0)) continue;
+      const applications = set + 2 + words[set];
+      const first = isOfApplications ? applications : set + 2;
+      const end = isOfApplications ? applications + words[set + 1] : applications;
+      let verdict: RuleVerdict | 0 = 0;
+      for (let at = first; at < end && verdict !== RuleVerdict.allow; at++) {
+        const id = words[at];
+        const said = isOfApplications
+          ? profiles.applicationVerdict(slot, id)
+          : profiles.categoryVerdict(slot, id);
+        if (said === 0 || said === verdict) continue;
+        verdict = said;
         out.matchedLabels = i + 1;
-        out.matchedId = words[at];
-        if (verdict === RuleVerdict.allow) return RuleVerdict.allow;
+        out.matchedId = id;
       }
-      if (out.matchedLabels !== 0) return RuleVerdict.deny;
-    }
-    return 0;
-  }
-
-  /** Any suffix that lists a blocked category; the longest is named. */
-  private askCategories(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
-    const { catalogue } = this;
-    if (catalogue === null) return 0;
-    this.lookUp(catalogue, names);
-    const words = catalogue.memberships;
-    for (let i = names.count - 1; i >= 0; i--) {
-      const set = this.memberships[i];
-      if (set === 0) continue;
-      const end = set + 2 + words[set];
-      for (let at = set + 2; at < end; at++) {
-        if (!this.profiles.blocksCategory(slot, words[at])) continue;
-        out.matchedLabels = i + 1;
-        out.matchedId = words[at];
-        return RuleVerdict.deny;
-      }
+      if (verdict !== 0) return verdict;
     }
     return 0;
   }

@@ -140,23 +140,21 @@ export class Policy {
 
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
-    if (out.activeSlot >= 0) {
-      this.ladder.beginName(names);
-      this.ladder.beginSlot(out.activeSlot, names);
+    if (out.activeSlot >= 0 && this.stores.profiles.exists(out.activeSlot)) {
+      this.ladder.judge(out.activeSlot, names, out);
+      return;
     }
-    this.judgeFetched(names, out);
+    out.verdict = Verdict.unfiltered;
+    out.reason = Reason.noProfile;
+    out.explicitAllow = false;
+    out.matchedLabels = 0;
+    out.matchedId = -1;
   }
 
   /** `identify`, then `judge`. */
   decide(client: Client, names: SuffixHashes, nowMs: number, out: Decision): Verdict {
-    this.clock.nowMs = nowMs;
-    this.ladder.beginName(names);
-    const slot = this.stores.subscribers.find(client);
-    if (slot >= 0) this.ladder.beginSlot(slot, names);
-    this.identifySlot(slot, out);
-    if (out.activeSlot !== slot && out.activeSlot >= 0)
-      this.ladder.beginSlot(out.activeSlot, names);
-    this.judgeFetched(names, out);
+    this.identify(client, nowMs, out);
+    this.judge(names, out);
     return out.verdict;
   }
 
@@ -191,18 +189,6 @@ export class Policy {
     const seconds = Math.floor((schedule.untilMs - this.clock.nowMs) / 1000);
     out.ttlCapSeconds = Math.max(1, Math.min(NO_TTL_CAP, seconds));
     return schedule.isInside && profiles.exists(schedule.targetSlot) ? schedule.targetSlot : slot;
-  }
-
-  private judgeFetched(names: SuffixHashes, out: Decision): void {
-    if (out.activeSlot >= 0 && this.stores.profiles.exists(out.activeSlot)) {
-      this.ladder.judge(out.activeSlot, names, out);
-      return;
-    }
-    out.verdict = Verdict.unfiltered;
-    out.reason = Reason.noProfile;
-    out.explicitAllow = false;
-    out.matchedLabels = 0;
-    out.matchedId = -1;
   }
 
   private store(operation: PutOperation): void {

@@ -38,6 +38,8 @@ export class CatalogueImage implements CatalogueIndex {
   /** Distinct names listed. */
   readonly domainCount: number;
   private readonly filterScale: number;
+  /** What was read ahead, so that the reading is not optimised away. */
+  protected sink = 0;
 
   private constructor(
     private readonly scale: number,
@@ -111,7 +113,18 @@ export class CatalogueImage implements CatalogueIndex {
       const missing = bits & ~filter[filterWord(low[i], filterScale)];
       mask |= (((missing | -missing) >>> 31) ^ 1) << i;
     }
+    if (mask !== 0) this.touch(high, mask);
     return mask;
+  }
+
+  /** Begins to read what `find` will need for the suffixes of a mask. */
+  private touch(high: Uint32Array, mask: number): void {
+    let read = 0;
+    for (let rest = mask; rest !== 0; rest &= rest - 1) {
+      const slot = homeSlot(high[31 - Math.clz32(rest & -rest)], this.scale);
+      read ^= this.hashes[slot * 2] ^ this.setNumbers[slot];
+    }
+    this.sink = read;
   }
 
   /** Slots are ascending by hash, so a search ends at the first that is not below. Empty slots hold the highest hash. */

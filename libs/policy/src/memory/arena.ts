@@ -2,6 +2,8 @@ const CHUNK_BITS = 16;
 /** Words of a chunk: 256 KiB. */
 const CHUNK_WORDS = 1 << CHUNK_BITS;
 const CHUNK_MASK = CHUNK_WORDS - 1;
+/** 16 GiB. */
+const MAX_CHUNKS = 2 ** (32 - CHUNK_BITS);
 /** Words after each chunk that hold nothing: so far a reader may look ahead of any block without leaving its array. */
 export const LOOK_AHEAD_WORDS = 64;
 const NOTHING = new Int32Array(0);
@@ -32,7 +34,7 @@ export class Arena {
     return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   }
 
-  /** A block of that size, its content undefined. */
+  /** A block of that size, its content undefined. @throws RangeError when addresses are used up. */
   allocate(words: number): number {
     if (words > this.maxBlockWords) return this.addChunk(words) << CHUNK_BITS;
     const free = this.freeBlocks[words];
@@ -63,7 +65,10 @@ export class Arena {
   private addChunk(words: number): number {
     const chunk = new Int32Array(words + LOOK_AHEAD_WORDS);
     const number = this.freeChunks.pop();
-    if (number === undefined) return this.chunks.push(chunk) - 1;
+    if (number === undefined) {
+      if (this.chunks.length === MAX_CHUNKS) throw new RangeError('the memory of a policy is full');
+      return this.chunks.push(chunk) - 1;
+    }
     this.chunks[number] = chunk;
     return number;
   }

@@ -1,8 +1,9 @@
-import { type Profile, type Row, type RuleVerdict, toRow } from '@weir/config-model';
+import { type Profile, type Row, RuleVerdict, toRow } from '@weir/config-model';
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
-import { WordTable } from '../memory/word-table.js';
+import { SlotRecords } from '../memory/slot-records.js';
+import { WordMap } from '../memory/word-map.js';
 
-/** Words of a slot, and what they are. All of a slot lies in one cache line's worth of memory. */
+/** Words of a slot, and what they are. */
 const SLOT_WORDS = 8;
 const ID = 0;
 /** −1: the deployment's default page. */
@@ -12,7 +13,8 @@ const FLAGS = 2;
 const LISTS = 3;
 const CATEGORY_COUNT = 4;
 const APPLICATION_COUNT = 5;
-const RULE_COUNT = 6;
+/** The reference of its domain rules, two words: `DomainRules` writes them. Here, as they are read together with the rest. */
+export const RULES = 6;
 
 /** The lowest three are those of a profile's row (see config-model). */
 const WHITE_LIST_ONLY = 1;
@@ -22,8 +24,6 @@ const ROW_FLAGS = 7;
 const EXISTS = 8;
 const SCHEDULED = 16;
 
-const CHUNK_BITS = 12;
-const CHUNK_SLOTS = 1 << CHUNK_BITS;
 const MAX_LIST_WORDS = 4096;
 
 /**
@@ -32,8 +32,8 @@ const MAX_LIST_WORDS = 4096;
  */
 export class Profiles {
   /** Id → slot. */
-  private readonly directory = new WordTable(-1, 0);
-  private readonly slots: Int32Array[] = [];
+  private readonly directory = new WordMap();
+  readonly records = new SlotRecords(SLOT_WORDS);
   private readonly lists = new Arena(MAX_LIST_WORDS);
   private slotCount = 0;
   private count = 0;
@@ -44,13 +44,12 @@ export class Profiles {
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    const slots = this.slots.length * CHUNK_SLOTS * SLOT_WORDS * 4;
-    return slots + this.directory.bytes + this.lists.bytes;
+    return this.records.bytes + this.directory.bytes + this.lists.bytes;
   }
 
   /** The slot of an id that was mentioned before; −1: it was not. */
   findSlot(id: number): number {
-    return this.directory.findC(id, 0);
+    return this.directory.find(id);
   }
 
   /** The slot of an id. */
@@ -58,11 +57,9 @@ export class Profiles {
     const known = this.findSlot(id);
     if (known >= 0) return known;
     const slot = this.slotCount++;
-    if (slot >>> CHUNK_BITS === this.slots.length) {
-      this.slots.push(new Int32Array(CHUNK_SLOTS * SLOT_WORDS));
-    }
-    this.write(slot, ID, id);
-    this.directory.set(id, 0, slot);
+    this.records.reserve(slot);
+    this.records.write(slot, ID, id);
+    this.directory.set(id, slot);
     return slot;
   }
 
@@ -72,10 +69,14 @@ export class Profiles {
     const previous = this.exists(slot) ? this.takeOut(slot) : null;
     const { categoryIds, applicationRules } = profile;
     const [, pageId, flags] = toRow('profile', profile);
-    this.write(slot, PAGE_ID, pageId ?? -1);
-    this.write(slot, FLAGS, (this.read(slot, FLAGS) & SCHEDULED) | EXISTS | (flags ?? 0));
-    this.write(slot, CATEGORY_COUNT, categoryIds.length);
-    this.write(slot, APPLICATION_COUNT, applicationRules.length);
+    this.records.write(slot, PAGE_ID, pageId ?? -1);
+    this.records.write(
+      slot,
+      FLAGS,
+      (this.records.read(slot, FLAGS) & SCHEDULED) | EXISTS | (flags ?? 0),
+    );
+    this.records.write(slot, CATEGORY_COUNT, categoryIds.length);
+    this.records.write(slot, APPLICATION_COUNT, applicationRules.length);
     const words = [
       ...categoryIds,
       ...applicationRules.flatMap((rule) => [rule.applicationId, rule.verdict]),
@@ -83,7 +84,7 @@ export class Profiles {
     if (words.length > 0) {
       const address = this.lists.allocate(words.length);
       this.lists.chunks[chunkOf(address)].set(words, wordOf(address));
-      this.write(slot, LISTS, address);
+      this.records.write(slot, LISTS, address);
     }
     this.count++;
     return previous;
@@ -97,101 +98,92 @@ export class Profiles {
 
   /** Whether the profile of a slot exists. The questions below are for those that do. None allocates. */
   exists(slot: number): boolean {
-    return (this.read(slot, FLAGS) & EXISTS) !== 0;
+    return (this.records.read(slot, FLAGS) & EXISTS) !== 0;
   }
 
   id(slot: number): number {
-    return this.read(slot, ID);
+    return this.records.read(slot, ID);
   }
 
   /** −1: the deployment's default page. */
   pageId(slot: number): number {
-    return this.read(slot, PAGE_ID);
+    return this.records.read(slot, PAGE_ID);
   }
 
   isWhiteListOnly(slot: number): boolean {
-    return (this.read(slot, FLAGS) & WHITE_LIST_ONLY) !== 0;
+    return (this.records.read(slot, FLAGS) & WHITE_LIST_ONLY) !== 0;
   }
 
   isEmptyDnsAnswer(slot: number): boolean {
-    return (this.read(slot, FLAGS) & EMPTY_DNS_ANSWER) !== 0;
+    return (this.records.read(slot, FLAGS) & EMPTY_DNS_ANSWER) !== 0;
   }
 
   isAppawarePriority(slot: number): boolean {
-    return (this.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
+    return (this.records.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
   }
 
   /** Blocked categories. */
   categoryCount(slot: number): number {
-    return this.read(slot, CATEGORY_COUNT);
+    return this.records.read(slot, CATEGORY_COUNT);
   }
 
   /** Application rules. */
   applicationCount(slot: number): number {
-    return this.read(slot, APPLICATION_COUNT);
+    return this.records.read(slot, APPLICATION_COUNT);
   }
 
-  blocksCategory(slot: number, categoryId: number): boolean {
-    const address = this.read(slot, LISTS);
+  /** Begins to read the lists of a slot. @returns a word to be kept somewhere, so that the reading is not optimised away. */
+  touchLists(slot: number): number {
+    const address = this.records.read(slot, LISTS);
+    return this.lists.chunks[chunkOf(address)][wordOf(address)];
+  }
+
+  /** deny: the category is blocked. 0: it is not. */
+  categoryVerdict(slot: number, categoryId: number): RuleVerdict | 0 {
+    const address = this.records.read(slot, LISTS);
     const lists = this.lists.chunks[chunkOf(address)];
-    return search(lists, wordOf(address), this.categoryCount(slot), 1, categoryId) >= 0;
+    const at = search(lists, wordOf(address), this.categoryCount(slot), 1, categoryId);
+    return at < 0 ? 0 : RuleVerdict.deny;
   }
 
   /** 0: no rule. */
   applicationVerdict(slot: number, applicationId: number): RuleVerdict | 0 {
-    const address = this.read(slot, LISTS);
+    const address = this.records.read(slot, LISTS);
     const lists = this.lists.chunks[chunkOf(address)];
     const start = wordOf(address) + this.categoryCount(slot);
     const at = search(lists, start, this.applicationCount(slot), 2, applicationId);
     return at < 0 ? 0 : (lists[at + 1] as RuleVerdict);
   }
 
-  /** Domain rules of a slot, counted for their owner, so that a profile without any costs no lookup. */
-  ruleCount(slot: number): number {
-    return this.read(slot, RULE_COUNT);
-  }
-
-  countRules(slot: number, change: 1 | -1): void {
-    this.write(slot, RULE_COUNT, this.ruleCount(slot) + change);
-  }
-
-  /** Whether the slot has a schedule: noted for its owner, likewise. */
+  /** Whether the slot has a schedule: noted for its owner, so that a profile without one costs no lookup. */
   isScheduled(slot: number): boolean {
-    return (this.read(slot, FLAGS) & SCHEDULED) !== 0;
+    return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
   }
 
   noteSchedule(slot: number, isScheduled: boolean): void {
-    const others = this.read(slot, FLAGS) & ~SCHEDULED;
-    this.write(slot, FLAGS, isScheduled ? others | SCHEDULED : others);
+    const others = this.records.read(slot, FLAGS) & ~SCHEDULED;
+    this.records.write(slot, FLAGS, isScheduled ? others | SCHEDULED : others);
   }
 
   /** Empties the slot of its profile. @returns the profile's row. */
   private takeOut(slot: number): Row {
-    const address = this.read(slot, LISTS);
+    const address = this.records.read(slot, LISTS);
     const categoryCount = this.categoryCount(slot);
     const words = categoryCount + 2 * this.applicationCount(slot);
     const at = wordOf(address);
     const listed = Array.from(this.lists.chunks[chunkOf(address)].subarray(at, at + words));
     const pageId = this.pageId(slot);
-    const flags = this.read(slot, FLAGS);
+    const flags = this.records.read(slot, FLAGS);
     const row = [
       ...[this.id(slot), pageId < 0 ? null : pageId, flags & ROW_FLAGS, categoryCount],
       ...[...listed.slice(0, categoryCount), this.applicationCount(slot)],
       ...listed.slice(categoryCount),
     ];
     if (address !== 0) this.lists.release(address, words);
-    this.write(slot, LISTS, 0);
-    this.write(slot, FLAGS, flags & SCHEDULED);
+    this.records.write(slot, LISTS, 0);
+    this.records.write(slot, FLAGS, flags & SCHEDULED);
     this.count--;
     return row;
-  }
-
-  private read(slot: number, field: number): number {
-    return this.slots[slot >>> CHUNK_BITS][(slot & (CHUNK_SLOTS - 1)) * SLOT_WORDS + field];
-  }
-
-  private write(slot: number, field: number, word: number): void {
-    this.slots[slot >>> CHUNK_BITS][(slot & (CHUNK_SLOTS - 1)) * SLOT_WORDS + field] = word;
   }
 }
 

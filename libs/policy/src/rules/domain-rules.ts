@@ -1,6 +1,7 @@
 import type { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
-import { WordTable } from '../memory/word-table.js';
+import { PairTables } from '../memory/pair-tables.js';
+import type { SlotRecords } from '../memory/slot-records.js';
 
 /** Of the high half of a hash, what belongs to its low 53 bits (decisions §4). */
 const HIGH_BITS = 0x1f_ffff;
@@ -11,68 +12,80 @@ const LAST_BIT = 31;
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * Every profile's allow and deny rules, by profile slot and domain hash: a is the hash's low half, b its high 21 bits and the verdict,
- * c the slot.
+ * Every profile's allow and deny rules by domain hash: a table a profile slot, so that all that a query needs of them lies together. Of an
+ * entry, a is the hash's low half, b its high 21 bits and the verdict.
  */
 export class DomainRules {
-  private readonly table = new WordTable(HIGH_BITS, -1);
+  private readonly tables = new PairTables(HIGH_BITS);
+  private total = 0;
 
-  /** Of what was read ahead, so that the reading is not optimised away. */
-  protected sink = 0;
+  /**
+   * @param records of slots, in which the references of the tables are kept.
+   * @param reference offset of the reference in a record.
+   */
+  constructor(
+    private readonly records: SlotRecords,
+    private readonly reference: number,
+  ) {}
 
   get size(): number {
-    return this.table.size;
+    return this.total;
   }
 
-  /** Memory held by rules, in bytes. */
+  /** Memory held, in bytes. */
   get bytes(): number {
-    return this.table.bytes;
+    return this.tables.bytes;
   }
 
-  /** Which suffixes of a name the profile may have a rule for (as `CatalogueIndex.mayList`): no unset bit has one. */
+  /** Rules of a slot. Counts them. */
+  count(slot: number): number {
+    return this.tables.count(this.records.chunkOf(slot), this.at(slot));
+  }
+
+  /** Which suffixes of a name the slot may have a rule for (as `CatalogueIndex.mayList`): no unset bit has one. */
   mayHave(slot: number, { count, low }: SuffixHashes): number {
-    let mask = count > LAST_BIT ? 1 << LAST_BIT : 0;
-    const end = Math.min(count, LAST_BIT);
-    for (let i = 0; i < end; i++) mask |= this.table.mayHave(low[i] | 0, slot) << i;
-    return mask;
-  }
-
-  /** Begins to read what `set` will need for `count` rules, given by slot and low half of the hash: memory answers many at once. */
-  prefetch(slots: Int32Array, lows: Int32Array, count: number): void {
-    let read = 0;
-    for (let i = 0; i < count; i++) read ^= this.table.touch(lows[i], slots[i]);
-    this.sink = read;
+    const mask = this.tables.mayHave(
+      this.records.chunkOf(slot),
+      this.at(slot),
+      low,
+      Math.min(count, LAST_BIT),
+    );
+    return count > LAST_BIT ? mask | (1 << LAST_BIT) : mask;
   }
 
   /** What the profile says of exactly the suffix with that index in `names`; 0: nothing. Allocates nothing. */
   findSuffix(slot: number, { high, low }: SuffixHashes, suffix: number): RuleVerdict | 0 {
-    return this.find(slot, high[suffix] & HIGH_BITS, low[suffix] | 0);
+    // Both halves signed, so that they are small integers and not boxed.
+    const a = low[suffix] | 0;
+    const b = high[suffix] & HIGH_BITS;
+    return verdictOf(this.tables.find(this.records.chunkOf(slot), this.at(slot), a, b));
   }
 
   /** @returns the verdict the rule had; 0: it is new. */
   set(slot: number, domainHash: number, verdict: RuleVerdict): RuleVerdict | 0 {
-    const word = highHalf(domainHash) | (verdict << VERDICT_SHIFT);
-    return (this.table.set(lowHalf(domainHash), word, slot) >>> VERDICT_SHIFT) as RuleVerdict | 0;
+    const b = highHalf(domainHash) | (verdict << VERDICT_SHIFT);
+    const words = this.records.chunkOf(slot);
+    const previous = this.tables.set(words, this.at(slot), domainHash | 0, b);
+    if (previous === 0) this.total++;
+    return verdictOf(previous);
   }
 
   /** @returns the verdict the rule had; 0: there was none. */
   delete(slot: number, domainHash: number): RuleVerdict | 0 {
-    const low = lowHalf(domainHash);
-    const high = highHalf(domainHash);
-    const previous = this.find(slot, high, low);
-    if (previous === 0) return 0;
-    this.table.delete(low, high, slot);
-    return previous;
+    const words = this.records.chunkOf(slot);
+    const b = highHalf(domainHash);
+    const previous = this.tables.delete(words, this.at(slot), domainHash | 0, b);
+    if (previous !== 0) this.total--;
+    return verdictOf(previous);
   }
 
-  /** Both halves signed, so that they are small integers and not boxed. */
-  private find(slot: number, high: number, low: number): RuleVerdict | 0 {
-    return (this.table.findB(low, high, slot) >>> VERDICT_SHIFT) as RuleVerdict | 0;
+  private at(slot: number): number {
+    return this.records.offsetOf(slot) + this.reference;
   }
 }
 
-function lowHalf(domainHash: number): number {
-  return domainHash | 0;
+function verdictOf(b: number): RuleVerdict | 0 {
+  return (b >>> VERDICT_SHIFT) as RuleVerdict | 0;
 }
 
 function highHalf(domainHash: number): number {

@@ -1,5 +1,5 @@
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
-import { WordTable } from '../memory/word-table.js';
+import { WordMap } from '../memory/word-map.js';
 
 /** Words of a range: bounds (lower port in the high half, upper in the low), value, index of the range around it or −1. */
 const RANGE = 3;
@@ -21,7 +21,7 @@ const NO_RANGES = new Int32Array(0);
  */
 export class NaptRanges {
   /** Address → its block. */
-  private readonly directory = new WordTable(-1, 0);
+  private readonly directory = new WordMap();
   private readonly blocks = new Arena(MAX_BLOCK_WORDS);
   private count = 0;
   private matchedBounds = 0;
@@ -47,7 +47,7 @@ export class NaptRanges {
   /** The value of the narrowest range that holds the port; −1: none. Addresses may be signed or not. Allocates nothing. */
   find(address: number, port: number): number {
     if (this.count === 0) return -1;
-    const block = this.directory.findC(address | 0, 0);
+    const block = this.directory.find(address | 0);
     if (block === -1) return -1;
     const chunk = this.blocks.chunks[chunkOf(block)];
     const ranges = wordOf(block) + 1;
@@ -69,7 +69,7 @@ export class NaptRanges {
 
   /** @returns the value the range had; −1: it is new. */
   set(address: number, lowerPort: number, upperPort: number, value: number): number {
-    const block = this.directory.findC(address | 0, 0);
+    const block = this.directory.find(address | 0);
     const ranges = block === -1 ? NO_RANGES : this.rangesOf(block);
     const bounds = (lowerPort << 16) | upperPort;
     const at = insertionPoint(ranges, bounds);
@@ -90,7 +90,7 @@ export class NaptRanges {
 
   /** @returns the value the range had; −1: there was none. */
   delete(address: number, lowerPort: number, upperPort: number): number {
-    const block = this.directory.findC(address | 0, 0);
+    const block = this.directory.find(address | 0);
     if (block === -1) return -1;
     const ranges = this.rangesOf(block);
     const bounds = (lowerPort << 16) | upperPort;
@@ -116,7 +116,7 @@ export class NaptRanges {
   private replace(address: number, block: number, words: number, ranges: Int32Array): void {
     if (block !== -1) this.blocks.release(block, 1 + words);
     if (ranges.length === 0) {
-      this.directory.delete(address | 0, 0, 0);
+      this.directory.delete(address | 0);
       return;
     }
     linkParents(ranges);
@@ -125,7 +125,7 @@ export class NaptRanges {
     const at = wordOf(next);
     chunk[at] = ranges.length / RANGE;
     chunk.set(ranges, at + 1);
-    this.directory.set(address | 0, 0, next);
+    this.directory.set(address | 0, next);
   }
 }
 

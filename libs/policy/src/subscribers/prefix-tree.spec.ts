@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Ipv4Networks } from './ipv4-networks.js';
 import { Ipv6Networks } from './ipv6-networks.js';
 import { PrefixTree } from './prefix-tree.js';
 
@@ -38,6 +39,7 @@ describe.each([
   { what: 'PrefixTree of one word', width: 32, create: () => new PrefixTree(1) },
   { what: 'PrefixTree of two words', width: 64, create: () => new PrefixTree(2) },
   { what: 'PrefixTree of four words', width: 128, create: () => new PrefixTree(4) },
+  { what: 'Ipv4Networks', width: 32, create: () => new Ipv4Networks() },
   { what: 'Ipv6Networks', width: 128, create: () => new Ipv6Networks() },
 ])('$what', ({ width, create }) => {
   it('answers as a list of prefixes does after any puts and deletes', () => {
@@ -102,7 +104,7 @@ describe('the memory of networks', () => {
   };
 
   it('is at most 48 bytes for each of a million scattered IPv4 networks', () => {
-    const tree = new PrefixTree(1);
+    const tree = new Ipv4Networks();
     for (let i = 0; i < 1_000_000; i++) tree.set(Uint32Array.of(scattered(i)), 32, i);
     expect(tree.size).toBeGreaterThan(990_000);
     expect(tree.bytes / tree.size).toBeLessThan(MOST_BYTES);

@@ -22,14 +22,12 @@ const ON_THE_WAY = Int32Array.from(
 );
 /** Words of a cache line. */
 const LINE = 16;
-/** In place of a link's address: the root. */
-const ROOT = 0;
 
 /**
  * Longest-prefix match, kept up to date in place: a radix tree of 4-bit strides with path compression.
  *
- * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the root, at 0, also the empty one.
- * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but the root has at
+ * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the one at 0 also the empty one.
+ * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but a root has at
  * least two entries, so positions at which nothing branches are skipped.
  *
  * Four bits a step instead of one: a million networks are five or six steps deep instead of 20 to 32, whether they lie dense (one
@@ -42,7 +40,8 @@ export class PrefixTree {
   /** For the node that is being changed, and for a second one above or below it. */
   private readonly editor: NodeEditor;
   private readonly other: NodeEditor;
-  private root: number;
+  /** Address of the topmost node by the first `rootBits` bits; 0: there is none. */
+  private readonly roots: Int32Array;
   private count = 0;
   private matchedPrefix = 0;
   protected sink = 0;
@@ -51,16 +50,21 @@ export class PrefixTree {
   private readonly leafWords: number;
   private readonly leafKey: Uint32Array;
 
-  /** @param keyWords words of an address, or as many of its first ones as the longest prefix needs. */
-  constructor(private readonly keyWords: 1 | 2 | 4) {
+  /**
+   * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
+   * @param rootBits a multiple of 4, at most 16: that many bits pick a root from a table. Then no prefix is shorter or as short.
+   */
+  constructor(
+    private readonly keyWords: 1 | 2 | 4,
+    private readonly rootBits = 0,
+  ) {
     this.resultsAt = KEY + keyWords;
     this.leafWords = keyWords + 2;
     this.leafKey = new Uint32Array(keyWords);
     this.arena = new Arena(maxNodeWords(keyWords));
     this.editor = new NodeEditor(this.arena, keyWords);
     this.other = new NodeEditor(this.arena, keyWords);
-    this.editor.start(this.leafKey, 0);
-    this.root = this.editor.save();
+    this.roots = new Int32Array(1 << rootBits);
   }
 
   get size(): number {
@@ -69,7 +73,7 @@ export class PrefixTree {
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    return this.arena.bytes;
+    return this.arena.bytes + this.roots.byteLength;
   }
 
   /** Length of the prefix that the last `find` found, if it found one. */
@@ -82,9 +86,9 @@ export class PrefixTree {
     const { chunks } = this.arena;
     const { resultsAt } = this;
     let best = -1;
-    let node = this.root;
+    let node = this.roots[this.rootOf(words)];
     let read = 0;
-    for (;;) {
+    while (node !== 0) {
       const chunk = chunks[chunkOf(node)];
       const at = wordOf(node);
       // Begins to read what may follow before it is known what does: memory answers all at once.
@@ -131,10 +135,11 @@ export class PrefixTree {
   set(words: Uint32Array, length: number, value: number): number {
     const { editor, other } = this;
     const target = nodePosition(length);
-    let link = ROOT;
+    let link = this.rootLink(words);
     for (;;) {
       const node = this.follow(link);
-      editor.load(node);
+      if (node === 0) editor.start(words, this.rootBits);
+      else editor.load(node);
       const { position } = editor;
       const nibble = nibbleAt(words[position >>> 5], position);
       const bit = 1 << nibble;
@@ -174,11 +179,12 @@ export class PrefixTree {
   delete(words: Uint32Array, length: number): number {
     const { editor } = this;
     const target = nodePosition(length);
-    let parentLink = ROOT;
+    let parentLink = this.rootLink(words);
     let parentNibble = 0;
-    let link = ROOT;
+    let link = parentLink;
     for (;;) {
       const node = this.follow(link);
+      if (node === 0) return -1;
       editor.load(node);
       const { position } = editor;
       const nibble = nibbleAt(words[position >>> 5], position);
@@ -194,7 +200,7 @@ export class PrefixTree {
       }
       const previous = this.takeEntry(nibble, words, length);
       if (previous < 0) return -1;
-      if (link !== ROOT && editor.entryCount === 1) this.dissolve(node, parentLink, parentNibble);
+      if (link >= 0 && editor.entryCount === 1) this.dissolve(node, parentLink, parentNibble);
       else this.replace(link, node);
       this.count--;
       return previous;
@@ -261,20 +267,29 @@ export class PrefixTree {
     this.point(parentLink, this.other.save());
   }
 
-  /** Puts the editor's node in place of the one it was loaded from. */
+  /** Puts the editor's node in place of the one it was loaded from, if it was; only a root may be empty. */
   private replace(link: number, node: number): void {
-    this.editor.release(node);
-    this.point(link, this.editor.save());
+    const { editor } = this;
+    if (node !== 0) editor.release(node);
+    this.point(link, editor.entryCount === 0 ? 0 : editor.save());
   }
 
-  // Links: the address of the word that points to a node.
+  private rootOf(words: Uint32Array): number {
+    return this.rootBits === 0 ? 0 : words[0] >>> (32 - this.rootBits);
+  }
+
+  // Links: the address of the word that points to a node; below 0: a root.
+
+  private rootLink(words: Uint32Array): number {
+    return ~this.rootOf(words);
+  }
 
   private follow(link: number): number {
-    return link === ROOT ? this.root : this.read(link);
+    return link < 0 ? this.roots[~link] : this.read(link);
   }
 
   private point(link: number, node: number): void {
-    if (link === ROOT) this.root = node;
+    if (link < 0) this.roots[~link] = node;
     else this.arena.chunks[chunkOf(link)][wordOf(link)] = node;
   }
 

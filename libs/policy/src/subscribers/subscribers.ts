@@ -1,13 +1,13 @@
 import type { Client } from '../client.js';
+import { Ipv4Networks } from './ipv4-networks.js';
 import { Ipv6Networks } from './ipv6-networks.js';
 import { NaptRanges } from './napt-ranges.js';
-import { PrefixTree } from './prefix-tree.js';
 import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
 
 /** Who is asking: values by NAPT range and by network. A value is a profile slot. */
 export class Subscribers {
   readonly naptRanges = new NaptRanges();
-  readonly ipv4Networks = new PrefixTree(1);
+  readonly ipv4Networks = new Ipv4Networks();
   readonly ipv6Networks = new Ipv6Networks();
 
   /** The narrowest NAPT range that holds the port, else the longest network (decisions §7); −1: neither. Allocates nothing. */

@@ -1,0 +1,156 @@
+import { type Arena, chunkOf, wordOf } from './arena.js';
+import {
+  addAll,
+  allocateBlock,
+  blockWords,
+  clear,
+  COUNT_MASK,
+  DEPTH_SHIFT,
+  endOf,
+  ENTRY,
+  firstOf,
+  FREE_B,
+  insert,
+  seek,
+} from './pair-block.js';
+
+/*
+ * A reference is an address and a shape. 0: there is nothing. Above 0: a table in one block, of that capacity. Below 0: a directory of
+ * 1 << ~shape leaves.
+ */
+
+/** Positions of a leaf, and the most that a table in one block may have. */
+export const LEAF = 1110;
+/** Two leaves become one when together they are no fuller than that. */
+const MERGED_LOAD = 0.3;
+/** A directory has at most 4 million leaves. */
+const MAX_BITS = 22;
+
+/** Tables of pairs that are too large for one block: extendible hashing by the lowest bits of a. */
+export class PairDirectories {
+  /** A leaf that is being split or merged. */
+  private readonly scratch = new Int32Array(blockWords(LEAF));
+
+  constructor(private readonly arena: Arena) {}
+
+  /** The block in which an entry with that a is, or would be. */
+  blockOf(references: Int32Array, at: number, a: number): number {
+    const address = references[at];
+    const shape = references[at + 1];
+    return shape > 0 ? address : this.wordsAt(address)[wordOf(address) + (a & lowest(~shape))];
+  }
+
+  /** Makes the block of a table, which has as many positions as a leaf, the only leaf of a directory. */
+  start(references: Int32Array, at: number): void {
+    const directory = this.arena.allocate(1);
+    this.wordsAt(directory)[wordOf(directory)] = references[at];
+    references[at] = directory;
+    references[at + 1] = ~0;
+  }
+
+  /** Gives half of what the leaf for a has to a leaf of its own. @throws RangeError when there are too many already. */
+  split(references: Int32Array, at: number, a: number): void {
+    const leaf = this.blockOf(references, at, a);
+    const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
+    if (depth === ~references[at + 1]) this.doubleDirectory(references, at);
+    const next = allocateBlock(this.arena, LEAF);
+    const words = this.wordsAt(leaf);
+    const start = wordOf(leaf);
+    const { scratch } = this;
+    scratch.set(words.subarray(start, start + scratch.length));
+    clear(words, start, LEAF);
+    for (let entry = firstOf(0); entry < endOf(0, LEAF); entry += ENTRY) {
+      if (scratch[entry + 1] === FREE_B) continue;
+      const to = ((scratch[entry] >>> depth) & 1) === 0 ? leaf : next;
+      const toWords = this.wordsAt(to);
+      const first = seek(toWords, wordOf(to), LEAF, scratch[entry]);
+      // There is room: none is further from home than before.
+      insert(toWords, wordOf(to), LEAF, first, scratch[entry], scratch[entry + 1]);
+    }
+    this.setDepth(leaf, depth + 1);
+    this.setDepth(next, depth + 1);
+    this.point(references, at, (a & lowest(depth)) | (1 << depth), depth + 1, next);
+  }
+
+  /** Makes one leaf of the one for a and its other half, as long as both are nearly empty; the last one becomes a table of one block. */
+  merge(references: Int32Array, at: number, a: number): void {
+    for (;;) {
+      const leaf = this.blockOf(references, at, a);
+      const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
+      if (depth === 0) break;
+      const other = this.blockOf(references, at, a ^ (1 << (depth - 1)));
+      if (!this.unite(leaf, other)) return;
+      this.setDepth(leaf, depth - 1);
+      this.point(references, at, a & lowest(depth - 1), depth - 1, leaf);
+      this.arena.release(other, blockWords(LEAF));
+    }
+    const directory = references[at];
+    references[at] = this.blockOf(references, at, a);
+    this.arena.release(directory, 1 << ~references[at + 1]);
+    references[at + 1] = LEAF;
+  }
+
+  private doubleDirectory(references: Int32Array, at: number): void {
+    const bits = ~references[at + 1];
+    if (bits === MAX_BITS) throw new RangeError('a table of a policy is full');
+    const size = 1 << bits;
+    const address = references[at];
+    const next = this.arena.allocate(size * 2);
+    const old = this.wordsAt(address).subarray(wordOf(address), wordOf(address) + size);
+    this.wordsAt(next).set(old, wordOf(next));
+    this.wordsAt(next).set(old, wordOf(next) + size);
+    this.arena.release(address, size);
+    references[at] = next;
+    references[at + 1] = ~(bits + 1);
+  }
+
+  /** Puts the entries of one leaf into another. @returns false: they are too many, or of different depth, and nothing was done. */
+  private unite(leaf: number, other: number): boolean {
+    const [head, otherHead] = [this.headOf(leaf), this.headOf(other)];
+    if (head >>> DEPTH_SHIFT !== otherHead >>> DEPTH_SHIFT) return false;
+    if ((head & COUNT_MASK) + (otherHead & COUNT_MASK) > LEAF * MERGED_LOAD) return false;
+    const { scratch } = this;
+    const words = this.wordsAt(leaf);
+    const start = wordOf(leaf);
+    scratch.set(words.subarray(start, start + scratch.length));
+    if (!addAll(this.wordsAt(other), wordOf(other), scratch, 0, LEAF)) return false;
+    words.set(scratch, start);
+    return true;
+  }
+
+  /** Makes the directory name a leaf for all a whose lowest `depth` bits are those. */
+  private point(
+    references: Int32Array,
+    at: number,
+    bits: number,
+    depth: number,
+    leaf: number,
+  ): void {
+    const words = this.wordsAt(references[at]);
+    const start = wordOf(references[at]);
+    const size = 1 << ~references[at + 1];
+    for (let i = bits; i < size; i += 1 << depth) words[start + i] = leaf;
+  }
+
+  private headOf(block: number): number {
+    return this.wordsAt(block)[wordOf(block)];
+  }
+
+  private setDepth(leaf: number, depth: number): void {
+    this.wordsAt(leaf)[wordOf(leaf)] = (this.headOf(leaf) & COUNT_MASK) | (depth << DEPTH_SHIFT);
+  }
+
+  private wordsAt(address: number): Int32Array {
+    return this.arena.chunks[chunkOf(address)];
+  }
+}
+
+/** Positions of a block of a table of that shape. */
+export function capacityOf(shape: number): number {
+  return shape > 0 ? shape : LEAF;
+}
+
+/** A mask of that many lowest bits. */
+function lowest(bits: number): number {
+  return (1 << bits) - 1;
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PairTables, REFERENCE_WORDS } from './pair-tables.js';
+
+const KEY_BITS = 0xff;
+const VALUE = 1 << 20;
+
+/** A table as a map: a and the key of b, to b. */
+class MapOracle {
+  private readonly entries = new Map<string, number>();
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  find(a: number, b: number): number {
+    return this.entries.get(`${a} ${b & KEY_BITS}`) ?? 0;
+  }
+
+  set(a: number, b: number): number {
+    const previous = this.find(a, b);
+    this.entries.set(`${a} ${b & KEY_BITS}`, b);
+    return previous;
+  }
+
+  delete(a: number, b: number): number {
+    const previous = this.find(a, b);
+    this.entries.delete(`${a} ${b & KEY_BITS}`);
+    return previous;
+  }
+}
+
+const scattered = (i: number): number => Math.imul(i ^ (i >>> 15), 0x9e37_79b1) | 0;
+
+describe('PairTables', () => {
+  it('holds what maps hold after any puts and deletes in several tables', () => {
+    const step = fc.record({
+      table: fc.nat({ max: 2 }),
+      a: fc.oneof(
+        fc.constantFrom(0, 1, -1, 65_536, 0x7fff_ffff, 0x7fff_fffe, -0x8000_0000),
+        fc.integer({ min: -40, max: 40 }),
+      ),
+      key: fc.nat({ max: 2 }),
+      value: fc.constantFrom(VALUE, 2 * VALUE, -VALUE),
+      remove: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const tables = new PairTables(KEY_BITS);
+        const references = new Int32Array(3 * REFERENCE_WORDS);
+        const oracles = [new MapOracle(), new MapOracle(), new MapOracle()];
+        for (const { table, a, key, value, remove } of steps) {
+          const at = table * REFERENCE_WORDS;
+          const oracle = oracles[table];
+          if (remove) {
+            expect(tables.delete(references, at, a, key)).toBe(oracle.delete(a, key));
+          } else {
+            expect(tables.set(references, at, a, value | key)).toBe(oracle.set(a, value | key));
+          }
+          expect(tables.count(references, at)).toBe(oracle.size);
+        }
+        for (const { a, key } of steps) {
+          oracles.forEach((oracle, table) => {
+            const at = table * REFERENCE_WORDS;
+            expect(tables.find(references, at, a, key)).toBe(oracle.find(a, key));
+            const isThere = [0, 1, 2].some((one) => oracle.find(a, one) !== 0);
+            const mask = tables.mayHave(references, at, Uint32Array.of(a ^ 1, a), 2);
+            if (isThere) expect(mask & 2).toBe(2);
+          });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps every entry of a large table while it grows, is split, shrinks and grows again', () => {
+    const tables = new PairTables(KEY_BITS);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    const entries = 200_000;
+    const set = (i: number): number => tables.set(reference, 0, scattered(i), VALUE | (i & 7));
+    const has = (i: number): boolean =>
+      tables.find(reference, 0, scattered(i), i & 7) === (VALUE | (i & 7));
+    const stays = (i: number): boolean => i % 10 === 0;
+    for (let i = 0; i < entries; i++) set(i);
+    expect(tables.count(reference, 0)).toBe(entries);
+    const { bytes } = tables;
+    for (let i = 0; i < entries; i++) {
+      if (!stays(i)) tables.delete(reference, 0, scattered(i), i & 7);
+    }
+    expect(tables.count(reference, 0)).toBe(entries / 10);
+    const wrong = Array.from({ length: entries }, (_, i) => i).filter((i) => has(i) !== stays(i));
+    expect(wrong).toEqual([]);
+    for (let i = 0; i < entries; i++) set(i);
+    expect(tables.count(reference, 0)).toBe(entries);
+    expect(Array.from({ length: entries }, (_, i) => i).filter((i) => !has(i))).toEqual([]);
+    expect(tables.bytes).toBeLessThan(bytes * 1.1);
+  }, 30_000);
+
+  it('gives back what a table took when its last entry goes', () => {
+    const tables = new PairTables(KEY_BITS);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    const bytes: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 100_000; i++) tables.set(reference, 0, scattered(i), VALUE);
+      for (let i = 0; i < 100_000; i++) tables.delete(reference, 0, scattered(i), 0);
+      expect([...reference]).toEqual([0, 0]);
+      bytes.push(tables.bytes);
+    }
+    expect(bytes[3]).toBe(bytes[0]);
+  });
+
+  it('takes at most 15 bytes an entry in ten thousand tables of a hundred, and 24 in one of a million', () => {
+    const many = new PairTables(KEY_BITS);
+    const references = new Int32Array(10_000 * REFERENCE_WORDS);
+    const one = new PairTables(KEY_BITS);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    for (let i = 0; i < 1_000_000; i++) {
+      many.set(references, Math.floor(i / 100) * REFERENCE_WORDS, scattered(i), VALUE);
+      one.set(reference, 0, scattered(i), VALUE);
+    }
+    expect(many.bytes / 1_000_000).toBeLessThan(15);
+    expect(one.bytes / 1_000_000).toBeLessThan(24);
+  });
+
+  it('takes at most one stranger in ten for an entry before it is sought', () => {
+    const tables = new PairTables(KEY_BITS);
+    const references = new Int32Array(1000 * REFERENCE_WORDS);
+    for (let i = 0; i < 100_000; i++) {
+      tables.set(references, Math.floor(i / 100) * REFERENCE_WORDS, scattered(i), VALUE);
+    }
+    let strangers = 0;
+    for (let i = 100_000; i < 200_000; i++) {
+      const at = (i % 1000) * REFERENCE_WORDS;
+      strangers += tables.mayHave(references, at, Uint32Array.of(scattered(i)), 1);
+    }
+    expect(strangers).toBeLessThan(10_000);
+  });
+
+  it('splits by the low bits of a where its high bits are all the same', () => {
+    const tables = new PairTables(0);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    for (let i = 0; i < 30_000; i++) tables.set(reference, 0, 0x7fff_0000 | i, i + 1);
+    const all = Array.from({ length: 30_000 }, (_, i) => i);
+    const found = (i: number): boolean => tables.find(reference, 0, 0x7fff_0000 | i, 0) === i + 1;
+    expect(all.filter((i) => !found(i))).toEqual([]);
+  });
+
+  it('refuses more entries of the same a than a block holds, and keeps those it has', () => {
+    const tables = new PairTables(-1);
+    const reference = new Int32Array(REFERENCE_WORDS);
+    const fill = (): void => {
+      for (let b = 1; b <= 10_000; b++) tables.set(reference, 0, 5, b);
+    };
+    expect(fill).toThrow(RangeError);
+    expect(tables.find(reference, 0, 5, 1)).toBe(1);
+    expect(tables.find(reference, 0, 5, 500)).toBe(500);
+  });
+});

@@ -1,0 +1,188 @@
+import { Arena, chunkOf, wordOf } from './arena.js';
+import {
+  allocateBlock,
+  blockWords,
+  closeGap,
+  COUNT_MASK,
+  insert,
+  locate,
+  mayHave,
+  refill,
+  seek,
+} from './pair-block.js';
+import { capacityOf, LEAF, PairDirectories } from './pair-directories.js';
+
+/** Words of a reference. Whoever owns a table keeps two, both 0 at first; all else is this file's business. */
+export const REFERENCE_WORDS = 2;
+
+const MAX_LOAD = 0.8;
+const GROWTH = 1.25;
+/** Positions that a table in one block may have. */
+const CAPACITIES = capacities(2, LEAF);
+
+/**
+ * Hash tables of two-word entries, any number of them, of any size, in one memory (see pair-block.ts for what a block looks like).
+ *
+ * A table is one block, which grows by a quarter, until it has a thousand positions. From then on it is extendible hashing: a directory
+ * names a leaf for each value of the lowest bits of a, and a leaf that is full is split in two by one more bit. So no insertion or
+ * removal moves more than 900 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the directory is too small for a
+ * split it is doubled, which copies four bytes for every 150 entries or so.
+ *
+ * Which bits of b belong to the key is the owner's choice; the others are the value. b is never 0. a is key as a whole, a signed word, and should
+ * be random: all its bits are used.
+ */
+export class PairTables {
+  private readonly arena = new Arena(blockWords(LEAF));
+  private readonly directories = new PairDirectories(this.arena);
+
+  /** @param keyOfB bits that belong to the key. */
+  constructor(private readonly keyOfB: number) {}
+
+  /** Memory held by all tables, in bytes; that of the references is their owners'. */
+  get bytes(): number {
+    return this.arena.bytes;
+  }
+
+  /** How many entries the table referred to has. Adds them up. */
+  count(references: Int32Array, at: number): number {
+    const shape = references[at + 1];
+    if (shape === 0) return 0;
+    const words = this.wordsAt(references[at]);
+    const start = wordOf(references[at]);
+    if (shape > 0) return words[start] & COUNT_MASK;
+    const leaves = new Set(words.subarray(start, start + (1 << ~shape)));
+    let sum = 0;
+    for (const leaf of leaves) sum += this.headOf(leaf) & COUNT_MASK;
+    return sum;
+  }
+
+  /** Word b of the entry with that key in the table referred to at `at`; 0: there is none. Allocates nothing. */
+  find(references: Int32Array, at: number, a: number, b: number): number {
+    const shape = references[at + 1];
+    if (shape === 0) return 0;
+    const block = this.directories.blockOf(references, at, a);
+    const words = this.wordsAt(block);
+    const first = seek(words, wordOf(block), capacityOf(shape), a);
+    const position = locate(words, first, a, b, this.keyOfB);
+    return position < 0 ? 0 : words[position + 1];
+  }
+
+  /**
+   * Which of the first `count` words of `as` may be a of an entry in the table referred to, by index as bits: no unset one is. For asking about
+   * several at once, few of which are there: no branch waits for memory, which so answers all together. At most 32.
+   */
+  mayHave(references: Int32Array, at: number, as: Uint32Array, count: number): number {
+    const shape = references[at + 1];
+    if (shape === 0) return 0;
+    const capacity = capacityOf(shape);
+    let mask = 0;
+    for (let i = 0; i < count; i++) {
+      const a = as[i] | 0;
+      const block = this.directories.blockOf(references, at, a);
+      mask |= mayHave(this.wordsAt(block), wordOf(block), capacity, a) << i;
+    }
+    return mask;
+  }
+
+  /**
+   * Puts an entry in, in place of the one with its key.
+   * @returns word b of that one; 0: there was none. @throws RangeError when thousands of entries have the same low bits of a.
+   */
+  set(references: Int32Array, at: number, a: number, b: number): number {
+    for (;;) {
+      const shape = references[at + 1];
+      if (shape !== 0) {
+        const block = this.directories.blockOf(references, at, a);
+        const words = this.wordsAt(block);
+        const start = wordOf(block);
+        const capacity = capacityOf(shape);
+        const first = seek(words, start, capacity, a);
+        const position = locate(words, first, a, b, this.keyOfB);
+        if (position >= 0) {
+          const previous = words[position + 1];
+          words[position + 1] = b;
+          return previous;
+        }
+        const hasRoom = (words[start] & COUNT_MASK) < capacity * MAX_LOAD;
+        if (hasRoom && insert(words, start, capacity, first, a, b)) return 0;
+      }
+      if (shape < 0) this.directories.split(references, at, a);
+      else this.grow(references, at);
+    }
+  }
+
+  /** @returns word b of the entry that went; 0: there was none. */
+  delete(references: Int32Array, at: number, a: number, b: number): number {
+    const shape = references[at + 1];
+    if (shape === 0) return 0;
+    const block = this.directories.blockOf(references, at, a);
+    const words = this.wordsAt(block);
+    const start = wordOf(block);
+    const capacity = capacityOf(shape);
+    const position = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
+    if (position < 0) return 0;
+    const previous = words[position + 1];
+    closeGap(words, start, capacity, position);
+    words[start]--;
+    if (shape < 0) this.directories.merge(references, at, a);
+    this.shrink(references, at);
+    return previous;
+  }
+
+  /** Makes room in a table of one block. */
+  private grow(references: Int32Array, at: number): void {
+    const shape = references[at + 1];
+    for (const capacity of CAPACITIES) {
+      if (capacity > shape && this.resize(references, at, capacity)) return;
+    }
+    this.directories.start(references, at);
+  }
+
+  /** Takes memory from a table of one block that has become far too large for it. */
+  private shrink(references: Int32Array, at: number): void {
+    const capacity = references[at + 1];
+    if (capacity < 0) return;
+    const count = this.headOf(references[at]);
+    if (count === 0) {
+      this.arena.release(references[at], blockWords(capacity));
+      references[at] = 0;
+      references[at + 1] = 0;
+    } else if (count * 4 < capacity) {
+      const wanted = (count * GROWTH) / MAX_LOAD;
+      this.resize(references, at, CAPACITIES.find((one) => one >= wanted) ?? LEAF);
+    }
+  }
+
+  /** Moves a table to a block of that capacity. @returns false: its entries do not fit, and it stays where it is. */
+  private resize(references: Int32Array, at: number, capacity: number): boolean {
+    const next = allocateBlock(this.arena, capacity);
+    const old = references[at + 1];
+    if (old > 0) {
+      const from = this.wordsAt(references[at]);
+      if (!refill(from, wordOf(references[at]), old, this.wordsAt(next), wordOf(next), capacity)) {
+        this.arena.release(next, blockWords(capacity));
+        return false;
+      }
+      this.arena.release(references[at], blockWords(old));
+    }
+    references[at] = next;
+    references[at + 1] = capacity;
+    return true;
+  }
+
+  private headOf(block: number): number {
+    return this.wordsAt(block)[wordOf(block)];
+  }
+
+  private wordsAt(address: number): Int32Array {
+    return this.arena.chunks[chunkOf(address)];
+  }
+}
+
+function capacities(least: number, most: number): number[] {
+  const all: number[] = [];
+  for (let capacity = least; capacity < most; capacity = Math.ceil(capacity * GROWTH)) {
+    all.push(capacity);
+  }
+  return [...all, most];
+}

@@ -1,0 +1,40 @@
+const CHUNK_BITS = 12;
+const CHUNK_SLOTS = 1 << CHUNK_BITS;
+
+/** A record of some words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies. */
+export class SlotRecords {
+  private readonly chunks: Int32Array[] = [];
+
+  /** @param words of a record; a power of two keeps each within a cache line. */
+  constructor(private readonly words: number) {}
+
+  /** Memory held, in bytes. */
+  get bytes(): number {
+    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  }
+
+  /** Makes room for the record of a slot and of all below. The questions below are for slots that have one. */
+  reserve(slot: number): void {
+    while (slot >>> CHUNK_BITS >= this.chunks.length) {
+      this.chunks.push(new Int32Array(CHUNK_SLOTS * this.words));
+    }
+  }
+
+  /** The array in which a slot's record is … */
+  chunkOf(slot: number): Int32Array {
+    return this.chunks[slot >>> CHUNK_BITS];
+  }
+
+  /** … and where it begins there. */
+  offsetOf(slot: number): number {
+    return (slot & (CHUNK_SLOTS - 1)) * this.words;
+  }
+
+  read(slot: number, field: number): number {
+    return this.chunkOf(slot)[this.offsetOf(slot) + field];
+  }
+
+  write(slot: number, field: number, word: number): void {
+    this.chunkOf(slot)[this.offsetOf(slot) + field] = word;
+  }
+}
