@@ -10,7 +10,7 @@ import {
   type RedisNames,
   redisNames,
 } from './protocol.js';
-import { connectRedis, type FeedLogger, startConnecting } from './redis.js';
+import { connectRedis, type FeedLogger, startConnecting, subscribe } from './redis.js';
 
 export interface FollowerLinkOptions {
   readonly id: string;
@@ -89,12 +89,8 @@ export class FollowerLink {
   }
 
   private async subscribe(): Promise<void> {
-    try {
-      await this.subscriber.subscribe(this.names.change, this.names.head);
-      this.options.onCutOff();
-    } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot subscribe');
-    }
+    const channels = [this.names.change, this.names.head];
+    if (await subscribe(this.subscriber, channels, this.options.log)) this.options.onCutOff();
   }
 
   private beat(): void {

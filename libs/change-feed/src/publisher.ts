@@ -10,7 +10,7 @@ import {
   redisNames,
   renderChangeMessage,
 } from './protocol.js';
-import { connectRedis, type FeedLogger, startConnecting } from './redis.js';
+import { connectRedis, type FeedLogger, startConnecting, subscribe } from './redis.js';
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;
@@ -93,13 +93,13 @@ export class ChangePublisher {
   }
 
   private async subscribe(): Promise<void> {
+    if (!(await subscribe(this.subscriber, [this.names.follower], this.options.log))) return;
+    clearTimeout(this.allHeard);
+    this.allHeard = setTimeout(() => this.registry.complete(), ALL_HEARD_MS);
     try {
-      await this.subscriber.subscribe(this.names.follower);
-      clearTimeout(this.allHeard);
-      this.allHeard = setTimeout(() => this.registry.complete(), ALL_HEARD_MS);
       await this.readLeases();
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot hear the followers');
+      this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
     }
   }
 

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const FIRST_ATTEMPT_MS = 2_000;
+const RETRY_MS = 1_000;
 
 /** What the two ends need of a logger; a pino logger is one. */
 export interface FeedLogger {
@@ -12,12 +13,14 @@ export interface FeedLogger {
 
 /**
  * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
- * does not answer (nothing queues: a late publish helps nobody), subscriptions are renewed on reconnection.
+ * does not answer (nothing queues: a late publish helps nobody). It must be subscribed anew at each 'ready'.
  */
 export function connectRedis(url: string, role: string, log: FeedLogger): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
+    // ioredis does not hear of it when a subscription that it renews fails: that would end the process.
+    autoResubscribe: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
     commandTimeout: 1_000,
@@ -61,4 +64,22 @@ export async function startConnecting(
     Promise.all([attempt, ...afterwards]),
     sleep(FIRST_ATTEMPT_MS, undefined, { ref: false }),
   ]);
+}
+
+/** Subscribes a connection that is ready. @returns whether it was done before the connection went down: then its next 'ready' is another chance. */
+export async function subscribe(
+  redis: Redis,
+  channels: readonly string[],
+  log: FeedLogger,
+): Promise<boolean> {
+  while (redis.status === 'ready') {
+    try {
+      await redis.subscribe(...channels);
+      return true;
+    } catch (error) {
+      log.warn({ reason: String(error) }, 'cannot subscribe; trying again');
+      await sleep(RETRY_MS, undefined, { ref: false });
+    }
+  }
+  return false;
 }
