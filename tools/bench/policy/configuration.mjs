@@ -8,6 +8,7 @@ export const CATEGORIES = 64;
 
 export const SIZES = {
   0: { networks: 0, networks6: 0, napt: 0, profiles: 0, rules: 0, domains: 0 },
+  '1k': { networks: 1e3, networks6: 200, napt: 192, profiles: 100, rules: 1e4, domains: 5e3 },
   '10k': { networks: 1e4, networks6: 2e3, napt: 2e3, profiles: 1e3, rules: 1e5, domains: 5e4 },
   '1M': { networks: 1e6, networks6: 2e5, napt: 2e5, profiles: 1e5, rules: 1e7, domains: 5e6 },
 };

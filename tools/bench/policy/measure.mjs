@@ -110,10 +110,14 @@ const latency = measureLatency(cpuMs);
 const held = policy.memory();
 const { floor } = measureFloor(
   {
-    networks: held.ipv4Networks + held.ipv6Networks + held.naptRanges,
-    profiles: held.profiles,
+    roots: 2 ** 16 * 4,
+    nodes: held.ipv4Networks + held.ipv6Networks + held.naptRanges,
+    records: size.profiles * 32,
+    lists: held.profiles - size.profiles * 32,
     rules: held.domainRules,
-    catalogue: image.length,
+    filter: size.domains * (10 / 8),
+    hashes: size.domains * 8,
+    setNumbers: size.domains * 2,
   },
   cpuMs,
 );

@@ -20,7 +20,7 @@ import {
  */
 
 /** Positions of a leaf, and the most that a table in one block may have. */
-export const LEAF = 1110;
+export const LEAF = 1024;
 /** Two leaves become one when together they are no fuller than that. */
 const MERGED_LOAD = 0.3;
 /** A directory has at most 4 million leaves. */

@@ -16,16 +16,16 @@ import { capacityOf, LEAF, PairDirectories } from './pair-directories.js';
 export const REFERENCE_WORDS = 2;
 
 const MAX_LOAD = 0.8;
-const GROWTH = 1.25;
+const GROWTH = 1.5;
 /** Positions that a table in one block may have. */
 const CAPACITIES = capacities(2, LEAF);
 
 /**
  * Hash tables of two-word entries, any number of them, of any size, in one memory (see pair-block.ts for what a block looks like).
  *
- * A table is one block, which grows by a quarter, until it has a thousand positions. From then on it is extendible hashing: a directory
+ * A table is one block, which grows by a half until it has a thousand positions. From then on it is extendible hashing: a directory
  * names a leaf for each value of the lowest bits of a, and a leaf that is full is split in two by one more bit. So no insertion or
- * removal moves more than 900 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the directory is too small for a
+ * removal moves more than 820 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the directory is too small for a
  * split it is doubled, which copies four bytes for every 150 entries or so.
  *
  * Which bits of b belong to the key is the owner's choice; the others are the value. b is never 0. a is key as a whole, a signed word, and should
@@ -148,8 +148,7 @@ export class PairTables {
       references[at] = 0;
       references[at + 1] = 0;
     } else if (count * 4 < capacity) {
-      const wanted = (count * GROWTH) / MAX_LOAD;
-      this.resize(references, at, CAPACITIES.find((one) => one >= wanted) ?? LEAF);
+      this.resize(references, at, CAPACITIES.find((one) => one >= count * 2) ?? LEAF);
     }
   }
 
