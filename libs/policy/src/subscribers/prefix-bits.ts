@@ -9,7 +9,7 @@ export function nodePosition(length: number): number {
 }
 
 /** Heap index of a prefix in the node at `position`. */
-export function heapIndex(words: Uint32Array, position: number, length: number): number {
+export function heapIndex(words: ArrayLike<number>, position: number, length: number): number {
   const bits = length - position;
   return (1 << bits) | (nibbleAt(words[position >>> 5], position) >>> (4 - bits));
 }

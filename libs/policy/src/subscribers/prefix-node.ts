@@ -1,5 +1,12 @@
 import { type Arena, chunkOf, wordOf } from '../memory/arena.js';
-import { appendHeapBits, heapLength, popCount } from './prefix-bits.js';
+import {
+  appendHeapBits,
+  heapIndex,
+  heapLength,
+  nibbleAt,
+  nodePosition,
+  popCount,
+} from './prefix-bits.js';
 
 /*
  * A node of the prefix tree, in words; K is the number of words of an address:
@@ -80,6 +87,43 @@ export class NodeEditor {
     this.leafValues[nibble] = value;
   }
 
+  /** Puts in a prefix that begins with the node's address, as a result or as a leaf. */
+  addPrefix(words: ArrayLike<number>, length: number, value: number): void {
+    const { position } = this;
+    if (nodePosition(length) === position) {
+      this.setResult(heapIndex(words, position, length), value);
+    } else {
+      this.setLeaf(nibbleAt(words[position >>> 5], position), words, length, value);
+    }
+  }
+
+  /** Takes out a prefix, a result or the leaf below a nibble. @returns its value; −1: it is not there. */
+  takePrefix(nibble: number, words: Uint32Array, length: number): number {
+    if (nodePosition(length) === this.position) {
+      const index = heapIndex(words, this.position, length);
+      if ((this.results & (1 << index)) === 0) return -1;
+      this.results &= ~(1 << index);
+      return this.resultValues[index];
+    }
+    if ((this.leaves & (1 << nibble)) === 0 || !this.isLeaf(nibble, words, length)) return -1;
+    this.leaves &= ~(1 << nibble);
+    return this.leafValues[nibble];
+  }
+
+  /** Whether the leaf below a nibble, where there is one, is that prefix. */
+  isLeaf(nibble: number, words: Uint32Array, length: number): boolean {
+    if (this.leafLengths[nibble] !== length) return false;
+    const start = nibble * this.keyWords;
+    for (let i = 0; i < this.keyWords; i++) {
+      if (this.leafKeys[start + i] !== (words[i] | 0)) return false;
+    }
+    return true;
+  }
+
+  leafKey(nibble: number): Int32Array {
+    return this.leafKeys.subarray(nibble * this.keyWords, (nibble + 1) * this.keyWords);
+  }
+
   load(address: number): void {
     const { keyWords } = this;
     const chunk = this.arena.chunks[chunkOf(address)];
@@ -148,9 +192,7 @@ export class NodeEditor {
       parent.setChild(nibble, this.childAddresses[31 - Math.clz32(this.children)]);
     } else if (this.leaves !== 0) {
       const leaf = 31 - Math.clz32(this.leaves);
-      const start = leaf * this.keyWords;
-      const words = this.leafKeys.subarray(start, start + this.keyWords);
-      parent.setLeaf(nibble, words, this.leafLengths[leaf], this.leafValues[leaf]);
+      parent.setLeaf(nibble, this.leafKey(leaf), this.leafLengths[leaf], this.leafValues[leaf]);
     } else {
       const index = 31 - Math.clz32(this.results);
       appendHeapBits(this.key, this.position, index);

@@ -92,7 +92,7 @@ describe.each([
     }
     expect(tree.bytes).toBe(bytes);
     addresses.forEach((words, i) => expect(tree.find(words)).toBe(i));
-  });
+  }, 30_000);
 });
 
 describe('the memory of networks', () => {

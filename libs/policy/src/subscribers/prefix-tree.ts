@@ -30,8 +30,8 @@ const LINE = 16;
  * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but a root has at
  * least two entries, so positions at which nothing branches are skipped.
  *
- * Four bits a step instead of one: a million networks are five or six steps deep instead of 20 to 32, whether they lie dense (one
- * node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a node: a scattered network takes a leaf of 3 or 6 words and a
+ * Four bits a step instead of one: a million IPv4 networks are five or six steps deep, one to four with a table of roots in place of the upper
+ * ones, instead of 20 to 32, whether they lie dense (one node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a node: a scattered network takes a leaf of 3 or 6 words and a
  * share of the nodes above. Leaves within nodes: the last step, into memory that no cache holds, falls away. An insertion or a
  * removal rewrites one or two nodes.
  */
@@ -48,7 +48,6 @@ export class PrefixTree {
   /** Where the results of a node begin. */
   private readonly resultsAt: number;
   private readonly leafWords: number;
-  private readonly leafKey: Uint32Array;
 
   /**
    * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
@@ -60,7 +59,6 @@ export class PrefixTree {
   ) {
     this.resultsAt = KEY + keyWords;
     this.leafWords = keyWords + 2;
-    this.leafKey = new Uint32Array(keyWords);
     this.arena = new Arena(maxNodeWords(keyWords));
     this.editor = new NodeEditor(this.arena, keyWords);
     this.other = new NodeEditor(this.arena, keyWords);
@@ -158,7 +156,7 @@ export class PrefixTree {
         }
         other.start(words, common);
         other.setChild(this.nibbleOf(child, common), child);
-        this.addPrefix(other, words, length, value);
+        other.addPrefix(words, length, value);
         editor.setChild(nibble, other.save());
       } else if ((editor.leaves & bit) !== 0) {
         previous = this.setBesideLeaf(nibble, words, length, value);
@@ -198,7 +196,7 @@ export class PrefixTree {
         link = this.childLink(node, nibble);
         continue;
       }
-      const previous = this.takeEntry(nibble, words, length);
+      const previous = editor.takePrefix(nibble, words, length);
       if (previous < 0) return -1;
       if (link >= 0 && editor.entryCount === 1) this.dissolve(node, parentLink, parentNibble);
       else this.replace(link, node);
@@ -209,52 +207,20 @@ export class PrefixTree {
 
   /** Where the editor's node has a leaf below a nibble: gives it another value, or puts a node there that holds both. */
   private setBesideLeaf(nibble: number, words: Uint32Array, length: number, value: number): number {
-    const { editor, other, keyWords } = this;
-    const leafLength = editor.leafLengths[nibble];
-    const start = nibble * keyWords;
-    for (let i = 0; i < keyWords; i++) this.leafKey[i] = editor.leafKeys[start + i];
-    const limit = Math.min(nodePosition(leafLength), nodePosition(length));
-    if (leafLength === length && this.isLeafKey(words)) {
-      const previous = editor.leafValues[nibble];
+    const { editor, other } = this;
+    const leafValue = editor.leafValues[nibble];
+    if (editor.isLeaf(nibble, words, length)) {
       editor.leafValues[nibble] = value;
-      return previous;
+      return leafValue;
     }
-    const common = commonBits(editor.leafKeys, start, words, limit) & ~3;
-    other.start(words, common);
-    this.addPrefix(other, this.leafKey, leafLength, editor.leafValues[nibble]);
-    this.addPrefix(other, words, length, value);
+    const leafKey = editor.leafKey(nibble);
+    const leafLength = editor.leafLengths[nibble];
+    const limit = Math.min(nodePosition(leafLength), nodePosition(length));
+    other.start(words, commonBits(leafKey, 0, words, limit) & ~3);
+    other.addPrefix(leafKey, leafLength, leafValue);
+    other.addPrefix(words, length, value);
     editor.setChild(nibble, other.save());
     return -1;
-  }
-
-  private addPrefix(to: NodeEditor, words: Uint32Array, length: number, value: number): void {
-    const { position } = to;
-    if (nodePosition(length) === position) {
-      to.setResult(heapIndex(words, position, length), value);
-    } else {
-      to.setLeaf(nibbleAt(words[position >>> 5], position), words, length, value);
-    }
-  }
-
-  /** Takes a result or leaf out of the editor's node. @returns its value; −1: it is not there. */
-  private takeEntry(nibble: number, words: Uint32Array, length: number): number {
-    const { editor, keyWords } = this;
-    if (editor.position === nodePosition(length)) {
-      const index = heapIndex(words, editor.position, length);
-      if ((editor.results & (1 << index)) === 0) return -1;
-      editor.results &= ~(1 << index);
-      return editor.resultValues[index];
-    }
-    if ((editor.leaves & (1 << nibble)) === 0 || editor.leafLengths[nibble] !== length) return -1;
-    const start = nibble * keyWords;
-    for (let i = 0; i < keyWords; i++) this.leafKey[i] = editor.leafKeys[start + i];
-    if (!this.isLeafKey(words)) return -1;
-    editor.leaves &= ~(1 << nibble);
-    return editor.leafValues[nibble];
-  }
-
-  private isLeafKey(words: Uint32Array): boolean {
-    return this.leafKey.every((word, i) => word === words[i]);
   }
 
   /** Takes the editor's node, which has one entry left, out of the tree. */
