@@ -48,15 +48,18 @@ const LOG_CHANGES = `
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
-/** Logs changes whose revisions follow the head's, and moves the head to the last of them. */
-export async function logChanges(
+/**
+ * Logs changes, at least one, whose revisions follow the head's, and moves the head to the last of them.
+ * @returns when that is done. It is sent at once, so that a COMMIT may follow; what cannot be sent is thrown, not a rejection: no COMMIT
+ * follows then.
+ */
+export function logChanges(
   client: ClientBase,
   changes: readonly EncodedChange[],
-): Promise<void> {
+): Promise<unknown> {
   const last = changes.at(-1);
-  if (last === undefined) return;
-  const values = [JSON.stringify(changes), last.revision, last.digest];
-  await client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
+  const values = [JSON.stringify(changes), last?.revision, last?.digest];
+  return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
 }
 
 /** A bigint of the database, by whatever driver; every one of ours is a safe integer. */

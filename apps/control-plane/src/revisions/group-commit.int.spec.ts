@@ -2,7 +2,7 @@ import type { EncodedChange } from '@weir/config-model';
 import pg from 'pg';
 import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { Database } from '../database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
@@ -148,6 +148,29 @@ describe('GroupCommit', () => {
     expect(await groups()).toEqual([[1], [2]]);
   });
 
+  it('keeps nobody waiting for turns of what was made already', async () => {
+    const turns = new Turns(60_000);
+    let groups = 0;
+    const onCommitted = () => {
+      groups++;
+      return Promise.resolve();
+    };
+    const limits = { changes: 2, growsForMs: 60_000 };
+    const busy = new GroupCommit(database, turns, onCommitted, limits);
+    const nothing: Work<null> = () => Promise.resolve({ result: null, changes: [] });
+    let ends = false;
+    const writer = async () => {
+      while (!ends) await busy.make(nothing);
+    };
+    const writers = Array.from({ length: 6 }, writer);
+    await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 20_000 });
+    const before = groups;
+    const waited = await turns.take(() => Promise.resolve(groups - before));
+    ends = true;
+    await Promise.all(writers);
+    expect(waited).toBeLessThanOrEqual(6);
+  });
+
   it('refuses one whose turn does not come in time, and never makes it', async () => {
     const impatient = start({ changes: 1, growsForMs: 0 }, 30);
     const [first, late] = await whileLocked(() => [
@@ -158,6 +181,24 @@ describe('GroupCommit', () => {
     expect(late).toMatchObject({ type: 'refused', reason: { code: 'busy' } });
     await impatient.make(page(3));
     expect(await pages()).toEqual([1, 3]);
+  });
+
+  it('when a change cannot be logged, nothing stands', async () => {
+    // As V8 says of a change whose JSON would be longer than a string may be.
+    const unloggable: Work<null> = async (tx, head) => {
+      await page(1)(tx, head);
+      const type = {
+        valueOf: () => 0,
+        toJSON: () => {
+          throw new RangeError('Invalid string length');
+        },
+      } as unknown as 0;
+      const after = { id: 1, type };
+      return { result: null, changes: [{ kind: 'blockPage', before: null, after }] };
+    };
+    expect(await commits.make(unloggable)).toMatchObject({ type: 'refused' });
+    expect([await pages(), published]).toEqual([[], []]);
+    expect(await commits.make(page(2))).toMatchObject({ change: { revision: 1 } });
   });
 
   it('when the COMMIT does not get through, nothing stands and everybody hears why', async () => {

@@ -9,6 +9,8 @@ import type { Turns } from './turns.js';
 interface Wanted {
   readonly work: Work<unknown>;
   readonly settle: (attempt: Attempt<unknown>) => void;
+  /** Its turn, at which it is the first of a group. */
+  readonly turn: () => Promise<void>;
 }
 
 /** Bounds of what is committed together, because the first of a group waits for the last. */
@@ -25,7 +27,7 @@ const LIMITS: GroupLimits = { changes: 32, growsForMs: 20 };
  * transaction: each as if it were alone, on what those before it left, with a revision of its own.
  */
 export class GroupCommit {
-  /** Not begun yet; each has a turn to come, at which it is begun if no earlier turn has. */
+  /** Not begun yet; each has a turn to come, unless an earlier one takes it up. */
   private readonly wanted = new Set<Wanted>();
 
   /** @param onCommitted is given each transaction's changes, in order, before anybody hears of them. */
@@ -39,20 +41,18 @@ export class GroupCommit {
   /** What became of a work, for good: its transaction is over. */
   make<T>(work: Work<T>): Promise<Attempt<T>> {
     const { promise, resolve } = Promise.withResolvers<Attempt<T>>();
-    const wanted: Wanted = { work, settle: resolve as Wanted['settle'] };
+    const turn = (): Promise<void> => this.commitGroup(wanted);
+    const wanted: Wanted = { work, settle: resolve as Wanted['settle'], turn };
     this.wanted.add(wanted);
-    this.turns
-      .take(() => this.commitGroup())
-      .catch((reason: unknown) => {
-        // Its turn did not come in time. If an earlier one has begun it, that will tell.
-        if (this.wanted.delete(wanted)) wanted.settle({ type: 'refused', reason });
-      });
+    this.turns.take(turn).catch((reason: unknown) => {
+      // Its turn did not come in time. If a group has just taken it up, that will tell.
+      if (this.wanted.delete(wanted)) wanted.settle({ type: 'refused', reason });
+    });
     return promise;
   }
 
-  private async commitGroup(): Promise<void> {
-    const first = this.next();
-    if (first === undefined) return;
+  private async commitGroup(first: Wanted): Promise<void> {
+    this.wanted.delete(first);
     const group = [first];
     try {
       const attempts = await settled<Attempt<unknown>[]>(this.database.pool, (committing) =>
@@ -96,9 +96,12 @@ export class GroupCommit {
     });
   }
 
+  /** Takes up the one that has waited longest. Its own turn is not needed any more, and would keep those behind it waiting. */
   private next(): Wanted | undefined {
     const [next] = this.wanted;
-    if (next !== undefined) this.wanted.delete(next);
+    if (next === undefined) return undefined;
+    this.wanted.delete(next);
+    this.turns.withdraw(next.turn);
     return next;
   }
 }

@@ -40,6 +40,24 @@ it('a task whose turn does not come in time is refused as 503 with Retry-After, 
   expect(begun).toBe(false);
 });
 
+it('a task that is withdrawn is never begun, and those behind it move up', async () => {
+  const turns = new Turns(AGES_MS);
+  let finish = (): void => undefined;
+  const first = turns.take(() => new Promise<void>((resolve) => (finish = resolve)));
+  let begun = false;
+  const withdrawn = async () => {
+    begun = true;
+    return Promise.resolve();
+  };
+  void turns.take(withdrawn);
+  const last = turns.take(() => Promise.resolve('last'));
+  turns.withdraw(withdrawn);
+  finish();
+  await first;
+  expect(await last).toBe('last');
+  expect(begun).toBe(false);
+});
+
 it('nothing is kept of what a task came to', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

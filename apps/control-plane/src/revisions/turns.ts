@@ -1,17 +1,27 @@
 import { RequestError } from '../errors/errors.js';
 
+type Task = () => Promise<unknown>;
+
+interface Waiting {
+  readonly begin: () => void;
+  readonly late: NodeJS.Timeout;
+}
+
 /** Has tasks done one after the other, in the order in which they came. */
 export class Turns {
   /** Those that wait, first come first. */
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new Map<Task, Waiting>();
   private taken = false;
 
   /** @param timeoutMs how long a task waits for its turn. */
   constructor(private readonly timeoutMs: number) {}
 
-  /** What the task comes to. @throws RequestError `busy`, the task not begun, when its turn does not come in time. */
+  /**
+   * @param task a function of its own, by which it is known while it waits.
+   * @returns what the task comes to. @throws RequestError `busy`, the task not begun, when its turn does not come in time.
+   */
   async take<T>(task: () => Promise<T>): Promise<T> {
-    if (this.taken) await this.itsTurn();
+    if (this.taken) await this.itsTurn(task);
     this.taken = true;
     try {
       return await task();
@@ -20,17 +30,19 @@ export class Turns {
     }
   }
 
-  private itsTurn(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        clearTimeout(late);
-        resolve();
-      };
+  /** Gives up the turn of a task that waits: it is never begun, and nobody hears of it. */
+  withdraw(task: Task): void {
+    clearTimeout(this.waiting.get(task)?.late);
+    this.waiting.delete(task);
+  }
+
+  private itsTurn(task: Task): Promise<void> {
+    return new Promise((begin, reject) => {
       const late = setTimeout(() => {
-        this.waiting.delete(begin);
+        this.waiting.delete(task);
         reject(new RequestError('busy', undefined, { 'Retry-After': '1' }));
       }, this.timeoutMs);
-      this.waiting.add(begin);
+      this.waiting.set(task, { begin, late });
     });
   }
 
@@ -41,7 +53,8 @@ export class Turns {
       this.taken = false;
       return;
     }
-    this.waiting.delete(next);
-    next();
+    const [task, { begin }] = next;
+    this.withdraw(task);
+    begin();
   }
 }
