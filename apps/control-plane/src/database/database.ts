@@ -4,12 +4,15 @@ import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
 import { boundSilence } from './silence.js';
+import { replaceStale } from './stale-statements.js';
 import { WriteConnection } from './write-connection.js';
 
 /** Connections that one replica holds at most for reads, the feed and what is loaded, besides the one for changes. */
 const MAX_CONNECTIONS = 9;
 /** A database that does not answer for this long counts as out of reach. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** A connection that rests is kept from being forgotten by what is between, a load balancer or a firewall. */
+const KEEP_ALIVE_MS = 30_000;
 
 /** The longest statement of a single change takes milliseconds; a wait for another replica's change is a few seconds. */
 const SILENCE_MS = 30_000;
@@ -34,12 +37,14 @@ export class Database {
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'weir-control-plane',
     };
     this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS });
     this.writes = new WriteConnection(settings);
     for (const pool of this.pools) {
       pool.on('connect', (client) => boundSilence(client, silenceMs));
+      replaceStale(pool);
       // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
       pool.on('error', (error) => {
         log.warn({ reason: error.message }, 'a database connection broke');

@@ -65,4 +65,17 @@ describe('WriteConnection', () => {
     await expect(nested).rejects.toThrow('has begun already');
     expect(await stored()).toEqual([]);
   });
+
+  it('prepares its statements anew when a migration or a pooler has made them useless', async () => {
+    const find = () => database.writes.use((_client, tx) => tx.blockPage.findMany());
+    await find();
+    for (const text of [
+      'ALTER TABLE block_page ALTER COLUMN type TYPE integer',
+      'DEALLOCATE ALL',
+    ]) {
+      await database.writes.use((client) => client.query(text));
+      await expect(find()).rejects.toThrow(/cached plan|does not exist/);
+      expect(await find()).toEqual([]);
+    }
+  });
 });
