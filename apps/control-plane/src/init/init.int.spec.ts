@@ -135,6 +135,14 @@ describe('POST /init/', () => {
     expect((await call('PATCH', '/profiles/1', { cat_ids: [] })).status).toBe(200);
   });
 
+  it('tells PostgreSQL how large its tables are: what was planned for small ones is planned anew', async () => {
+    const sizes = () => harness.sql("SELECT reltuples FROM pg_class WHERE relname = 'profile'");
+    await init({ ...EMPTY, profiles: [1, 2].map((id) => ({ profile: { id } })) });
+    expect(await sizes()).toEqual([[2]]);
+    await init({ ...EMPTY, profiles: [1, 2, 3].map((id) => ({ profile: { id } })) });
+    expect(await sizes()).toEqual([[3]]);
+  });
+
   it('keeps the schedules whose profile and target are both there', async () => {
     await init({
       ...FULL,

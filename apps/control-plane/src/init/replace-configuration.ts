@@ -41,6 +41,7 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
   const referredTo = staged.filter(isReferredTo).toReversed();
   for (const table of referredTo) await client.query(DELETE_OTHERS(table));
   if (unchecked) await refuseDangling(client);
+  await client.query(ANALYZE);
   // No part of what was submitted: they stay as they are.
   for (const kind of ['schedule', 'catalogue'] as const) {
     const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
@@ -124,6 +125,9 @@ const INSERT_NEW = (table: Table): string => `
   SELECT ${columnsOf(table)} FROM ${stageOf(table)} WHERE NOT EXISTS (
     SELECT FROM ${table.name} WHERE ${same(table, table.key, '=')}
   )`;
+
+/** Statements that were planned for small tables would read large ones from end to end. A table that is being analysed is left to that. */
+const ANALYZE = `ANALYZE (SKIP_LOCKED) ${TABLES.map(({ name }) => name).join(', ')}`;
 
 /** Without profiles there are no schedules. */
 const DELETE_SCHEDULES = (profilesAreStaged: boolean): string =>

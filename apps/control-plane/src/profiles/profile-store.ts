@@ -115,13 +115,11 @@ function columns(profile: Profile): ProfileColumns {
   };
 }
 
-async function insertRules(tx: Transaction, profile: Profile): Promise<void> {
-  if (profile.applicationRules.length === 0) return;
-  await tx.applicationRule.createMany({
-    data: profile.applicationRules.map((rule) => ({
-      profileId: profile.id,
-      applicationId: rule.applicationId,
-      status: toStatus(rule.verdict),
-    })),
-  });
+async function insertRules(tx: Transaction, { id, applicationRules }: Profile): Promise<void> {
+  if (applicationRules.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO application_rule (profile_id, application_id, status)
+    SELECT ${id}, * FROM unnest(
+      ${applicationRules.map(({ applicationId }) => applicationId)}::integer[],
+      ${applicationRules.map(({ verdict }) => toStatus(verdict))}::rule_status[])`;
 }
