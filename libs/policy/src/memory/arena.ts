@@ -13,7 +13,7 @@ const NOTHING = new Int32Array(0);
  * released blocks are reused by blocks of exactly their size. A block lies within one chunk; one larger than `maxBlockWords` has a
  * chunk of its own, which goes when it is released.
  *
- * An address is a number from 1; 0 is no block. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
+ * An address is a signed word, below 0 from 8 GiB on; 0 is no block. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
  */
 export class Arena {
   readonly chunks: Int32Array[] = [];

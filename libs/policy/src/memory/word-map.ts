@@ -1,6 +1,6 @@
 import { PairTables, REFERENCE_WORDS } from './pair-tables.js';
 
-/** Signed words to numbers from 0 below 2³¹ − 1. */
+/** Signed words to signed words other than −1 and 2³¹ − 1. */
 export class WordMap {
   private readonly tables = new PairTables(0);
   private readonly reference = new Int32Array(REFERENCE_WORDS);

@@ -95,13 +95,27 @@ describe.each([
   }, 30_000);
 });
 
+/** A different word for each index, as if by chance. */
+function scattered(i: number): number {
+  const mixed = Math.imul(i ^ (i >>> 7), 0x9e3779b1);
+  return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
+}
+
+describe('PrefixTree beyond 8 GiB, where addresses are negative words', () => {
+  it('takes, finds and removes prefixes as anywhere', () => {
+    const tree = new PrefixTree(1);
+    const { chunks } = tree['arena'];
+    while (chunks.length < 2 ** 15) chunks.push(chunks[0]);
+    const addresses = Array.from({ length: 20_000 }, (_, i) => Uint32Array.of(scattered(i)));
+    addresses.forEach((words, i) => tree.set(words, 32, i));
+    expect(addresses.filter((words, i) => tree.find(words) !== i)).toEqual([]);
+    expect(addresses.filter((words, i) => tree.delete(words, 32) !== i)).toEqual([]);
+    expect(tree.size).toBe(0);
+  });
+});
+
 describe('the memory of networks', () => {
   const MOST_BYTES = 48;
-  /** A different word for each index, as if by chance. */
-  const scattered = (i: number): number => {
-    const mixed = Math.imul(i ^ (i >>> 7), 0x9e3779b1);
-    return Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
-  };
 
   it('is at most 48 bytes for each of a million scattered IPv4 networks', () => {
     const tree = new Ipv4Networks();

@@ -30,10 +30,10 @@ const LINE = 16;
  * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but a root has at
  * least two entries, so positions at which nothing branches are skipped.
  *
- * Four bits a step instead of one: a million IPv4 networks are five or six steps deep, one to four with a table of roots in place of the upper
- * ones, instead of 20 to 32, whether they lie dense (one node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a node: a scattered network takes a leaf of 3 or 6 words and a
- * share of the nodes above. Leaves within nodes: the last step, into memory that no cache holds, falls away. An insertion or a
- * removal rewrites one or two nodes.
+ * Four bits a step instead of one: a million IPv4 networks are five or six steps deep, one to four with a table of roots in place of
+ * the upper ones, instead of 20 to 32, whether they lie dense (one node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a
+ * node: a scattered network takes a leaf of 3, 4 or 6 words and a share of the nodes above. Leaves within nodes: the last step, into
+ * memory that no cache holds, falls away. An insertion or a removal rewrites one or two nodes.
  */
 export class PrefixTree {
   private readonly arena: Arena;
@@ -244,7 +244,7 @@ export class PrefixTree {
     return this.rootBits === 0 ? 0 : words[0] >>> (32 - this.rootBits);
   }
 
-  // Links: the address of the word that points to a node; below 0: a root.
+  // Links: the address of the word that points to a node, unsigned; below 0: a root.
 
   private rootLink(words: Uint32Array): number {
     return ~this.rootOf(words);
@@ -261,7 +261,8 @@ export class PrefixTree {
 
   private childLink(node: number, nibble: number): number {
     const before = popCount(this.read(node + LINKS) & ((1 << nibble) - 1));
-    return node + this.resultsAt + ((this.read(node + META) >>> 8) & 0xff) + before;
+    const childrenAt = node + this.resultsAt + ((this.read(node + META) >>> 8) & 0xff);
+    return (childrenAt + before) >>> 0;
   }
 
   private positionOf(node: number): number {
