@@ -1,9 +1,9 @@
 import { type Arena, chunkOf, wordOf } from './arena.js';
 
 /*
- * One table of pairs in a block of memory: its head, then its positions, of two words each. Open addressing in the order of a, the first word of an entry:
- * its home position goes by the high half of a, and those that cannot have theirs stand right behind, ascending. So a search
- * ends at the first entry that is not below, found or not.
+ * One table of pairs in a block of memory: its head, then its positions, of two words each. Open addressing in the order of a, the
+ * first word of an entry: its home position goes by the high half of a, and those that cannot have theirs stand right behind,
+ * ascending. So a search ends at the first entry that is not below, found or not.
  */
 
 /** Of the head: the number of entries, and whatever else the owner keeps there. */
@@ -15,7 +15,7 @@ export const ENTRY = 2;
 /** Free positions have the highest a, so that a search that goes by a ends there, and b 0, which no entry has. */
 const FREE_A = 0x7fff_ffff;
 export const FREE_B = 0;
-/** Positions behind the last home position, for entries that others moved on; one of them is always free. */
+/** Positions behind the last home position, for entries that others moved on; the last of them is always free, which ends every search. */
 const MOST_SPARE = 8;
 
 export function firstOf(start: number): number {

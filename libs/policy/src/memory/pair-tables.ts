@@ -25,8 +25,8 @@ const CAPACITIES = capacities(2, LEAF);
  *
  * A table is one block, which grows by a half until it has a thousand positions. From then on it is extendible hashing: a directory
  * names a leaf for each value of the lowest bits of a, and a leaf that is full is split in two by one more bit. So no insertion or
- * removal moves more than 820 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the directory is too small for a
- * split it is doubled, which copies four bytes for every 150 entries or so.
+ * removal moves more than 820 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the
+ * directory is too small for a split it is doubled, which copies four bytes for every 600 entries or so.
  *
  * Which bits of b belong to the key is the owner's choice; the others are the value. b is never 0. a is key as a whole, a signed word, and should
  * be random: all its bits are used.
@@ -86,7 +86,8 @@ export class PairTables {
 
   /**
    * Puts an entry in, in place of the one with its key.
-   * @returns word b of that one; 0: there was none. @throws RangeError when thousands of entries have the same low bits of a.
+   * @returns word b of that one; 0: there was none.
+   * @throws RangeError when more entries have the same lowest bits of a than a leaf holds, though the directory has its full size.
    */
   set(references: Int32Array, at: number, a: number, b: number): number {
     for (;;) {
@@ -131,11 +132,10 @@ export class PairTables {
 
   /** Makes room in a table of one block. */
   private grow(references: Int32Array, at: number): void {
-    const shape = references[at + 1];
-    for (const capacity of CAPACITIES) {
-      if (capacity > shape && this.resize(references, at, capacity)) return;
-    }
-    this.directories.start(references, at);
+    const capacity = CAPACITIES.find((one) => one > references[at + 1]);
+    if (capacity === undefined) this.directories.start(references, at);
+    // Never refused: what a block holds, a larger one holds, as there are no fewer positions from any home to the end.
+    else this.resize(references, at, capacity);
   }
 
   /** Takes memory from a table of one block that has become far too large for it. */

@@ -5,7 +5,7 @@ const CHUNK_SLOTS = 1 << CHUNK_BITS;
 export class SlotRecords {
   private readonly chunks: Int32Array[] = [];
 
-  /** @param words of a record; a power of two keeps each within a cache line. */
+  /** @param words of a record; of a power of two, most lie within one cache line (arrays begin at any 16 bytes). */
   constructor(private readonly words: number) {}
 
   /** Memory held, in bytes. */

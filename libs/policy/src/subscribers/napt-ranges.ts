@@ -13,9 +13,9 @@ const NO_RANGES = new Int32Array(0);
 /**
  * The port ranges of shared addresses. Ranges of one address nest (decisions §3), and the narrowest that holds a port wins.
  *
- * An address has one block of memory: the number of its ranges, then these, ascending by lower port and, where that is equal, descending by upper port: a range comes after those
- * around it. So the last range that begins at or before a port is the narrowest candidate; if it ends before the port, the
- * next one is the range around it, which each range names.
+ * An address has one block of memory: the number of its ranges, then these, ascending by lower port and, where that is equal,
+ * descending by upper port: a range comes after those around it. So the last range that begins at or before a port is the narrowest
+ * candidate; if it ends before the port, the next one is the range around it, which each range names.
  *
  * Ranges that overlap in part are refused by the management API; here one of those that hold the port wins.
  */

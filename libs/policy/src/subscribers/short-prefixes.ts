@@ -1,9 +1,9 @@
 import { heapLength } from './prefix-bits.js';
 
 /**
- * Longest-prefix match of prefixes up to `bits` long, by the first `bits` bits of an address: a place for every prefix that there can be,
- * and a table that names the longest that is stored for every address. A prefix of n bits, which are b, has place (1 << n) | b, so longer ones have higher places and
- * the place without its last bit is the prefix around it.
+ * Longest-prefix match of prefixes up to `bits` long, by the first `bits` bits of an address: a place for every prefix that there can
+ * be, and a table that names the longest that is stored for every address. A prefix of n bits, which are b, has place (1 << n) | b, so
+ * longer ones have higher places and the place without its last bit is the prefix around it.
  */
 export class ShortPrefixes {
   /** Value by place; −1: not stored. */
