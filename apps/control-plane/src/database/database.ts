@@ -43,7 +43,11 @@ export class Database {
     this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS });
     this.writes = new WriteConnection(settings);
     for (const pool of this.pools) {
-      pool.on('connect', (client) => boundSilence(client, silenceMs));
+      pool.on('connect', (client) => {
+        boundSilence(client, silenceMs);
+        // One that breaks while it is lent, even before whoever asked for it has it: the next query tells.
+        client.on('error', () => undefined);
+      });
       replaceStale(pool);
       // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
       pool.on('error', (error) => {

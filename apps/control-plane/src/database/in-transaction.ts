@@ -27,22 +27,20 @@ export async function withConnection<T>(
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
-  // A connection that breaks between two queries says so in this event; the next query fails anyway.
-  const heardAtNextQuery = (): void => undefined;
-  client.on('error', heardAtNextQuery);
-  const giveBack = (): void => {
-    client.off('error', heardAtNextQuery);
-    client.release();
-  };
   try {
     const result = await work(client);
-    giveBack();
+    client.release();
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').then(giveBack, (broken: unknown) => {
-      // It does not answer any more: PostgreSQL undoes what it did, and nobody uses it again.
-      client.release(broken instanceof Error ? broken : true);
-    });
+    await client.query('ROLLBACK').then(
+      () => {
+        client.release();
+      },
+      (broken: unknown) => {
+        // It does not answer any more: PostgreSQL undoes what it did, and nobody uses it again.
+        client.release(broken instanceof Error ? broken : true);
+      },
+    );
     throw error;
   }
 }
