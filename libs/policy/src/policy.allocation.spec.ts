@@ -26,11 +26,19 @@ function fullPolicy(): Policy {
     ['profile', profile(2, { ...lists, appawarePriorityOverBwlists: true })],
     ['domainRule', rule],
     ['ipv4Network', { address: NETWORK, prefixLength: 24, profileId: 1 }],
+    ['ipv4Network', { address: 0x0a00_0000, prefixLength: 8, profileId: 2 }],
     ['naptAssignment', { address: NETWORK + 1, lowerPort: 0, upperPort: 100, profileId: 2 }],
     ['ipv6Network', { address: wordsOf(6, 0x2001_0db8n << 96n), prefixLength: 32, profileId: 2 }],
     ['schedule', { profileId: 1, targetProfileId: 2, periods: hours }],
   ] as const;
   for (const [kind, entity] of entities) policy.put({ type: 'put', kind, entity } as PutOperation);
+  // More than one block of memory holds.
+  const others = Array.from({ length: 2000 }, (_, i) => [
+    2,
+    hashDomain(`other-${i}.example`, KEY),
+    RuleVerdict.deny,
+  ]);
+  policy.load('domainRule', others);
   // In typed arrays, as a real index is.
   const names = new SuffixHashes(KEY);
   names.compute(toWireName('listed.example'), 0);
@@ -53,6 +61,7 @@ describe('Policy.decide', () => {
       ipv4Client(1, 50),
       ipv4Client(2),
       { ...ipv4Client(1), family: 6 as const },
+      { family: 4 as const, words: Uint32Array.of(0x0a01_0203, 0, 0, 0), port: 40_000 },
     ];
     const out = new Decision();
     let blocked = 0;
@@ -61,7 +70,8 @@ describe('Policy.decide', () => {
       const nowMs = NOW_MS;
       for (let i = 0; i < QUERIES; i++) {
         names.compute(wireNames[i % 3], 0);
-        if (policy.decide(clients[i % 4], names, nowMs, out) === Verdict.block) blocked++;
+        if (policy.decide(clients[i % clients.length], names, nowMs, out) === Verdict.block)
+          blocked++;
       }
     };
     for (let i = 0; i < 4; i++) ask();
