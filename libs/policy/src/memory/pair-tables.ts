@@ -134,7 +134,7 @@ export class PairTables {
   private grow(references: Int32Array, at: number): void {
     const capacity = CAPACITIES.find((one) => one > references[at + 1]);
     if (capacity === undefined) this.directories.start(references, at);
-    // Never refused: what a block holds, a larger one holds, as there are no fewer positions from any home to the end.
+    // What a block holds, a larger one holds, as there are no fewer positions from any home to the end.
     else this.resize(references, at, capacity);
   }
 
@@ -152,21 +152,20 @@ export class PairTables {
     }
   }
 
-  /** Moves a table to a block of that capacity. @returns false: its entries do not fit, and it stays where it is. */
-  private resize(references: Int32Array, at: number, capacity: number): boolean {
+  /** Moves a table to a block of that capacity, unless that is smaller and its entries do not fit: then it stays where it is. */
+  private resize(references: Int32Array, at: number, capacity: number): void {
     const next = allocateBlock(this.arena, capacity);
     const old = references[at + 1];
     if (old > 0) {
       const from = this.wordsAt(references[at]);
       if (!refill(from, wordOf(references[at]), old, this.wordsAt(next), wordOf(next), capacity)) {
         this.arena.release(next, blockWords(capacity));
-        return false;
+        return;
       }
       this.arena.release(references[at], blockWords(old));
     }
     references[at] = next;
     references[at + 1] = capacity;
-    return true;
   }
 
   private headOf(block: number): number {
