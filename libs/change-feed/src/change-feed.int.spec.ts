@@ -20,7 +20,7 @@ import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 // Specs share the Redis of the run, as deployments may.
 const TOKEN = `feed-token-of-${process.pid}`;
-const WAIT_MS = 5_000;
+const WAIT_MS = 20_000;
 
 describe('the change feed over a real Redis', () => {
   let log: MemoryLog;
@@ -130,18 +130,21 @@ describe('the change feed over a real Redis', () => {
     const { target } = await follow();
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
+    let prompt = 0;
     for (let id = 0; id < 10; id++) {
       const head = JSON.stringify(log.currentHead());
       const change = JSON.stringify(log.commit(id, 1));
+      const startedMs = performance.now();
       await redis.multi().publish(names.head, head).publish(names.change, change).exec();
-      // Well before the next heartbeat, most of the time.
-      await vi.waitFor(
-        () => {
-          expect(target.verdicts()).toEqual(log.verdicts());
-        },
-        { timeout: 300, interval: 5 },
-      );
+      await vi.waitFor(() => expect(target.verdicts()).toEqual(log.verdicts()), {
+        timeout: WAIT_MS,
+        interval: 5,
+      });
+      // Well before the next heartbeat.
+      if (performance.now() - startedMs < 300) prompt++;
     }
+    // Waiting for heartbeats, one in six hundred runs would have so many; a busy machine may be late with one or two.
+    expect(prompt).toBeGreaterThanOrEqual(8);
     redis.disconnect();
   });
 
@@ -260,7 +263,7 @@ describe('the change feed over a real Redis', () => {
     log.commit(1, 2);
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2 });
-    }, 8_000);
+    }, WAIT_MS);
   });
 
   it('knows how long ago it was at the head', async () => {
@@ -334,7 +337,7 @@ describe('the change feed over a real Redis', () => {
     log.commit(2, 2);
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2, 2: 2 });
-    }, 8_000);
+    }, WAIT_MS);
     const deaf = new ChangePublisher({
       redisUrl,
       feedToken: TOKEN,

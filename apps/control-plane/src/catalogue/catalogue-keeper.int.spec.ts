@@ -319,7 +319,7 @@ describe('CatalogueKeeper', () => {
     await startKeeper();
     const stopping = new AbortController();
     const refreshing = keeper.refreshUrls(stopping.signal);
-    await expect.poll(() => lists.requests.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => lists.requests.length).toBe(1);
     expect(await registry.metrics()).toContain('weir_catalogue_refreshing 1');
     stopping.abort(new Error('stopped by this test'));
     await expect(refreshing).rejects.toThrow('stopped by this test');

@@ -1,5 +1,5 @@
 import { FeedClient, Follower } from '@weir/change-feed';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parseIpv4 } from '../addresses/ipv4.js';
 import { type Answer, FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 import { RowReplica } from '../testing/row-replica.js';
@@ -159,7 +159,7 @@ describe('revisions', () => {
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(PROPAGATION_TIMEOUT_MS - 5);
     expect((await call('GET', '/profiles/1')).body.cat_ids).toEqual([8]);
     open();
-    await vi.waitFor(() => expect(follower.revision).toBe(revisionOf(answer)));
+    await expect.poll(() => follower.revision).toBe(revisionOf(answer));
   });
 
   it('undo everything when something unexpected happens, and say no more than an id', async () => {

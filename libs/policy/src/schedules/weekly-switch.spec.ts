@@ -178,7 +178,7 @@ describe('WeeklySwitch', () => {
       ),
       { numRuns: 60 },
     );
-  }, 30_000);
+  });
 });
 
 describe('ZoneClock', () => {
