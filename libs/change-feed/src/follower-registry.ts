@@ -48,7 +48,7 @@ export class FollowerRegistry {
     this.settle();
   }
 
-  /** Renews every lease: while Redis is out of reach silence means nothing. */
+  /** Renews every lease: nobody could be heard for a while. */
   extendAll(nowMs: number): void {
     for (const [id, { state }] of this.followers) {
       this.followers.set(id, { state, expiresAtMs: nowMs + LEASE_MS });

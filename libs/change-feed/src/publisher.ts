@@ -57,9 +57,7 @@ export class ChangePublisher {
     await this.publishHead();
     this.timers = [
       setInterval(() => void this.publishHead(), HEARTBEAT_MS),
-      setInterval(() => {
-        this.checkLeases();
-      }, EXPIRY_CHECK_MS),
+      setInterval(() => void this.checkLeases(), EXPIRY_CHECK_MS),
     ];
   }
 
@@ -94,6 +92,8 @@ export class ChangePublisher {
 
   private async subscribe(): Promise<void> {
     if (!(await subscribe(this.subscriber, [this.names.follower], this.options.log))) return;
+    // Who spoke meanwhile was not heard.
+    this.registry.extendAll(performance.now());
     clearTimeout(this.allHeard);
     this.allHeard = setTimeout(() => this.registry.complete(), ALL_HEARD_MS);
     try {
@@ -125,9 +125,15 @@ export class ChangePublisher {
     }
   }
 
-  private checkLeases(): void {
-    if (this.connected) this.registry.expire(performance.now());
-    else this.registry.extendAll(performance.now());
+  /** What was said before a question on the same connection was heard before its answer: whoever was silent until then was silent. */
+  private async checkLeases(): Promise<void> {
+    const askedMs = performance.now();
+    try {
+      await this.subscriber.ping();
+      this.registry.expire(askedMs);
+    } catch {
+      // Nothing is heard from anybody, which says nothing of the followers.
+    }
   }
 
   private async publishHead(): Promise<void> {

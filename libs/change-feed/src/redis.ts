@@ -3,6 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RETRY_MS = 1_000;
+/** How often Redis is asked whether it is there. */
+const CHECK_MS = 1_000;
+/** A connection that owes an answer and has been silent for this long is given up: sooner than a lease runs out. */
+const SILENCE_MS = 2_000;
 
 /** What the two ends need of a logger; a pino logger is one. */
 export interface FeedLogger {
@@ -13,7 +17,8 @@ export interface FeedLogger {
 
 /**
  * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
- * does not answer (nothing queues: a late publish helps nobody). It must be subscribed anew at each 'ready'.
+ * does not answer (nothing queues: a late publish helps nobody). One on which nothing comes any more, or that leads to a Redis that
+ * is no primary any more, is replaced by a new one. It must be subscribed anew at each 'ready'.
  */
 export function connectRedis(url: string, role: string, log: FeedLogger): Redis {
   const redis = new Redis(url, {
@@ -24,12 +29,36 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
     commandTimeout: 1_000,
+    socketTimeout: SILENCE_MS,
     keepAlive: 5_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
     connectionName: `weir-${role}`,
   });
   logOutages(redis, role, log);
+  checkWhileReady(redis, role, log);
   return redis;
+}
+
+/**
+ * Asks each second which part this Redis plays. Without a question a connection that a firewall has forgotten shows nothing for many
+ * minutes; and what is published on a replica reaches only those who listen there.
+ */
+function checkWhileReady(redis: Redis, role: string, log: FeedLogger): void {
+  let timer: NodeJS.Timeout | undefined;
+  const check = async (): Promise<void> => {
+    // A question that is not answered breaks the connection, and one that is not permitted was answered.
+    const [part] = await redis.role().catch(() => []);
+    if (part !== 'slave' || redis.status !== 'ready') return;
+    log.warn({ role }, 'this Redis has become a replica; connecting anew');
+    redis.disconnect(true);
+  };
+  redis.on('ready', () => {
+    clearInterval(timer);
+    timer = setInterval(() => void check(), CHECK_MS);
+  });
+  redis.on('close', () => {
+    clearInterval(timer);
+  });
 }
 
 /** Says once that a connection went down and once that it is back, and hears its errors, which would end the process otherwise. */

@@ -2,11 +2,14 @@ import { type FeedLogger, logOutages } from '@weir/change-feed';
 import { Redis } from 'ioredis';
 
 const LONGEST_PAUSE_MS = 1_000;
+/** BullMQ's longest wait in Redis is ten seconds: a connection that owes an answer for longer is given up. */
+const SILENCE_MS = 30_000;
 
 /** BullMQ wants commands that wait for the connection, however long that takes; nothing of a request runs here. */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 2_000,
+  socketTimeout: SILENCE_MS,
   keepAlive: 5_000,
   retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), LONGEST_PAUSE_MS),
   connectionName: 'weir-jobs',

@@ -1,0 +1,113 @@
+import { Redis } from 'ioredis';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
+import { FeedClient } from './feed-client.js';
+import { createFeedServer } from './feed-server.js';
+import { Follower } from './follower.js';
+import { ChangePublisher } from './publisher.js';
+import type { FeedLogger } from './redis.js';
+import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+import { startPrivateRedis } from './testing/private-redis.js';
+import { startRedisWay } from './testing/redis-way.js';
+
+const TOKEN = 'feed-token-of-silent-redis';
+const quiet: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const WAIT = { timeout: 15_000, interval: 100 };
+/** Longer than any lease. */
+const LONG_MS = 5_000;
+const EVERYWHERE = { applied: 1, total: 1 };
+
+/** A publisher and a follower of kind resolver, at the head, on a Redis of their own. */
+async function deploy({ onTestFinished }: TestContext) {
+  const redis = await startPrivateRedis();
+  const way = await startRedisWay(redis.port);
+  const log = new MemoryLog();
+  const server = createFeedServer({ source: log, token: TOKEN, log: quiet, isOutage: () => false });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const common = { redisUrl: way.url, log: quiet };
+  const readHead = () => log.head();
+  const publisher = new ChangePublisher({ ...common, feedToken: TOKEN, readHead });
+  await publisher.start();
+  const target = new MemoryTarget();
+  const feed = new FeedClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, TOKEN);
+  const follower = new Follower({ ...common, id: 'one', kind: 'resolver', feed, target });
+  await follower.start();
+  const closeFeed = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  onTestFinished(async () => {
+    await follower.stop();
+    await publisher.stop();
+    closeFeed();
+    await way.stop();
+    await redis.stop();
+  });
+  const write = async () => {
+    const change = log.commit(log.revision, 1);
+    await publisher.publish(change);
+    return publisher.waitApplied(change.revision, 3_000);
+  };
+  expect(await write()).toEqual(EVERYWHERE);
+  return { redis, way, log, publisher, target, write, closeFeed };
+}
+
+describe.concurrent('a connection to Redis that breaks without a word', () => {
+  it("the publisher's ear: followers that it cannot hear are not taken for dead", async (test) => {
+    const { way, write } = await deploy(test);
+    way.silence('weir-acknowledgements');
+    const untilMs = performance.now() + LONG_MS;
+    while (performance.now() < untilMs) {
+      expect(await write()).toMatchObject({ total: 1 });
+      await sleep(100);
+    }
+    expect(await write()).toEqual(EVERYWHERE);
+  });
+
+  it("the publisher's mouth: it is connected again", async (test) => {
+    const { way, publisher, write } = await deploy(test);
+    way.silence('weir-publisher');
+    await sleep(LONG_MS);
+    await vi.waitFor(() => expect(publisher.connected).toBe(true), WAIT);
+    expect(await write()).toEqual(EVERYWHERE);
+  });
+
+  it("a follower's ear: it hears changes again, and need not ask for them", async (test) => {
+    const { way, log, target, write, closeFeed } = await deploy(test);
+    way.silence('weir-resolver');
+    await vi.waitFor(() => expect(way.opened('weir-resolver')).toBe(2), WAIT);
+    await sleep(1_000); // to subscribe, and to ask what it missed
+    closeFeed();
+    expect(await write()).toEqual(EVERYWHERE);
+    expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it("a follower's mouth: it is counted again", async (test) => {
+    const { way, write } = await deploy(test);
+    way.silence('weir-resolver-state');
+    await sleep(LONG_MS);
+    await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
+  });
+
+  it('to a Redis that has become a replica: both ends go to the new primary', async (test) => {
+    const { redis, way, write } = await deploy(test);
+    const primary = await startPrivateRedis();
+    const [old, other] = [new Redis(redis.url), new Redis(primary.url)];
+    test.onTestFinished(async () => {
+      old.disconnect();
+      other.disconnect();
+      await primary.stop();
+    });
+    const clientsOf = async (admin: Redis) => String(await admin.call('CLIENT', 'LIST'));
+    way.leadTo(primary.port);
+    await old.replicaof('127.0.0.1', primary.port);
+    await vi.waitFor(async () => {
+      const there = await clientsOf(other);
+      for (const name of ['publisher', 'acknowledgements', 'resolver', 'resolver-state'])
+        expect(there).toContain(`name=weir-${name} `);
+      expect(await clientsOf(old)).not.toContain('name=weir-');
+    }, WAIT);
+    await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
+  });
+});
