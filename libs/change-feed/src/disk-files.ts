@@ -29,8 +29,13 @@ export class SnapshotFileWriter {
 
   static async create(path: string): Promise<SnapshotFileWriter> {
     const writer = new SnapshotFileWriter(path, await open(path, 'w', 0o600));
-    await writer.line(FORMAT_LINE);
-    return writer;
+    try {
+      await writer.line(FORMAT_LINE);
+      return writer;
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    }
   }
 
   async write(part: SnapshotPart): Promise<void> {

@@ -1,8 +1,8 @@
 import { decodeChange } from '@weir/config-model';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeptConfiguration } from './kept-configuration.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
@@ -19,10 +19,15 @@ describe('KeptConfiguration', () => {
   });
 
   /** A process that starts from the disk; it is never closed, as one that is killed. */
-  const start = async () => {
+  const start = async (retryMs?: number) => {
     const target = new MemoryTarget();
-    const kept = new KeptConfiguration(target, new SnapshotDisk(folder, silent), silent);
+    const kept = new KeptConfiguration(target, new SnapshotDisk(folder, silent), silent, retryMs);
     return { target, kept, head: await kept.restore() };
+  };
+  const applyNext = async (kept: KeptConfiguration, log: MemoryLog) => {
+    await kept.apply(decodeChange(log.commit(log.revision + 1, 2)));
+    kept.compactIfDue(() => log.snapshot());
+    await kept['compacting'];
   };
 
   it('has every change that was applied, however often it was started from the disk', async () => {
@@ -39,5 +44,44 @@ describe('KeptConfiguration', () => {
     const { target, head } = await start();
     expect(head).toEqual(log.currentHead());
     expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('has what came after a disk that failed, when it works again', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { kept } = await start(0);
+    rmSync(folder, { recursive: true });
+    await kept.load(log.snapshot());
+    await applyNext(kept, log);
+    mkdirSync(folder);
+    await applyNext(kept, log);
+    await applyNext(kept, log);
+    expect((await start()).head).toEqual(log.currentHead());
+  });
+
+  it('does not ask for one snapshot after another while the disk fails', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { kept } = await start();
+    rmSync(folder, { recursive: true });
+    await kept.load(log.snapshot());
+    const asked = vi.spyOn(log, 'snapshot');
+    for (let i = 0; i < 5; i++) await applyNext(kept, log);
+    expect(asked).toHaveBeenCalledTimes(1);
+    mkdirSync(folder);
+  });
+
+  it('does not go on from a configuration that was replaced while the disk failed', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { kept } = await start();
+    await kept.load(log.snapshot());
+    log.replace(new Map([[7, 2]]));
+    const away = `${folder}-away`;
+    renameSync(folder, away);
+    await kept.load(log.snapshot());
+    renameSync(away, folder);
+    await applyNext(kept, log);
+    expect((await start()).head).toEqual(log.currentHead());
   });
 });

@@ -23,16 +23,21 @@ export interface FollowerTarget {
   apply(change: Change): Promise<string> | string;
 }
 
+/** Pause after a snapshot that could not be written to disk. */
+const RETRY_MS = 60_000;
+
 /** The target's configuration together with its copy on disk, if it has one. Each method answers where the configuration stands then. */
 export class KeptConfiguration {
   private compacting: Promise<void> = Promise.resolve();
   private isCompacting = false;
   private isCompactionDue = false;
+  private notBeforeMs = 0;
 
   constructor(
     private readonly target: FollowerTarget,
     private readonly disk: SnapshotDisk | undefined,
     private readonly log: FeedLogger,
+    private readonly retryMs = RETRY_MS,
   ) {}
 
   /**
@@ -72,7 +77,8 @@ export class KeptConfiguration {
     const recording = this.disk.record(parts);
     try {
       const head = await this.build(recording.parts);
-      await recording.commit();
+      // The changes to come lead on from here, and not from what is on disk then.
+      if (!(await recording.commit())) this.disk.close();
       return head;
     } catch (error) {
       await recording.discard();
@@ -90,13 +96,17 @@ export class KeptConfiguration {
     return { revision: change.revision, digest };
   }
 
-  /** Begins to write a new snapshot from the feed when the journal has grown long or the catalogue is another. What is in force has no part in it. */
+  /**
+   * Begins to write a new snapshot from the feed when the journal has grown long or has failed, or the catalogue is another. What is in
+   * force has no part in it.
+   */
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
-    if (!this.disk || this.isCompacting || !(this.isCompactionDue || this.disk.isJournalLong))
-      return;
+    const { disk } = this;
+    if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
+    if (!this.isCompactionDue && !disk.isRecordingDue) return;
     this.isCompactionDue = false;
     this.isCompacting = true;
-    this.compacting = this.compact(this.disk, snapshot()).finally(() => {
+    this.compacting = this.compact(disk, snapshot()).finally(() => {
       this.isCompacting = false;
     });
   }
@@ -127,15 +137,19 @@ export class KeptConfiguration {
     const recording = disk.record(parts);
     try {
       await readToEnd(recording.parts);
-      await recording.commit();
-      this.log.info({}, 'a new snapshot on disk takes the place of a long journal');
+      if (await recording.commit()) {
+        this.log.info({}, 'a new snapshot on disk takes the place of the journal');
+        return;
+      }
     } catch (error) {
       await recording.discard();
       this.log.warn(
         { reason: String(error) },
-        'cannot write a new snapshot to disk; the journal goes on',
+        'cannot write a new snapshot to disk; trying again later',
       );
     }
+    this.isCompactionDue = true;
+    this.notBeforeMs = performance.now() + this.retryMs;
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Change } from '@weir/config-model';
 import fc from 'fast-check';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -33,6 +35,21 @@ const change = (revision: number): Change => ({
   digest: '00000000000000ff',
   operations: [{ type: 'put', kind: 'blockPage', entity: { id: revision, type: 0 } }],
 });
+
+const prlimit = spawnSync('prlimit', ['--version']).status === 0;
+if (!prlimit) process.stderr.write('SKIPPED: tests with prlimit, which is not installed\n');
+
+/** Does something while no file may become larger than this: what goes beyond is not written, as on a disk that is full. */
+function withFileLimit(bytes: number | string, work: () => void): void {
+  const limit = (soft: number | string) =>
+    execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${soft}:`]);
+  limit(bytes);
+  try {
+    work();
+  } finally {
+    limit('unlimited');
+  }
+}
 
 async function* from<T>(items: Iterable<T>): AsyncGenerator<T> {
   await Promise.resolve();
@@ -67,8 +84,7 @@ describe('SnapshotDisk', () => {
     const recording = disk.record(from(snapshotAt(revision)));
     const parts = await Array.fromAsync(recording.parts);
     meanwhile();
-    await recording.commit();
-    return parts;
+    return { parts, isKept: await recording.commit() };
   };
   const readBack = async () => {
     const state = await new SnapshotDisk(folder, log).read();
@@ -85,7 +101,7 @@ describe('SnapshotDisk', () => {
 
   it('gives back the snapshot and the changes since, without having been closed', async () => {
     const disk = await openDisk();
-    expect(await record(disk, 7)).toEqual(snapshotAt(7));
+    expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: true });
     disk.append(change(8));
     disk.append(change(9));
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8, 9] });
@@ -124,7 +140,7 @@ describe('SnapshotDisk', () => {
       disk.append(change(10));
     });
     while (!(await slowParts.next()).done);
-    await slow.commit();
+    expect(await slow.commit()).toBe(false);
     disk.append(change(11));
     expect(await readBack()).toEqual({ parts: snapshotAt(9), revisions: [10, 11] });
     expect(readdirSync(folder).sort()).toEqual(['journal', 'snapshot']);
@@ -199,7 +215,7 @@ describe('SnapshotDisk', () => {
     for (let revision = 8; revision < 12; revision++) disk.append(change(revision));
     const next = await openDisk(300);
     next.resume(11);
-    expect(next.isJournalLong).toBe(true);
+    expect(next.isRecordingDue).toBe(true);
   });
 
   it('refuses a snapshot of which any byte is another, or any end is missing', async () => {
@@ -231,21 +247,56 @@ describe('SnapshotDisk', () => {
     const disk = await openDisk(300);
     await record(disk, 7);
     disk.append(change(8));
-    expect(disk.isJournalLong).toBe(false);
+    expect(disk.isRecordingDue).toBe(false);
     for (let revision = 9; revision < 12; revision++) disk.append(change(revision));
-    expect(disk.isJournalLong).toBe(true);
+    expect(disk.isRecordingDue).toBe(true);
     const recording = disk.record(from(snapshotAt(11)));
-    expect(disk.isJournalLong).toBe(false);
+    expect(disk.isRecordingDue).toBe(false);
     await Array.fromAsync(recording.parts);
     await recording.commit();
-    expect(disk.isJournalLong).toBe(false);
+    expect(disk.isRecordingDue).toBe(false);
   });
 
-  it('hands the parts on when the disk does not take them, and says so', async () => {
+  it('hands the parts on when the disk does not take them, says so, and wants another snapshot', async () => {
     const disk = await openDisk();
     rmSync(folder, { recursive: true });
-    expect(await record(disk, 7)).toEqual(snapshotAt(7));
+    expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: false });
     disk.append(change(8));
     expect(errors).toEqual(['the configuration cannot be kept on disk']);
+    expect(disk.isRecordingDue).toBe(true);
+    mkdirSync(folder);
+    await record(disk, 8);
+    expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [] });
   });
+
+  it('goes on with the old snapshot and its journal when the new one cannot take its place', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    renameSync(join(folder, 'snapshot'), join(folder, 'kept'));
+    mkdirSync(join(folder, 'snapshot'));
+    expect(await record(disk, 8)).toMatchObject({ isKept: false });
+    rmSync(join(folder, 'snapshot'), { recursive: true });
+    renameSync(join(folder, 'kept'), join(folder, 'snapshot'));
+    disk.append(change(8));
+    expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
+    expect(disk.isRecordingDue).toBe(false);
+  });
+
+  it.skipIf(!prlimit)(
+    'wants another snapshot when the disk took a part of a change, and writes nothing behind it',
+    async () => {
+      const disk = await openDisk();
+      await record(disk, 7);
+      disk.append(change(8));
+      const { length } = readFileSync(join(folder, 'journal'));
+      withFileLimit(length + 20, () => {
+        disk.append(change(9));
+      });
+      disk.append(change(10));
+      expect(errors).toEqual(['the configuration cannot be kept on disk']);
+      expect(readFileSync(join(folder, 'journal'))).toHaveLength(length + 20);
+      expect(disk.isRecordingDue).toBe(true);
+      expect((await readBack())?.revisions).toEqual([8]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import type { Change } from '@weir/config-model';
-import { closeSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, ftruncateSync, openSync, renameSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -23,8 +23,11 @@ export interface DiskState {
 /** A snapshot that is written to the disk while it is read. One of the two ends it. */
 export interface Recording {
   readonly parts: AsyncIterable<SnapshotPart>;
-  /** Puts it in the place of the old one, with the changes that were appended since it began. */
-  commit(): Promise<void>;
+  /**
+   * Puts it in the place of the old one, with the changes that were appended since it began.
+   * @returns false: the disk failed, or another recording overtook this one, and the old one stays.
+   */
+  commit(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
@@ -36,7 +39,7 @@ const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
  * since. A new snapshot takes the place of the old one by rename, when it is whole and on the disk; a change is in the
  * journal before it is acknowledged, so that a process that is killed finds it again.
  *
- * A disk that fails is no reason to stop answering: it is said in the log, and nothing is written until the next recording.
+ * A disk that fails is no reason to stop answering: it is said in the log, and a new recording is due.
  */
 export class SnapshotDisk {
   private journal: number | null = null;
@@ -99,9 +102,10 @@ export class SnapshotDisk {
     }
   }
 
-  /** Whether a new snapshot should be recorded. */
-  get isJournalLong(): boolean {
-    return this.sinceRecording === null && this.journalBytes > this.longJournalBytes;
+  /** Whether a new snapshot should be recorded: the journal is long, or there is none because the disk failed. */
+  get isRecordingDue(): boolean {
+    if (this.sinceRecording !== null) return false;
+    return this.journal === null || this.journalBytes > this.longJournalBytes;
   }
 
   /**
@@ -118,11 +122,14 @@ export class SnapshotDisk {
       await writer?.abandon();
       writer = null;
     };
-    const attempt = async (step: () => Promise<void>): Promise<void> => {
-      await step().catch(async (error: unknown) => {
+    const attempt = async <T>(step: () => Promise<T>): Promise<T | false> => {
+      try {
+        return await step();
+      } catch (error) {
         this.fail(error);
         await abandon();
-      });
+        return false;
+      }
     };
     const create = async (): Promise<void> => {
       writer = await SnapshotFileWriter.create(path);
@@ -134,11 +141,15 @@ export class SnapshotDisk {
         yield part;
       }
     }
-    const commit = async (): Promise<void> => {
+    const commit = async (): Promise<boolean> => {
       await writer?.finish();
-      if (this.sinceRecording !== changes) return abandon();
+      if (writer === null || this.sinceRecording !== changes) {
+        await abandon();
+        return false;
+      }
+      this.swap(path, writer.revision, changes);
       this.sinceRecording = null;
-      if (writer !== null) this.swap(path, writer.revision, changes);
+      return true;
     };
     return { parts: tee(), commit: () => attempt(commit), discard: abandon };
   }
@@ -147,8 +158,11 @@ export class SnapshotDisk {
   append(change: Change): void {
     this.sinceRecording?.push(change);
     if (this.journal === null) return;
+    const line = journalLine(change);
     try {
-      this.journalBytes += writeSync(this.journal, journalLine(change));
+      // Not `writeSync`, which a disk that is nearly full has write a part of the line, and says nothing.
+      appendFileSync(this.journal, line);
+      this.journalBytes += Buffer.byteLength(line);
     } catch (error) {
       this.close();
       this.fail(error);
@@ -166,12 +180,20 @@ export class SnapshotDisk {
    * the old journal, whose earlier changes the snapshot holds already.
    */
   private swap(path: string, revision: number, changes: readonly Change[]): void {
+    const later = changes.filter((change) => change.revision > revision);
+    const lines = later.map(journalLine).join('');
     const journal = openSync(this.path('journal.new'), 'w', 0o600);
+    try {
+      appendFileSync(journal, lines);
+      renameSync(path, this.path('snapshot'));
+      renameSync(this.path('journal.new'), this.path('journal'));
+    } catch (error) {
+      closeSync(journal);
+      throw error;
+    }
     this.close();
     this.journal = journal;
-    for (const change of changes) if (change.revision > revision) this.append(change);
-    renameSync(path, this.path('snapshot'));
-    renameSync(this.path('journal.new'), this.path('journal'));
+    this.journalBytes = Buffer.byteLength(lines);
   }
 
   /** What a process left that was killed while it recorded. */
