@@ -113,4 +113,13 @@ describe('CatalogueImages', () => {
       ['three', 'four', 'five'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
     );
   });
+
+  it('clears away what a process left that was killed while it wrote an image', async () => {
+    await load('one');
+    writeFileSync(join(folder, 'kept', `catalogue-${'a'.repeat(64)}.new`), 'unfinished');
+    await load('two');
+    expect(readdirSync(join(folder, 'kept')).sort()).toEqual(
+      ['one', 'two'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
+    );
+  });
 });

@@ -9,6 +9,8 @@ import type { FeedLogger } from './redis.js';
 /** The one in force, and those that the snapshot on disk or its journal may still begin with. */
 const KEPT_IMAGES = 3;
 const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
+/** What a process left that was killed while it wrote an image. */
+const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
@@ -74,22 +76,25 @@ export class CatalogueImages {
       await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
       await writeFile(`${path}.new`, image, { mode: 0o600, flush: true });
       await rename(`${path}.new`, path);
-      await this.removeOldest();
+      await this.removeOthers();
     } catch (error) {
       this.log.error({ reason: String(error) }, 'the catalogue image cannot be kept on disk');
     }
   }
 
-  private async removeOldest(): Promise<void> {
+  private async removeOthers(): Promise<void> {
     const folder = this.folder ?? '';
-    const names = (await readdir(folder)).filter((name) => IMAGE_FILE.test(name));
+    const names = await readdir(folder);
     const images = await Promise.all(
-      names.map(async (name) => ({
-        path: join(folder, name),
-        writtenMs: (await stat(join(folder, name))).mtimeMs,
-      })),
+      names
+        .filter((name) => IMAGE_FILE.test(name))
+        .map(async (name) => ({ name, writtenMs: (await stat(join(folder, name))).mtimeMs })),
     );
     images.sort((a, b) => b.writtenMs - a.writtenMs);
-    await Promise.all(images.slice(KEPT_IMAGES).map(({ path }) => rm(path, { force: true })));
+    const others = [
+      ...images.slice(KEPT_IMAGES).map(({ name }) => name),
+      ...names.filter((name) => UNFINISHED_FILE.test(name)),
+    ];
+    await Promise.all(others.map((name) => rm(join(folder, name), { force: true })));
   }
 }
