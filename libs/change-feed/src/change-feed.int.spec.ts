@@ -128,23 +128,22 @@ describe('the change feed over a real Redis', () => {
 
   it('takes a change at once that comes in one piece with a head', async () => {
     const { target } = await follow();
+    // No heartbeat either, which would lead to the log.
+    await publisher.stop();
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
-    let prompt = 0;
     for (let id = 0; id < 10; id++) {
       const head = JSON.stringify(log.currentHead());
       const change = JSON.stringify(log.commit(id, 1));
-      const startedMs = performance.now();
       await redis.multi().publish(names.head, head).publish(names.change, change).exec();
-      await vi.waitFor(() => expect(target.verdicts()).toEqual(log.verdicts()), {
-        timeout: WAIT_MS,
-        interval: 5,
-      });
-      // Well before the next heartbeat.
-      if (performance.now() - startedMs < 300) prompt++;
+      // Well before the follower asks by itself, which it does after a silence of three seconds.
+      await vi.waitFor(
+        () => {
+          expect(target.verdicts()).toEqual(log.verdicts());
+        },
+        { timeout: 2_500, interval: 5 },
+      );
     }
-    // Waiting for heartbeats, one in six hundred runs would have so many; a busy machine may be late with one or two.
-    expect(prompt).toBeGreaterThanOrEqual(8);
     redis.disconnect();
   });
 
@@ -196,7 +195,8 @@ describe('the change feed over a real Redis', () => {
     log.commit(1, 1);
     log.commit(2, 1);
     await vi.waitFor(() => {
-      expect(follower.counters.feedFailures).toBeGreaterThan(5);
+      // More often than a feed may refuse before a snapshot is asked for.
+      expect(follower.counters.feedFailures).toBeGreaterThan(3);
     }, WAIT_MS);
     log.isOut = false;
     await caughtUp(target);

@@ -36,11 +36,11 @@ describe('FeedClient', () => {
         () => response.end('{"type":"end","counts":{},"digest":"0000000000000000"}\n'),
         20,
       );
-    });
+    }, 1_000);
     const parts = [];
     for await (const part of client.snapshot()) {
       parts.push(part);
-      await new Promise((resolve) => setTimeout(resolve, 800));
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
     }
     expect(parts).toHaveLength(1);
   });

@@ -78,7 +78,7 @@ describe('a PostgreSQL that takes packets and never answers', () => {
     const url = await createFreshDatabase(inject('databaseUrl'));
     const proxied = new URL(url);
     proxied.port = String(proxy.port);
-    const database = new Database(proxied.href, pino({ level: 'silent' }), 300);
+    const database = new Database(proxied.href, pino({ level: 'silent' }), 1_000);
     const writer = new ConfigurationWriter(
       database,
       {
@@ -96,11 +96,11 @@ describe('a PostgreSQL that takes packets and never answers', () => {
       [write(), database.pool.query('SELECT 1')].map((one) => one.catch((error: unknown) => error)),
     );
     expect(failures.map(isDatabaseUnreachable)).toEqual([true, true]);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     proxy.mend();
     await write();
     // A connection that rests for longer than the bound is none that is silent.
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(database.usage.idle).toBeGreaterThan(0);
     await write();
     await database.close();

@@ -174,7 +174,9 @@ describe('JobRunner', () => {
     const [ours, theirs] = [job('same-name'), job('same-name', { everyMs: 3_600_000 })];
     start([ours.job]);
     start([theirs.job], { feedToken: 'another token' });
-    await vi.waitFor(() => expect(ours.runs.length).toBeGreaterThan(5), WAIT);
+    await vi.waitFor(() => expect(theirs.runs).toHaveLength(1), WAIT);
+    const before = ours.runs.length;
+    await vi.waitFor(() => expect(ours.runs.length).toBeGreaterThan(before + 5), WAIT);
     expect(theirs.runs).toHaveLength(1);
   });
 
@@ -184,7 +186,9 @@ describe('JobRunner', () => {
     });
     const short = job('short');
     start([long.job, short.job]);
-    await vi.waitFor(() => expect(short.runs.length).toBeGreaterThan(5), WAIT);
+    await vi.waitFor(() => expect(long.runs).toHaveLength(1), WAIT);
+    const before = short.runs.length;
+    await vi.waitFor(() => expect(short.runs.length).toBeGreaterThan(before + 5), WAIT);
     expect(long.runs).toHaveLength(1);
   });
 });
