@@ -123,6 +123,13 @@ describe('NAPT assignments', () => {
       ]);
     });
 
+    it('reports a clash within itself before one with a range that stands', async () => {
+      await add('192.0.2.18', 2000, 2999);
+      const body = [napt('192.0.2.18', 2500, 2600), napt('192.0.2.18', 1500, 2500)];
+      const answer = await call('POST', '/napt/batch', body);
+      expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.1: duplicate']]);
+    });
+
     it('reports the faults of every item', async () => {
       const body = [napt('192.0.2.16', 2, 1), 5, { ip: '192.0.2.16' }];
       const answer = await call('POST', '/napt/batch', body);

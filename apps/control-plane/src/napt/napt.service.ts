@@ -50,16 +50,16 @@ export class NaptService {
   /** Adds all or none. */
   createAll(assignments: readonly NaptAssignment[]): Promise<Revised<readonly NaptAssignment[]>> {
     return this.writer.write(async (tx) => {
-      const found = clashesByAddress(assignments, await standingBeside(tx, assignments));
-      const inBody = found.filter(({ earlier }) => earlier.order !== STANDING);
       refuseFaults([
         ...(await batchProfileFaults(tx, assignments)),
-        ...inBody.map(({ earlier, later }): Fault => {
+        ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
           const msg = `Clashes with ${text(earlier)} in the same request`;
           return { loc: PLACES.batch(later.order).item, msg, type: 'duplicate' };
         }),
       ]);
-      if (found.length > 0) throw clashConflict(found[0]);
+      const standing = await standingBeside(tx, assignments);
+      const [clash] = clashesByAddress(assignments, standing);
+      if (clash !== undefined) throw clashConflict(clash);
       await insertAssignments(tx, assignments);
       return { result: assignments, changes: assignments.map(added) };
     });
