@@ -16,10 +16,24 @@ const ascending = fc
   .uniqueArray(fc.constantFrom(0, 1, 3, 12, 99, 2_147_483_647), { maxLength: 4 })
   .map((ids) => ids.sort((a, b) => a - b));
 
-const label = fc.constantFrom('a', 'b', 'xn--bcher-kva', '_dns');
-/** One to six labels, the last of them `example`. */
+/**
+ * Names below `example`: mostly of so few that rules, listings and questions fall on one another, some of other labels, and some with about
+ * as many as a mask of suffixes has bits, or as many as there can be.
+ */
 export const name: fc.Arbitrary<string> = fc
-  .array(label, { maxLength: 5 })
+  .oneof(
+    { weight: 8, arbitrary: fc.array(fc.constantFrom('a', 'b'), { maxLength: 3 }) },
+    {
+      weight: 2,
+      arbitrary: fc.array(fc.constantFrom('a', 'xn--bcher-kva', '_dns'), { maxLength: 5 }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(29, 30, 31, 32, 40, 123)
+        .map((count) => Array.from({ length: count }, () => 'a')),
+    },
+  )
   .map((labels) => [...labels, 'example'].join('.'));
 
 const profile = fc.record({
@@ -37,8 +51,13 @@ const profile = fc.record({
 });
 
 const address4 = fc.oneof(
-  fc.constantFrom(0xc000_0201n, 0xc000_0202n, 0xc000_02ffn, 0xc633_6401n, 0n, 0xffff_ffffn),
-  fc.nat({ max: 255 }).map((host) => 0xcb00_7100n + BigInt(host)),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      ...[0xc000_0201n, 0xc000_0202n, 0xc000_02ffn, 0xc633_6401n, 0n, 0xffff_ffffn],
+    ),
+  },
+  { weight: 1, arbitrary: fc.nat({ max: 255 }).map((host) => 0xcb00_7100n + BigInt(host)) },
 );
 const SITE = 0x2001_0db8_0000_0000_0000_0000_0000_0000n;
 const address6 = fc.oneof(
@@ -55,14 +74,22 @@ function masked(address: bigint, width: number, length: number): bigint {
 }
 
 const network4 = fc
-  .tuple(address4, fc.integer({ min: 10, max: 32 }), profileId)
+  .tuple(
+    address4,
+    fc.oneof(fc.constantFrom(10, 16, 24), fc.integer({ min: 10, max: 32 })),
+    profileId,
+  )
   .map(([address, prefixLength, id]) => ({
     address: wordsOf(4, masked(address, 32, prefixLength))[0],
     prefixLength,
     profileId: id,
   }));
 const network6 = fc
-  .tuple(address6, fc.integer({ min: 16, max: 128 }), profileId)
+  .tuple(
+    address6,
+    fc.oneof(fc.constantFrom(16, 32, 64), fc.integer({ min: 16, max: 128 })),
+    profileId,
+  )
   .map(([address, prefixLength, id]) => ({
     address: wordsOf(6, masked(address, 128, prefixLength)),
     prefixLength,
@@ -103,8 +130,8 @@ const blockPage = fc.record({ id: fc.nat({ max: 3 }), type: fc.constantFrom(0, 1
 export const operation: fc.Arbitrary<Operation> = fc
   .tuple(
     fc.oneof(
-      { weight: 5, arbitrary: fc.tuple(fc.constant('profile'), profile) },
-      { weight: 5, arbitrary: fc.tuple(fc.constant('domainRule'), domainRule) },
+      { weight: 8, arbitrary: fc.tuple(fc.constant('profile'), profile) },
+      { weight: 10, arbitrary: fc.tuple(fc.constant('domainRule'), domainRule) },
       { weight: 3, arbitrary: fc.tuple(fc.constant('ipv4Network'), network4) },
       { weight: 3, arbitrary: fc.tuple(fc.constant('ipv6Network'), network6) },
       { weight: 3, arbitrary: fc.tuple(fc.constant('naptAssignment'), napt) },
@@ -121,7 +148,7 @@ export const operation: fc.Arbitrary<Operation> = fc
 /** Who lists which name. */
 export const listings: fc.Arbitrary<ReadonlyMap<string, Listing>> = fc
   .array(fc.tuple(name, fc.record({ categories: ascending, applications: ascending })), {
-    maxLength: 10,
+    maxLength: 14,
   })
   .map((entries) => new Map(entries));
 

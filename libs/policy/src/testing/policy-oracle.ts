@@ -44,8 +44,8 @@ export interface Judgement {
   readonly ids: readonly number[];
 }
 
-/** Allow or deny, and by which suffix; null: none. */
-type Said = Pick<Judgement, 'labels' | 'ids'> & { allows: boolean };
+/** Of a judgement that goes by no suffix. */
+const NOTHING = { explicitAllow: false, labels: 0, ids: [] } as const;
 
 /** The filtering semantics of decisions §5 and §7 written down as they stand there: every entity in a map, every question a scan. */
 export class PolicyOracle {
@@ -135,25 +135,45 @@ export class PolicyOracle {
     };
   }
 
-  judge(profile: Profile, name: string): Judgement {
-    const list = { said: this.askDomainRules(profile, name), reason: 'domainRule' as const };
-    const app = { said: this.askApplications(profile, name), reason: 'applicationRule' as const };
-    for (const { said, reason } of profile.appawarePriorityOverBwlists
-      ? [app, list]
-      : [list, app]) {
-      if (said === null) continue;
-      const { allows, labels, ids } = said;
-      return { verdict: allows ? 'permit' : 'block', reason, explicitAllow: allows, labels, ids };
+  /** Everything that is said of a name, in the order in which the profile listens: the first decides. */
+  voices(profile: Profile, name: string): Judgement[] {
+    const lists = this.askDomainRules(profile, name);
+    const applications = this.askApplications(profile, name);
+    const rules = profile.appawarePriorityOverBwlists
+      ? [applications, lists]
+      : [lists, applications];
+    const whiteListOnly = profile.whiteListOnly
+      ? ({ ...NOTHING, verdict: 'block', reason: 'whiteListOnly' } as const)
+      : null;
+    const all = [...rules, whiteListOnly, this.askCategories(profile, name)];
+    return all.filter((one) => one !== null);
+  }
+
+  private askDomainRules(profile: Profile, name: string): Judgement | null {
+    const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
+    for (const suffix of suffixes(name)) {
+      const hash = hashDomain(suffix, this.key);
+      const rule = rules.find((one) => one.domainHash === hash);
+      if (rule === undefined) continue;
+      return ruleSays('domainRule', rule.verdict, suffix, []);
     }
-    if (profile.whiteListOnly) {
-      return {
-        verdict: 'block',
-        reason: 'whiteListOnly',
-        explicitAllow: false,
-        labels: 0,
-        ids: [],
-      };
+    return null;
+  }
+
+  private askApplications(profile: Profile, name: string): Judgement | null {
+    for (const suffix of suffixes(name)) {
+      const listed = this.listings.get(suffix)?.applications ?? [];
+      const rules = profile.applicationRules.filter((rule) => listed.includes(rule.applicationId));
+      if (rules.length === 0) continue;
+      const allowing = rules.filter((rule) => rule.verdict === RuleVerdict.allow);
+      const deciding = allowing.length > 0 ? allowing : rules;
+      const ids = deciding.map((rule) => rule.applicationId);
+      return ruleSays('applicationRule', deciding[0].verdict, suffix, ids);
     }
+    return null;
+  }
+
+  private askCategories(profile: Profile, name: string): Judgement | null {
     for (const suffix of suffixes(name)) {
       const listed = this.listings.get(suffix)?.categories ?? [];
       const ids = listed.filter((id) => profile.categoryIds.includes(id));
@@ -166,34 +186,33 @@ export class PolicyOracle {
         ids,
       };
     }
-    return { verdict: 'permit', reason: 'none', explicitAllow: false, labels: 0, ids: [] };
-  }
-
-  private askDomainRules(profile: Profile, name: string): Said | null {
-    const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
-    for (const suffix of suffixes(name)) {
-      const rule = rules.find((one) => one.domainHash === hashDomain(suffix, this.key));
-      if (rule === undefined) continue;
-      return { allows: rule.verdict === RuleVerdict.allow, labels: labelsOf(suffix), ids: [] };
-    }
-    return null;
-  }
-
-  private askApplications(profile: Profile, name: string): Said | null {
-    for (const suffix of suffixes(name)) {
-      const listed = this.listings.get(suffix)?.applications ?? [];
-      const rules = profile.applicationRules.filter((rule) => listed.includes(rule.applicationId));
-      if (rules.length === 0) continue;
-      const allowing = rules.filter((rule) => rule.verdict === RuleVerdict.allow);
-      const ids = (allowing.length > 0 ? allowing : rules).map((rule) => rule.applicationId);
-      return { allows: allowing.length > 0, labels: labelsOf(suffix), ids };
-    }
     return null;
   }
 
   private all<K extends EntityKind>(kind: K): Entities[K][] {
     return [...this.entities.get(kind)!.values()] as Entities[K][];
   }
+}
+
+/** What the first of `voices` decides; without any, nothing speaks against the name. */
+export function decided([first]: readonly Judgement[]): Judgement {
+  return first ?? { ...NOTHING, verdict: 'permit', reason: 'none' };
+}
+
+function ruleSays(
+  reason: Judgement['reason'],
+  said: RuleVerdict,
+  suffix: string,
+  ids: readonly number[],
+): Judgement {
+  const allows = said === RuleVerdict.allow;
+  return {
+    verdict: allows ? 'permit' : 'block',
+    reason,
+    explicitAllow: allows,
+    labels: labelsOf(suffix),
+    ids,
+  };
 }
 
 /** The name and its parents, longest first. */
