@@ -175,6 +175,7 @@ export class Follower {
       return true;
     }
     if (this.differs()) return true;
+    this.compact();
     this.reachedHead();
     return false;
   }
@@ -209,11 +210,15 @@ export class Follower {
       const head = await this.configuration.apply(change);
       this.counters.changesApplied++;
       this.moved(head);
-      this.configuration.compactIfDue(() => this.options.feed.snapshot());
+      this.compact();
     } catch (error) {
       this.loadNext = 'failed';
       throw error;
     }
+  }
+
+  private compact(): void {
+    this.configuration.compactIfDue(() => this.options.feed.snapshot());
   }
 
   private async ask(revision: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { decodeChange } from '@weir/config-model';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -23,6 +23,11 @@ describe('KeptConfiguration', () => {
     const target = new MemoryTarget();
     const kept = new KeptConfiguration(target, new SnapshotDisk(folder, silent), silent, retryMs);
     return { target, kept, head: await kept.restore() };
+  };
+  /** A file in its place: nothing can be written there. */
+  const takeFolder = () => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
   };
   const applyNext = async (kept: KeptConfiguration, log: MemoryLog) => {
     await kept.apply(decodeChange(log.commit(log.revision + 1, 2)));
@@ -50,10 +55,10 @@ describe('KeptConfiguration', () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { kept } = await start(0);
-    rmSync(folder, { recursive: true });
+    takeFolder();
     await kept.load(log.snapshot());
     await applyNext(kept, log);
-    mkdirSync(folder);
+    rmSync(folder);
     await applyNext(kept, log);
     await applyNext(kept, log);
     expect((await start()).head).toEqual(log.currentHead());
@@ -63,12 +68,11 @@ describe('KeptConfiguration', () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { kept } = await start();
-    rmSync(folder, { recursive: true });
+    takeFolder();
     await kept.load(log.snapshot());
     const asked = vi.spyOn(log, 'snapshot');
     for (let i = 0; i < 5; i++) await applyNext(kept, log);
     expect(asked).toHaveBeenCalledTimes(1);
-    mkdirSync(folder);
   });
 
   it('does not go on from a configuration that was replaced while the disk failed', async () => {
@@ -79,7 +83,10 @@ describe('KeptConfiguration', () => {
     log.replace(new Map([[7, 2]]));
     const away = `${folder}-away`;
     renameSync(folder, away);
+    mkdirSync(folder);
+    takeFolder();
     await kept.load(log.snapshot());
+    rmSync(folder);
     renameSync(away, folder);
     await applyNext(kept, log);
     expect((await start()).head).toEqual(log.currentHead());

@@ -260,11 +260,12 @@ describe('SnapshotDisk', () => {
   it('hands the parts on when the disk does not take them, says so, and wants another snapshot', async () => {
     const disk = await openDisk();
     rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'a file in the place of the folder');
     expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: false });
     disk.append(change(8));
     expect(errors).toEqual(['the configuration cannot be kept on disk']);
     expect(disk.isRecordingDue).toBe(true);
-    mkdirSync(folder);
+    rmSync(folder);
     await record(disk, 8);
     expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [] });
   });
@@ -280,6 +281,32 @@ describe('SnapshotDisk', () => {
     disk.append(change(8));
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
     expect(disk.isRecordingDue).toBe(false);
+  });
+
+  it('hands the parts on when the disk does not even let a recording be removed', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    const elsewhere = `${folder}-elsewhere`;
+    const recorded = await record(disk, 9, () => {
+      renameSync(folder, elsewhere);
+      writeFileSync(folder, 'a file in the place of the folder');
+    });
+    expect(recorded).toEqual({ parts: snapshotAt(9), isKept: false });
+    rmSync(folder);
+    renameSync(elsewhere, folder);
+    expect((await readBack())?.parts).toEqual(snapshotAt(7));
+  });
+
+  it('notices that its folder was removed, and makes another', async () => {
+    const disk = await openDisk();
+    await record(disk, 7);
+    rmSync(folder, { recursive: true });
+    disk.append(change(8));
+    expect(disk.isRecordingDue).toBe(true);
+    await record(disk, 8);
+    disk.append(change(9));
+    expect(disk.isRecordingDue).toBe(false);
+    expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [9] });
   });
 
   it.skipIf(!prlimit)(

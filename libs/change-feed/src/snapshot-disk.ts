@@ -1,5 +1,5 @@
 import type { Change } from '@weir/config-model';
-import { appendFileSync, closeSync, ftruncateSync, openSync, renameSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -119,8 +119,12 @@ export class SnapshotDisk {
     let writer: SnapshotFileWriter | null = null;
     const abandon = async (): Promise<void> => {
       if (this.sinceRecording === changes) this.sinceRecording = null;
-      await writer?.abandon();
+      const abandoned = writer;
       writer = null;
+      // What cannot be removed either must keep nobody from what was read.
+      await abandoned?.abandon().catch((error: unknown) => {
+        this.fail(error);
+      });
     };
     const attempt = async <T>(step: () => Promise<T>): Promise<T | false> => {
       try {
@@ -132,6 +136,8 @@ export class SnapshotDisk {
       }
     };
     const create = async (): Promise<void> => {
+      // It may have been removed while this process ran.
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
       writer = await SnapshotFileWriter.create(path);
     };
     async function* tee(): AsyncGenerator<SnapshotPart> {
@@ -162,6 +168,7 @@ export class SnapshotDisk {
     try {
       // Not `writeSync`, which a disk that is nearly full has write a part of the line, and says nothing.
       appendFileSync(this.journal, line);
+      if (fstatSync(this.journal).nlink === 0) throw new Error('the journal was removed');
       this.journalBytes += Buffer.byteLength(line);
     } catch (error) {
       this.close();
@@ -202,7 +209,11 @@ export class SnapshotDisk {
     const unfinished = names.filter(
       (name) => name.startsWith('snapshot.new') || name === 'journal.new',
     );
-    await Promise.all(unfinished.map((name) => rm(this.path(name), { force: true })));
+    const removing = unfinished.map((name) => rm(this.path(name), { force: true }));
+    // A disk that takes nothing may give what it has.
+    await Promise.all(removing).catch((error: unknown) => {
+      this.fail(error);
+    });
   }
 
   private fail(error: unknown): void {

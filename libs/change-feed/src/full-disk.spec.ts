@@ -1,0 +1,89 @@
+import { decodeChange } from '@weir/config-model';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KeptConfiguration } from './kept-configuration.js';
+import { SnapshotDisk } from './snapshot-disk.js';
+import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const DISK_BYTES = 256 * 1024;
+const RETRY_MS = 20;
+
+const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;
+const unmount = (folder: string): void => void spawnSync('umount', ['--lazy', folder]);
+const canMount = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-mount-'));
+  const can = mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder);
+  if (can) unmount(folder);
+  rmSync(folder, { recursive: true });
+  return can;
+})();
+
+describe.skipIf(!canMount)('a small disk (skipped where this user may mount none)', () => {
+  let folder: string;
+  let log: MemoryLog;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-small-'));
+    mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder);
+    log = new MemoryLog();
+    log.commit(1, 1);
+  });
+  afterEach(() => {
+    unmount(folder);
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = async () => {
+    const target = new MemoryTarget();
+    const disk = new SnapshotDisk(folder, silent);
+    const kept = new KeptConfiguration(target, disk, silent, RETRY_MS);
+    return { target, kept, head: await kept.restore() };
+  };
+  /** As the follower does it after each step. */
+  const keepUp = async (kept: KeptConfiguration) => {
+    await new Promise((resolve) => setTimeout(resolve, 2 * RETRY_MS));
+    kept.compactIfDue(() => log.snapshot());
+  };
+  const expectAllAtNextStart = async (kept: KeptConfiguration) => {
+    await kept.close();
+    const { head, target } = await start();
+    expect(head).toEqual(log.currentHead());
+    expect(target.verdicts()).toEqual(log.verdicts());
+  };
+
+  it('that was full for a while has everything again, from the next changes on', async () => {
+    const { kept } = await start();
+    await kept.load(log.snapshot());
+    const ballast = join(folder, 'ballast');
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(ballast, Buffer.alloc((bavail - 1) * bsize));
+    // Until the journal ends within a change.
+    for (let id = 0; id < 400; id++) await kept.apply(decodeChange(log.commit(id, 2)));
+    rmSync(ballast);
+    await kept.apply(decodeChange(log.commit(500, 2)));
+    await keepUp(kept);
+    await kept.apply(decodeChange(log.commit(501, 1)));
+    await expectAllAtNextStart(kept);
+  });
+
+  it('that is read-only is started from, and has everything when it is writable again', async () => {
+    const first = await start();
+    await first.kept.load(log.snapshot());
+    await first.kept.apply(decodeChange(log.commit(2, 2)));
+    await first.kept.close();
+    writeFileSync(join(folder, 'snapshot.new-1'), 'of a process that was killed');
+    mount('-o', 'remount,ro', folder);
+    const { kept, head } = await start();
+    expect(head).toEqual(log.currentHead());
+    await kept.apply(decodeChange(log.commit(3, 2)));
+    expect(await kept.load(log.snapshot())).toEqual(log.currentHead());
+    mount('-o', 'remount,rw', folder);
+    await kept.apply(decodeChange(log.commit(4, 2)));
+    await keepUp(kept);
+    await expectAllAtNextStart(kept);
+  });
+});
