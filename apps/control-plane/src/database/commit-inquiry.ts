@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDatabaseUnreachable } from '../errors/database-faults.js';
 import { RequestError } from '../errors/errors.js';
 
 /** Longest that the answer to a change waits to learn whether it stands. */
@@ -19,11 +18,13 @@ const END_SESSION =
  * Runs a transaction to its end. One that fails when its COMMIT is on its way may stand all the same: the COMMIT may have got through,
  * and the answer been lost. Then the database is asked.
  * @param run calls `committing` with its outcome before its COMMIT is sent.
- * @throws what `run` throws, when nothing stands.
+ * @param deadlineMs longest that the database is asked.
+ * @throws what `run` throws, when nothing stands; RequestError `commitUnknown` when the database does not tell.
  */
 export async function settled<O>(
   pool: Pool,
   run: (committing: (outcome: O, transactionId: string) => void) => Promise<O>,
+  deadlineMs = DEADLINE_MS,
 ): Promise<O> {
   const sent: { outcome: O; transactionId: string }[] = [];
   try {
@@ -32,7 +33,8 @@ export async function settled<O>(
     });
   } catch (error) {
     const [last] = sent;
-    if (last !== undefined && (await isCommitted(pool, last.transactionId))) return last.outcome;
+    if (last !== undefined && (await isCommitted(pool, last.transactionId, deadlineMs)))
+      return last.outcome;
     throw error;
   }
 }
@@ -42,32 +44,31 @@ export async function settled<O>(
  * @param transactionId as `pg_current_xact_id()` gave it.
  * @throws RequestError `commitUnknown` when the database cannot be asked in time.
  */
-async function isCommitted(pool: Pool, transactionId: string): Promise<boolean> {
+async function isCommitted(
+  pool: Pool,
+  transactionId: string,
+  deadlineMs: number,
+): Promise<boolean> {
   const startedMs = performance.now();
-  while (performance.now() - startedMs < DEADLINE_MS) {
+  while (performance.now() - startedMs < deadlineMs) {
     const status = await ask(pool, transactionId);
     if (status === 'committed') return true;
     if (status === 'aborted') return false;
     if (status === 'in progress' && performance.now() - startedMs > GRACE_MS) {
-      await pool.query(END_SESSION, [transactionId]).catch(passUnreachable);
+      // Then it ends by itself, sooner or later.
+      await pool.query(END_SESSION, [transactionId]).catch(() => undefined);
     }
     await sleep(RETRY_MS);
   }
   throw new RequestError('commitUnknown', undefined, { 'Retry-After': '1' });
 }
 
-/** @returns null while the database is out of reach. */
+/** @returns null when the database does not tell, for whatever reason: no other error may stand for a change that perhaps stands. */
 async function ask(pool: Pool, transactionId: string): Promise<string | null> {
   try {
     const { rows } = await pool.query<{ status: string | null }>(STATUS, [transactionId]);
     return rows[0]?.status ?? null;
-  } catch (error) {
-    passUnreachable(error);
+  } catch {
     return null;
   }
-}
-
-/** @throws the error, unless it says that the database is out of reach: then it is asked again. */
-function passUnreachable(error: unknown): void {
-  if (!isDatabaseUnreachable(error)) throw error;
 }

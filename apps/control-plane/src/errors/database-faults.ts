@@ -1,4 +1,4 @@
-/** Codes that say that the database could not be asked, or that it ended the conversation before the commit. */
+/** Codes that say that the database could not be asked, could not do it now, or ended the conversation before the commit. */
 const UNREACHABLE = new Set([
   // of the operating system
   'ECONNREFUSED',
@@ -9,7 +9,7 @@ const UNREACHABLE = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // of PostgreSQL: class 08, shutdown, crash, start-up, too many connections, read-only standby
+  // of PostgreSQL: class 08, shutdown, crash, start-up, read-only standby
   '08000',
   '08001',
   '08003',
@@ -18,8 +18,21 @@ const UNREACHABLE = new Set([
   '57P01',
   '57P02',
   '57P03',
-  '53300',
   '25006',
+  // class 53: disk full, out of memory, too many connections, and the like
+  '53000',
+  '53100',
+  '53200',
+  '53300',
+  '53400',
+  // the time limits of its operator, and ours: of a statement, a lock, a pause in a transaction, a session
+  '57014',
+  '55P03',
+  '25P03',
+  '57P05',
+  // in the way of another transaction
+  '40001',
+  '40P01',
   // of Prisma: not reachable, timed out, closed, no connection free, no transaction begun in time
   'P1001',
   'P1002',
@@ -27,6 +40,7 @@ const UNREACHABLE = new Set([
   'P1017',
   'P2024',
   'P2028',
+  'P2034',
 ]);
 
 /** Kinds of failures of Prisma's driver adapter that say the same. */
@@ -35,6 +49,7 @@ const UNREACHABLE_KINDS = new Set([
   'DatabaseNotReachable',
   'SocketTimeout',
   'TooManyConnections',
+  'TransactionWriteConflict',
 ]);
 
 /** What `pg` says without a code. */
@@ -43,7 +58,9 @@ const UNREACHABLE_MESSAGE =
 
 const DEEPEST_CAUSE = 8;
 
-/** Whether an error comes of the database being out of reach, rather than of what it was asked. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether an error comes of the state that the database is in, rather than of what it was asked. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   let current = error;
   for (
@@ -51,7 +68,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     depth < DEEPEST_CAUSE && current !== null && typeof current === 'object';
     depth++
   ) {
-    const { code, originalCode, kind, message, cause, errors } = current as Record<string, unknown>;
+    const { code, originalCode, kind, message, cause, errors, meta } = current as Fields;
     if (typeof kind === 'string' && UNREACHABLE_KINDS.has(kind)) return true;
     if ([code, originalCode].some((one) => typeof one === 'string' && UNREACHABLE.has(one))) {
       return true;
@@ -59,7 +76,8 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
     // Node tries several addresses and reports them together.
     if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;
-    current = cause;
+    // Prisma keeps what its driver said beside the chain of causes.
+    current = cause ?? (meta as Fields | undefined)?.['driverAdapterError'];
   }
   return false;
 }

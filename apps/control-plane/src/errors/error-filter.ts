@@ -14,6 +14,8 @@ export class ErrorFilter implements ExceptionFilter {
     const requestId = request.context.id;
     const answer = answerTo(error, requestId);
     if (answer.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
+    else if (answer.status === 503)
+      this.log.warn({ reason: lastLine(error), request_id: requestId }, 'request refused for now');
     if (response.headersSent) {
       // Half an answer is out: only a broken connection tells the client that it is not whole.
       response.destroy();
@@ -21,4 +23,9 @@ export class ErrorFilter implements ExceptionFilter {
     }
     response.status(answer.status).set(answer.headers).json(answer.body);
   }
+}
+
+/** Prisma's messages begin with a piece of the program. */
+function lastLine(error: unknown): string {
+  return String(error).trimEnd().split('\n').at(-1) ?? '';
 }

@@ -19,15 +19,24 @@ interface HeadRow {
 const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
   text: `
-    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id
+    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id,
+           set_config('idle_in_transaction_session_timeout', $1, true)
     FROM config_head FOR UPDATE`,
 };
 
-/** Locks the head until the transaction ends: changes are made one after the other across all replicas. */
+/** Longest that a change thinks between two statements; milliseconds, unless the machine is very busy. */
+const PAUSE_MS = 10_000;
+
+/**
+ * Locks the head until the transaction ends: changes are made one after the other across all replicas.
+ * @param pauseMs a holder that asks PostgreSQL nothing for longer has its transaction ended: one that is cut off, or stopped, would
+ * otherwise keep every replica waiting for hours, until TCP gives its connection up.
+ */
 export async function lockHead(
   client: ClientBase,
+  pauseMs = PAUSE_MS,
 ): Promise<{ head: LockedHead; transactionId: string }> {
-  const [row] = (await client.query<HeadRow>(LOCK_HEAD)).rows;
+  const [row] = (await client.query<HeadRow>({ ...LOCK_HEAD, values: [String(pauseMs)] })).rows;
   // An empty answer gives undefined, whatever the type says.
   if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
   return {

@@ -32,6 +32,8 @@ const TURN_TIMEOUT_MS = 60_000;
 
 /** One statement of a replacement writes millions of rows. */
 const REPLACEMENT_SILENCE_MS = 300_000;
+/** A replacement may check millions of rows while it holds the head. */
+const REPLACEMENT_PAUSE_MS = 60_000;
 
 /** No setting: the fault suite (docs/fault-suite.md) sets it to kill a replica between a commit and its publication. */
 // eslint-disable-next-line no-restricted-properties -- unset wherever Weir serves anybody, so no variable of the schema
@@ -99,7 +101,7 @@ export class ConfigurationWriter {
   ): Promise<EncodedChange> {
     const change = await settled<EncodedChange>(this.database.pool, (committing) =>
       inTransaction(this.database, REPLACEMENT_SILENCE_MS, async (client) => {
-        const { head, transactionId } = await lockHead(client);
+        const { head, transactionId } = await lockHead(client, REPLACEMENT_PAUSE_MS);
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });

@@ -6,6 +6,8 @@ export interface TcpProxy {
   cut(): void;
   /** Takes what comes in and hands nothing on, as a server that hangs does. */
   freeze(): void;
+  /** The same from when a client sends this text, and nobody hears of a connection that is closed either: a cut that is silent. */
+  freezeAt(text: string): void;
   mend(): void;
   /**
    * Breaks the connection on which the client next sends this text, before or after it reached the server; the server's answer to it is
@@ -28,6 +30,8 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   let state: 'open' | 'closed' | 'frozen' = 'open';
   let trap: { text: string; when: 'before' | 'after'; once: string; staysAway: boolean } | null =
     null;
+  let freezesAt: string | null = null;
+  let isCut = false;
   const track = (socket: Socket): Socket => {
     sockets.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
@@ -52,6 +56,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     }
     const far = track(connect(target.port, target.host));
     near.on('data', (bytes: Buffer) => {
+      if (freezesAt !== null && bytes.includes(freezesAt)) {
+        [state, isCut, freezesAt] = ['frozen', true, null];
+      }
       if (trap !== null && bytes.includes(trap.once)) trap.once = '';
       if (trap?.once === '' && bytes.includes(trap.text)) spring(bytes, near, far);
       else if (state !== 'frozen') far.write(bytes);
@@ -59,7 +66,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     far.on('data', (bytes: Buffer) => {
       if (state !== 'frozen') near.write(bytes);
     });
-    near.once('close', () => setTimeout(() => far.destroy(), LAST_WORDS_MS));
+    near.once('close', () => {
+      if (!isCut) setTimeout(() => far.destroy(), LAST_WORDS_MS);
+    });
     far.once('close', () => near.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,8 +84,11 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     freeze: () => {
       state = 'frozen';
     },
+    freezeAt: (text) => {
+      freezesAt = text;
+    },
     mend: () => {
-      state = 'open';
+      [state, isCut] = ['open', false];
     },
     breakAt: (text, when, { once = '', staysAway = false } = {}) => {
       trap = { text, when, once, staysAway };
