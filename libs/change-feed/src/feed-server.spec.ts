@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FeedClient } from './feed-client.js';
 import { createFeedServer, type FeedSource } from './feed-server.js';
+import type { SnapshotPart } from './protocol.js';
 import { MemoryLog, Outage } from './testing/memory-log.js';
 
 const TOKEN = 'token-of-the-feed-server-spec';
@@ -45,6 +46,32 @@ describe('GET /changes', () => {
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: false });
     log.refusesChanges = true;
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: true });
+  });
+});
+
+describe('GET /snapshot', () => {
+  it('is broken off when the follower does not read on, so that nothing is held open for it', async () => {
+    let isClosed = false;
+    const source = Object.assign(new MemoryLog(), {
+      async *snapshot(): AsyncGenerator<SnapshotPart> {
+        try {
+          yield await Promise.resolve({ type: 'head', revision: 1, digest: '0123456789abcdef' });
+          const rows = Array.from({ length: 1_000 }, (_, i) => [i, 0]);
+          for (;;) yield { type: 'rows', kind: 'blockPage', rows };
+        } finally {
+          isClosed = true;
+        }
+      },
+    });
+    const isOutage = () => false;
+    const server = createFeedServer({ source, token: TOKEN, log: silent, isOutage, stallMs: 300 });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write(`GET /snapshot HTTP/1.1\r\nHost: feed\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+    await vi.waitFor(() => expect(isClosed).toBe(true), 10_000);
+    socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
   });
 });
 

@@ -32,7 +32,12 @@ export interface FeedServerOptions {
   readonly log: FeedLogger;
   /** Whether what the source threw may pass: answered with 503 then, otherwise with 500. */
   readonly isOutage: (error: unknown) => boolean;
+  /** Longest that a connection may stand still while a request is answered on it. */
+  readonly stallMs?: number;
 }
+
+/** Followers give up earlier. */
+const STALL_MS = 30_000;
 
 /**
  * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
@@ -49,6 +54,8 @@ export function createFeedServer(options: FeedServerOptions): Server {
   });
   server.requestTimeout = 10_000;
   server.headersTimeout = 5_000;
+  // A follower that does not read on would hold what it reads from open.
+  server.timeout = options.stallMs ?? STALL_MS;
   return server;
 }
 

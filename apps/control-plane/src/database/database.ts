@@ -7,8 +7,8 @@ import { boundSilence } from './silence.js';
 import { replaceStale } from './stale-statements.js';
 import { WriteConnection } from './write-connection.js';
 
-/** Connections that one replica holds at most for reads, the feed and what is loaded, besides the one for changes. */
-const MAX_CONNECTIONS = 9;
+/** Connections that one replica holds at most, besides the one for changes. Whoever reads slowly is in the way of his like alone. */
+const MAX_CONNECTIONS = { brief: 5, listings: 4, snapshots: 4 };
 /** A database that does not answer for this long counts as out of reach. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection that rests is kept from being forgotten by what is between, a load balancer or a firewall. */
@@ -22,8 +22,12 @@ export const MAX_WAIT_MS = 10_000;
 
 /** The connections of a replica, and Prisma on top of them. */
 export class Database {
-  /** For everything but changes. */
+  /** For everything but changes and what others read at their own pace. */
   readonly pool: pg.Pool;
+  /** For lists of the management API. */
+  readonly listings: pg.Pool;
+  /** For followers that load the whole configuration. */
+  readonly snapshots: pg.Pool;
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
 
@@ -40,7 +44,9 @@ export class Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'weir-control-plane',
     };
-    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS });
+    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.brief });
+    this.listings = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.listings });
+    this.snapshots = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.snapshots });
     this.writes = new WriteConnection(settings);
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
@@ -78,10 +84,11 @@ export class Database {
 
   async close(): Promise<void> {
     await this.prisma.$disconnect();
-    await Promise.all([this.writes.close(), this.pool.end()]);
+    const ending = [this.pool, this.listings, this.snapshots].map((pool) => pool.end());
+    await Promise.all([this.writes.close(), ...ending]);
   }
 
   private get pools(): readonly pg.Pool[] {
-    return [this.pool, this.writes.pool];
+    return [this.pool, this.listings, this.snapshots, this.writes.pool];
   }
 }

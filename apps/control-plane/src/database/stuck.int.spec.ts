@@ -78,7 +78,7 @@ describe('what the database refuses for now', () => {
     'by the %s of its operator is 503 with Retry-After, and nothing was changed',
     async (setting) => {
       expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
-      const databaseUrl = harness.environment['DATABASE_URL']!;
+      const databaseUrl = harness.environment['DATABASE_URL'];
       const name = new URL(databaseUrl).pathname.slice(1);
       await harness.sql(`ALTER DATABASE "${name}" SET ${setting} = '200ms'`);
       const replica = await harness.startReplica();

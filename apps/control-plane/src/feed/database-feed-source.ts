@@ -69,7 +69,7 @@ export class DatabaseFeedSource implements FeedSource {
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {
-    const snapshot = await Snapshot.open(this.database.pool);
+    const snapshot = await Snapshot.open(this.database.snapshots);
     try {
       yield { type: 'head', ...snapshot.head };
       for (const kind of ENTITY_KINDS) {

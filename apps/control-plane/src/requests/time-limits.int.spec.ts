@@ -1,7 +1,38 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { limitTimes } from './time-limits.js';
+
+/** What a client that stops reading for longer than the limit gets, reading again afterwards. */
+async function readLate(listener: RequestListener, pauseMs: number): Promise<number> {
+  const server = createServer(listener);
+  limitTimes(server, { headMs: 9_000, requestMs: 9_000, idleMs: 100, stallMs: 300 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let bytes = 0;
+  await new Promise<void>((resolve) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('data', (chunk) => (bytes += chunk.length)).on('error', () => undefined);
+    socket.once('close', () => resolve());
+    socket.pause().write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    setTimeout(() => socket.resume(), pauseMs);
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return bytes;
+}
+
+const LONG = Buffer.alloc(64 * 1024 * 1024);
+
+it('a client that stops reading a long answer is cut off', async () => {
+  expect(await readLate((_request, response) => response.end(LONG), 1_500)).toBeLessThan(
+    LONG.length,
+  );
+});
+
+it('a client that waits for an answer is not', async () => {
+  const answerLate: RequestListener = (_request, response) =>
+    void setTimeout(() => response.end('done'), 1_000);
+  expect(await readLate(answerLate, 0)).toBeGreaterThan(0);
+});
 
 it.each([
   ['half a head', 'GET / HTTP/1.1\r\nHost: example.com\r\n', /^HTTP\/1\.1 408 /],
@@ -15,7 +46,7 @@ it.each([
   const server = createServer({ connectionsCheckingInterval: 20 }, (request, response) => {
     request.resume().once('end', () => response.end());
   });
-  limitTimes(server, { headMs: 200, requestMs: 300, idleMs: 100 });
+  limitTimes(server, { headMs: 200, requestMs: 300, idleMs: 100, stallMs: 10_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const received = await new Promise<string>((resolve, reject) => {
     let text = '';

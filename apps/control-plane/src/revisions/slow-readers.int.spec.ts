@@ -1,0 +1,67 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FEED_TOKEN, type Harness, startHarness, TOKEN } from '../testing/harness.js';
+
+/** More than a replica has connections to PostgreSQL. */
+const READERS = 14;
+const WAIT = { timeout: 20_000, interval: 100 };
+
+describe('readers of long answers', () => {
+  let harness: Harness;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    await harness.call('POST', '/profiles/', { profile: { id: 1 } });
+    // Far more than fits into the buffers of a connection.
+    await harness.sql(`
+      INSERT INTO ipv4_network (address, prefix_length, profile_id)
+      SELECT inet '10.0.0.0' + i, 32, 1 FROM generate_series(1, 300000) AS i`);
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  afterAll(() => harness.stop());
+
+  const open = (port: number, path: string, token: string): Socket => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    return socket;
+  };
+  const inTransaction = async () => {
+    const rows = await harness.sql(`
+      SELECT count(*) FROM pg_stat_activity
+      WHERE datname = current_database() AND state LIKE 'idle in transaction%'`);
+    return Number(rows[0][0]);
+  };
+  const expectService = async () => {
+    expect((await harness.call('GET', '/profiles/1')).status).toBe(200);
+    expect((await harness.call('PATCH', '/profiles/1', { cat_ids: [2] })).status).toBe(200);
+    const feed = { headers: { Authorization: `Bearer ${FEED_TOKEN}` } };
+    expect((await fetch(`${harness.feedUrl}/changes?after=0`, feed)).status).toBe(200);
+    const ready = await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/readyz`);
+    expect(ready.status).toBe(200);
+  };
+
+  it('that go away at once leave nothing open', async () => {
+    for (let i = 0; i < 60; i++) {
+      const socket = open(harness.controlPlane.managementPort, '/net/', TOKEN);
+      await sleep(i % 20);
+      socket.destroy();
+    }
+    await vi.waitFor(async () => expect(await inTransaction()).toBe(0), WAIT);
+    await expectService();
+  });
+
+  it.each([
+    ['lists', () => harness.controlPlane.managementPort, '/net/', TOKEN],
+    ['snapshots', () => harness.controlPlane.feedPort, '/snapshot', FEED_TOKEN],
+  ])('that do not read on take nothing from others (%s)', async (_what, port, path, token) => {
+    for (let i = 0; i < READERS; i++) open(port(), path, token).pause();
+    await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(3), WAIT);
+    await sleep(500);
+    await expectService();
+  });
+});
