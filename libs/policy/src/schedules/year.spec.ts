@@ -1,6 +1,6 @@
 import type { Period } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { weekPointAt } from '../testing/wall-clock.js';
+import { isCovered, weekPointAt } from '../testing/wall-clock.js';
 import { WeeklySwitch } from './weekly-switch.js';
 import { ZoneClock } from './zone-clock.js';
 
@@ -37,12 +37,6 @@ const SCHEDULES: Readonly<Record<string, readonly Period[]>> = {
 function wallClockOf(zone: string): Uint16Array {
   return Uint16Array.from({ length: MINUTES }, (_, i) =>
     weekPointAt(FROM_MS + i * MINUTE_MS, zone),
-  );
-}
-
-function isCovered(periods: readonly Period[], point: number): boolean {
-  return periods.some(({ start, end }) =>
-    end > start ? start <= point && point < end : point >= start || point < end,
   );
 }
 

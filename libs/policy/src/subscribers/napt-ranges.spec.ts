@@ -9,7 +9,7 @@ interface Range {
   readonly upper: number;
 }
 
-/** Ranges that halve 0–63, so any two nest or are apart; the last port of each is also the range's end at 65535 scale. */
+/** All ports, or a part of them halved up to six times: any two nest or are apart. */
 const nested: fc.Arbitrary<Range> = fc
   .tuple(fc.integer({ min: 0, max: 6 }), fc.nat())
   .map(([depth, seed]) => {

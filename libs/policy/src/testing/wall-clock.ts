@@ -1,4 +1,4 @@
-import { type Period, WEEK_POINTS } from '@weir/config-model';
+import type { Period } from '@weir/config-model';
 
 /** Every offset that the zones of the tests have is a multiple of this, and so every switch falls on one. */
 const QUARTER_MS = 15 * 60_000;
@@ -37,11 +37,15 @@ export class WallClock {
   }
 
   private covers(periods: readonly Period[], quarter: number): boolean {
-    const point = this.points[quarter];
-    return periods.some(({ start, end }) =>
-      end > start ? start <= point && point < end : point >= start || point < end % WEEK_POINTS,
-    );
+    return isCovered(periods, this.points[quarter]);
   }
+}
+
+/** Whether a half hour of the week is inside any of the periods. */
+export function isCovered(periods: readonly Period[], point: number): boolean {
+  return periods.some(({ start, end }) =>
+    end > start ? start <= point && point < end : point >= start || point < end,
+  );
 }
 
 /** The half hour of the week that a zone's wall clock shows. */
