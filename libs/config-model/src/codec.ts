@@ -40,8 +40,8 @@ export function decodeOperation(value: unknown): Operation {
   throw new RowError('unknown operation');
 }
 
-export function encodeChange(change: Change): EncodedChange {
-  return { ...encodeHead(change), operations: change.operations.map(encodeOperation) };
+export function encodeChange({ revision, digest, operations }: Change): EncodedChange {
+  return { revision, digest, operations: operations.map(encodeOperation) };
 }
 
 /** @throws RowError when `value` is not an encoded change. */
@@ -50,10 +50,6 @@ export function decodeChange(value: unknown): Change {
   const { operations } = value as { operations?: unknown };
   if (!Array.isArray(operations)) throw new RowError('a change has an array of operations');
   return { ...head, operations: operations.map(decodeOperation) };
-}
-
-export function encodeHead(head: Head): Head {
-  return { revision: head.revision, digest: head.digest };
 }
 
 /** @throws RowError when `value` has no revision or digest in its range. */
