@@ -1,7 +1,7 @@
 // A configuration of a given size, the same at every run.
 import { RuleVerdict } from '@weir/config-model';
 import { SuffixHashes } from '@weir/dns-name';
-import { randomNumbers, writeName } from './names.mjs';
+import { writeName } from './names.mjs';
 
 export const APPLICATIONS = 64;
 export const CATEGORIES = 64;
@@ -50,10 +50,14 @@ export function naptRow(i, profileId) {
   return [(0xc612_0000 + (i >>> 6)) >>> 0, lower, lower + 1023, profileId];
 }
 
+/** Profile of network or range i. */
+export function ownerOf(i, profiles) {
+  return profiles === 0 ? 0 : (Math.imul(i, 0x2545_f491) >>> 0) % profiles;
+}
+
 /** Rows by kind, in the order of a snapshot; domain hashes as numbers, so that making them is not part of loading. */
 export function makeRows(size, key) {
-  const profileOf = (i) => Math.imul(i, 0x2545_f491) >>> 0;
-  const any = (i) => (size.profiles === 0 ? 0 : profileOf(i) % size.profiles);
+  const any = (i) => ownerOf(i, size.profiles);
   return {
     *profile() {
       for (let i = 0; i < size.profiles; i++) yield profileRow(i);
@@ -103,5 +107,3 @@ export function makeDefinition(domains) {
   const categoryDomains = domains - applicationDomains;
   return { categoryDomains, applicationDomains };
 }
-
-export { randomNumbers };

@@ -1,12 +1,9 @@
 // Queries whose outcome is known: wire names in one buffer, addresses beside them, read in order as packets are.
-import { networkRow, network6Row, profileRow, ruleOwner } from './configuration.mjs';
+import { naptRow, networkRow, network6Row, ownerOf, ruleOwner } from './configuration.mjs';
 import { randomNumbers, writeName } from './names.mjs';
 
 const NAME_BYTES = 64;
 const LABELS = 5;
-
-/** Profile of network i, as configuration.mjs assigns it. */
-const ownerOf = (i, profiles) => (Math.imul(i, 0x2545_f491) >>> 0) % profiles;
 
 class Queries {
   constructor(count) {
@@ -36,9 +33,9 @@ class Queries {
       this.words[at * 4 + 3] = random();
       return;
     }
-    const range = i % size.napt;
-    this.words[at * 4] = 0xc612_0000 + (range >>> 6);
-    this.ports[at] = (range & 63) * 1024 + (random() & 1023);
+    const [address, lowerPort] = naptRow(i % size.napt, 0);
+    this.words[at * 4] = address;
+    this.ports[at] = lowerPort + (random() & 1023);
   }
 
   /** Fills `client` with query i. @returns the offset of its name. */
@@ -106,5 +103,3 @@ function draft(queries, at, outcome, random, size, catalogue) {
     queries.name(at, 'a', random() % catalogue.applicationDomains);
   if (outcome === 'category') queries.name(at, 'c', random() % catalogue.categoryDomains);
 }
-
-export { profileRow };
