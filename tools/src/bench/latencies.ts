@@ -1,3 +1,5 @@
+import { percentile } from '../percentile.js';
+
 /** Does something again and again while `goOn`. @returns how long each took, in ms. */
 export async function measureLatencies(
   work: () => Promise<unknown>,
@@ -13,8 +15,6 @@ export async function measureLatencies(
 }
 
 export function summarise(latencies: readonly number[]): string {
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (share: number): string =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN).toFixed(1);
-  return `${sorted.length} answered, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
+  const at = (share: number): string => percentile(latencies, share).toFixed(1);
+  return `${latencies.length} answered, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
 }

@@ -1,4 +1,5 @@
-import { change, nextPage, percentile, withDeployment } from './propagation-deployment.js';
+import { percentile } from '../percentile.js';
+import { change, nextPage, withDeployment } from './propagation-deployment.js';
 
 const WARM_UP = 300;
 const CHANGES = 1_000;

@@ -60,9 +60,3 @@ export function nextPage(
 ): ReturnType<typeof change> {
   return change(client, 'PATCH', `/profiles/${profile}`, { profile: { page_id: (n % PAGES) + 1 } });
 }
-
-/** The share'th percentile of the values. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}

@@ -1,9 +1,10 @@
+import { percentile } from '../percentile.js';
 import type { RunResult } from './run.js';
 
 /** What a run came to, for people and for logs. */
 export function renderReport({ tally, log, loads, messages }: RunResult): string {
   const { counts } = tally;
-  const ms = (share: number): string => tally.percentileMs(share).toFixed(1);
+  const ms = (share: number): string => percentile(tally.latenciesMs, share).toFixed(1);
   return [
     `changes    ${counts.acknowledged} acknowledged, ${counts.replacements} of them of everything (${counts.inForceEverywhere} in force on all live resolvers, ${counts.lateResolvers} with a late one ` +
       `(${counts.lateInCalm} in calm), ` +

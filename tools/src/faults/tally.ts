@@ -41,9 +41,4 @@ export class Tally {
     this.violations.push(line);
     if (this.violations.length <= PRINTED_VIOLATIONS) this.onViolation(line);
   }
-
-  percentileMs(share: number): number {
-    const sorted = this.latenciesMs.toSorted((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  }
 }
