@@ -1,14 +1,8 @@
 export { CatalogueImages } from './catalogue-images.js';
-export { FeedClient, FeedError } from './feed-client.js';
-export {
-  createFeedServer,
-  type FeedServerOptions,
-  type FeedSource,
-  type LogPage,
-} from './feed-server.js';
+export { FeedClient } from './feed-client.js';
+export { createFeedServer, type FeedSource, type LogPage } from './feed-server.js';
 export type { StoredImage } from './image-answer.js';
-export { Follower, type FollowerOptions } from './follower.js';
-export type { FollowerCounters, LoadCause } from './follower-counters.js';
+export { Follower } from './follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './kept-configuration.js';
 export { SnapshotDisk } from './snapshot-disk.js';
 export type { Applied } from './follower-registry.js';
@@ -19,5 +13,5 @@ export {
   redisNames,
   type SnapshotPart,
 } from './protocol.js';
-export { ChangePublisher, type ChangePublisherOptions } from './publisher.js';
+export { ChangePublisher } from './publisher.js';
 export { type FeedLogger, logOutages } from './redis.js';
