@@ -6,7 +6,7 @@ export interface InitSize {
   readonly portRanges: number;
 }
 
-/** The size that the design names (data plane, targets). */
+/** The configuration of a large provider, which the goals of docs/performance.md are for. */
 export const FULL_SIZE: InitSize = {
   networks: 1_000_000,
   profiles: 10_000,
