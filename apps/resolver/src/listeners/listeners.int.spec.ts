@@ -133,9 +133,10 @@ describe('TcpListener', () => {
     const { server } = await tcp({ idleMs: 100 });
     const startMs = performance.now();
     expect(await askTcp(server, [], 1)).toEqual([]);
-    const drops = Array.from({ length: 100 }, () => Uint8Array.of(2));
+    const drops = Array.from({ length: 600 }, () => Uint8Array.of(2));
     expect(await askTcp(server, drops, 1).catch(() => [])).toEqual([]);
-    expect(performance.now() - startMs).toBeLessThan(600);
+    // Sending them all takes three seconds at least.
+    expect(performance.now() - startMs).toBeLessThan(2_500);
   });
 
   it('gives idle connections less time when half of all are taken', async () => {

@@ -123,7 +123,7 @@ describe('Forwarder', () => {
     expect(await ask()).toEqual(SILENCE);
     const tookMs = performance.now() - startMs;
     expect(tookMs).toBeGreaterThan(280);
-    expect(tookMs).toBeLessThan(600);
+    expect(tookMs).toBeLessThan(2_000);
     expect(silent.asked).toHaveLength(3);
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
     await sleep(50);
