@@ -116,6 +116,13 @@ describe('domain lists', () => {
       expect(answer.body[9_999]).toEqual(stored('n9999.example.net', DENY));
     });
 
+    it('takes no more than a hundred thousand', async () => {
+      const domains = Array.from({ length: 100_001 }, () => 'example.net');
+      const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
+      expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.domains: too_long']]);
+      expect(answer.body.detail[0].msg).toBe('Must have 100000 items at most');
+    });
+
     it('reports a hundred faults at most', async () => {
       const domains = Array.from({ length: 150 }, () => '*');
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });

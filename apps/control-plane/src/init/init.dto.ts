@@ -5,7 +5,7 @@ import { Ipv4NetworkDto } from '../ipv4-networks/ipv4-network.dto.js';
 import { Ipv6NetworkDto } from '../ipv6-networks/ipv6-network.dto.js';
 import { NaptDto } from '../napt/napt.dto.js';
 import { ProfileDto } from '../profiles/profile.dto.js';
-import { id, listOf } from '../validation/checks.js';
+import { id, listOf, object } from '../validation/checks.js';
 import { Example, exampleOf } from '../validation/examples.js';
 import { Field, ObjectListField } from '../validation/fields.js';
 
@@ -18,9 +18,12 @@ export class DomainListDto {
   @Field(ruleStatus)
   type!: RuleStatus;
 
-  @Field(listOf(domain))
+  @Field(listOf(domain, Infinity))
   domains!: string[];
 }
+
+/** It is loaded as a whole, so its lists have no bound of their own. */
+const any = listOf(object, Infinity);
 
 /** The whole configuration. */
 @Example<InitDto>({
@@ -32,22 +35,22 @@ export class DomainListDto {
   nets6: [exampleOf(Ipv6NetworkDto)],
 })
 export class InitDto {
-  @ObjectListField(() => BlockPageDto)
+  @ObjectListField(() => BlockPageDto, any)
   blockpages!: BlockPageDto[];
 
-  @ObjectListField(() => ProfileDto)
+  @ObjectListField(() => ProfileDto, any)
   profiles!: ProfileDto[];
 
-  @ObjectListField(() => DomainListDto)
+  @ObjectListField(() => DomainListDto, any)
   bw_lists!: DomainListDto[];
 
-  @ObjectListField(() => NaptDto)
+  @ObjectListField(() => NaptDto, any)
   napts!: NaptDto[];
 
-  @ObjectListField(() => Ipv4NetworkDto)
+  @ObjectListField(() => Ipv4NetworkDto, any)
   nets!: Ipv4NetworkDto[];
 
-  @ObjectListField(() => Ipv6NetworkDto)
+  @ObjectListField(() => Ipv6NetworkDto, any)
   nets6!: Ipv6NetworkDto[];
 }
 

@@ -1,4 +1,4 @@
-import type { ValueSchema } from '../validation/checks.js';
+import { MOST_ITEMS, type ValueSchema } from '../validation/checks.js';
 import { exampleOf } from '../validation/examples.js';
 import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/fields.js';
@@ -14,7 +14,8 @@ export class ComponentSchemas {
   /** A reference to the schema of a class, or the schema of a list of them. @throws Error when another class has its name. */
   refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
     if (Array.isArray(type)) {
-      return { type: 'array', items: this.refer((type as readonly [DtoClass])[0], direction) };
+      const items = this.refer((type as readonly [DtoClass])[0], direction);
+      return { type: 'array', items, ...(direction === 'request' && { maxItems: MOST_ITEMS }) };
     }
     const one = type as DtoClass;
     const name = nameOf(one, direction);
@@ -54,7 +55,9 @@ export class ComponentSchemas {
     direction: Direction,
     standard: unknown,
   ): ValueSchema {
-    if (type !== undefined) return this.refer(list ? [type()] : type(), direction);
+    if (type !== undefined && list)
+      return { ...check.schema, items: this.refer(type(), direction) };
+    if (type !== undefined) return this.refer(type(), direction);
     return standard === undefined ? check.schema : { ...check.schema, default: standard };
   }
 }

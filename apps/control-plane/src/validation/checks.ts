@@ -77,12 +77,17 @@ export function nullable(check: Check): Check {
   };
 }
 
-/** A list each item of which `check` allows. */
-export function listOf(check: Check): Check {
+/** Most items of a list in one change: it is made, and comes into force, as one step for which all others wait. */
+export const MOST_ITEMS = 100_000;
+
+/** A list each item of which `check` allows. @param most items that it may have; Infinity: any number. */
+export function listOf(check: Check, most = MOST_ITEMS): Check {
+  const bound = Number.isFinite(most) ? { maxItems: most } : {};
   return {
-    schema: { type: 'array', items: check.schema },
+    schema: { type: 'array', items: check.schema, ...bound },
     faults: (value) => {
       if (!Array.isArray(value)) return fault('list_type', 'Must be an array');
+      if (value.length > most) return fault('too_long', `Must have ${most} items at most`);
       // Nothing is made for an item that is right: some lists are long.
       const found: Fault[] = [];
       for (let i = 0; i < value.length && found.length < MAX_FAULTS; i++) {

@@ -5,6 +5,7 @@ export const FAULT_TYPES = [
   'extra_forbidden',
   'object_type',
   'list_type',
+  'too_long',
   'int_type',
   'bool_type',
   'string_type',

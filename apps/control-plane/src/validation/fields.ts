@@ -20,6 +20,7 @@ function checked(check: Check): PropertyDecorator {
   return ValidateBy({ name: CHECK, validator }, { context: { check } });
 }
 
+/** A list of objects; what is in them is the business of their own class. */
 const objects = listOf(object);
 
 const whenPresent = ValidateIf((_dto, value) => value !== undefined);
@@ -45,13 +46,9 @@ export function ObjectField(type: () => DtoClass, check = object): PropertyDecor
   return applyDecorators(checked(check), ...nested(type), described(check, { type }));
 }
 
-/** A field that holds a list of objects of another class. */
-export function ObjectListField(type: () => DtoClass): PropertyDecorator {
-  return applyDecorators(
-    checked(objects),
-    ...nested(type),
-    described(objects, { type, list: true }),
-  );
+/** A field that holds a list of objects of another class. @param check of the list beside its items' own fields. */
+export function ObjectListField(type: () => DtoClass, check = objects): PropertyDecorator {
+  return applyDecorators(checked(check), ...nested(type), described(check, { type, list: true }));
 }
 
 export function OptionalObjectField(type: () => DtoClass): PropertyDecorator {

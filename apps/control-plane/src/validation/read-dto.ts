@@ -1,6 +1,6 @@
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
-import { type Check, object } from './checks.js';
+import { type Check, listOf, object } from './checks.js';
 import { type CompiledReader, compileReader } from './compiled-reader.js';
 import { below, type Fault } from './fault.js';
 import { CHECK, type DtoClass } from './fields.js';
@@ -28,12 +28,14 @@ export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): R
   return value === null ? readDto(type, plain) : { value, faults: [] };
 }
 
+/** A list of anything. */
+const list = listOf({ schema: {}, faults: () => [] });
+
 /** Reads a list of objects of a class, as `readBody` does. */
 export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T[]> {
-  if (!Array.isArray(plain)) {
-    return { value: [], faults: [{ loc: [], msg: 'Must be an array', type: 'list_type' }] };
-  }
-  const readings = plain.map((item) => readBody(type, item));
+  const misshapen = list.faults(plain);
+  if (misshapen.length > 0) return { value: [], faults: misshapen };
+  const readings = (plain as unknown[]).map((item) => readBody(type, item));
   return {
     value: readings.map((reading) => reading.value),
     faults: readings.flatMap((reading, i) => below([String(i)], reading.faults)),
