@@ -1,4 +1,5 @@
 import type { Change, Head } from '@weir/config-model';
+import { decodeGradually } from './gradually.js';
 import { readLines } from './lines.js';
 import { parseChangesPage, type SnapshotPart } from './protocol.js';
 import { readSnapshot } from './snapshot-stream.js';
@@ -30,7 +31,8 @@ export class FeedClient {
   async changesAfter(revision: number): Promise<{ head: Head; changes: Change[] } | null> {
     try {
       const chunks = await Array.fromAsync(this.read(`/changes?after=${revision}`, 'changes'));
-      return parseChangesPage(Buffer.concat(chunks).toString('utf8'));
+      const page = parseChangesPage(Buffer.concat(chunks).toString('utf8'));
+      return { head: page.head, changes: await decodeGradually(page.changes) };
     } catch (error) {
       if (error instanceof StatusError && error.status === GONE) return null;
       throw error;

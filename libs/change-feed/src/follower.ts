@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
+import { LongWork } from './gradually.js';
 import { DigestError, type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
 import type { FollowerKind } from './protocol.js';
 import type { FeedLogger } from './redis.js';
@@ -132,12 +133,14 @@ export class Follower {
   /** Takes steps until the target is at the head; a failed step is tried again, later and later. */
   private async catchUp(): Promise<void> {
     let failures = 0;
+    const work = new LongWork();
     while (!this.stopping.signal.aborted) {
       try {
         this.heard = false;
         // Messages that come in one piece are heard one after the other before a step that had nothing to do has returned.
         if (!(await this.step()) && !this.heard) break;
         failures = 0;
+        await work.giveWay();
       } catch (error) {
         if (this.stopping.signal.aborted) break;
         this.counters.feedFailures++;

@@ -115,11 +115,11 @@ export function parseFollowerState(text: string): FollowerState {
   return { id, kind: known, revision: revision as number | null };
 }
 
-/** @throws RowError when the text is no page of changes. */
-export function parseChangesPage(text: string): { head: Head; changes: Change[] } {
+/** @throws RowError when the text is no page of changes. They are not decoded: `decodeGradually` does. */
+export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
   const value = parseJson(text) as Partial<ChangesPage> | null;
   if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
-  return { head: decodeHead(value.head), changes: value.changes.map(decodeChange) };
+  return { head: decodeHead(value.head), changes: value.changes };
 }
 
 /** @throws RowError when the line is no part of a snapshot. Rows are not decoded: whoever puts them in does. */

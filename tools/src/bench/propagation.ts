@@ -1,9 +1,10 @@
 /**
  * How fast changes come into force, and how fast a resolver that missed something has it again: `npm run bench:propagation`, or
- * one part of it: `npm run bench:propagation -- latency|throughput|catch-up|snapshot`. Real processes on loopback; PostgreSQL with its
+ * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot`. Real processes on loopback; PostgreSQL with its
  * default durability. The load of the machine is printed, because two cores that others use as well make any figure larger.
  */
 import { cpus, loadavg, totalmem } from 'node:os';
+import { measureBatch } from './propagation-batches.js';
 import { measureLatency, measureThroughput } from './propagation-changes.js';
 import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
 
@@ -20,6 +21,11 @@ const PARTS: Record<string, () => Promise<void>> = {
     for (const writers of [1, 16]) {
       const title = `throughput, 3 resolvers, ${writers} writers (changes/s)`;
       await repeat(title, () => measureThroughput(writers));
+    }
+  },
+  batch: async () => {
+    for (const domains of [1_000, 10_000, 100_000]) {
+      await repeat(`batch of ${domains} domains (ms)`, () => measureBatch(domains));
     }
   },
   'catch-up': () => repeat('catch-up after 10,000 missed changes (ms)', measureCatchUp),

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { watchDns } from './dns-watch.js';
+import { measureLatencies } from './latencies.js';
+import { change, nextPage, withDeployment } from './propagation-deployment.js';
+
+/**
+ * One batch of domain rules, and what it does to others: from its request to its 2xx, the longest answer of the resolver, the longest
+ * read and the longest change of another client meanwhile (ms).
+ */
+export function measureBatch(domains: number): Promise<Record<string, number>> {
+  return withDeployment(1, async (deployment, client) => {
+    for (const id of [1, 2]) await change(client, 'POST', '/profiles/', { profile: { id } });
+    await change(client, 'POST', '/net/', { ip: '127.0.0.1', profile_id: 1 });
+    for (let n = 0; n < 300; n++) await nextPage(client, 2, n);
+    const batch = (round: number): unknown => ({
+      type: 'deny',
+      domains: Array.from({ length: domains }, (_, i) => `d${i}.r${round}.blocked.example`),
+    });
+    await change(client, 'POST', '/profile/2/bw_list/batch', batch(0));
+    const body = batch(1);
+    const dns = watchDns(deployment.dnsPorts[0] ?? 0);
+    await sleep(500);
+    let goesOn = true;
+    let n = 0;
+    const reads = measureLatencies(
+      () => client.call('GET', '/profiles/2'),
+      () => goesOn,
+    );
+    const changes = measureLatencies(
+      () => nextPage(client, 2, n++),
+      () => goesOn,
+    );
+    await sleep(100);
+    const startedMs = performance.now();
+    const { applied } = await change(client, 'POST', '/profile/1/bw_list/batch', body);
+    const tookMs = performance.now() - startedMs;
+    await sleep(500);
+    goesOn = false;
+    const { longestMs, sentAgain } = await dns.end();
+    return {
+      'request to 2xx': tookMs,
+      'in force at the 2xx': applied,
+      'longest answer of the resolver': longestMs,
+      'queries sent again': sentAgain,
+      'longest read': Math.max(...(await reads)),
+      'longest change of another': Math.max(...(await changes)),
+    };
+  });
+}
