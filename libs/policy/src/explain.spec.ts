@@ -102,8 +102,19 @@ describe('Policy.explain', () => {
       'white_list_only: off',
       'categories: none of 2 blocked lists the name or a parent',
       'nothing speaks against the name',
-      'verdict: permit',
+      'verdict: permit, unless what its answer leads to is blocked (INSPECT_CNAME)',
       'next switch: none',
+    ]);
+  });
+
+  it('tells that there is no catalogue, so that nobody looks for a name in its lists', () => {
+    policy.setCatalogue(null);
+    expect(lines(ipv4Client(1, 2047), 'bet.example').slice(3, 8)).toEqual([
+      'domain rules: none of 0 is for the name or a parent',
+      'application rules: none of 1 is asked, as there is no catalogue',
+      'white_list_only: off',
+      'categories: none of 2 blocked is asked, as there is no catalogue',
+      'nothing speaks against the name',
     ]);
   });
 
@@ -113,7 +124,7 @@ describe('Policy.explain', () => {
       'schedule: inside a period for good, but its target profile 66 does not exist, profile 4 decides',
       'order: application rules before domain rules (appaware_priority_over_bwlists)',
       'application rules: application 3, which lists the last 2 labels of the name, allowed: this decides',
-      'verdict: permit',
+      'verdict: permit, whatever its answer leads to',
       'next switch: none',
     ]);
     expect(lines(ipv4Client(9), 'other.example').slice(3)).toEqual([
@@ -128,11 +139,11 @@ describe('Policy.explain', () => {
   it('tells why a client is unfiltered', () => {
     expect(lines(client(4, 0xcb00_7101n), 'bad.example')).toEqual([
       'subscriber: no NAPT range and no network, no profile',
-      'verdict: unfiltered',
+      'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)',
     ]);
     expect(lines(client(6, (0x2001_0db8n << 96n) + 1n), 'bad.example')).toEqual([
       'subscriber: IPv6 network /32, profile 77, which does not exist',
-      'verdict: unfiltered',
+      'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)',
     ]);
   });
 });

@@ -19,14 +19,14 @@ export function explain(
 ): string[] {
   const lines = [describeSubscriber(stores, client)];
   const slot = decision.activeSlot;
-  if (slot < 0) return [...lines, 'verdict: unfiltered'];
+  if (slot < 0) return [...lines, 'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)'];
   lines.push(describeSchedule(stores, client, decision), describeOrder(stores.profiles, slot));
   for (const rung of ladder.rungsOf(slot)) {
     if (rung === decision.reason) {
       lines.push(`${describeRung(rung, decision)}: this decides`);
       break;
     }
-    lines.push(describeSilence(rung, stores, slot));
+    lines.push(describeSilence(rung, stores, ladder, slot));
   }
   if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
   lines.push(describeVerdict(decision), describeCap(decision));
@@ -86,22 +86,30 @@ function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decisio
 function describeSilence(
   rung: Rung,
   { profiles, domainRules }: EntityStores,
+  { catalogue }: Ladder,
   slot: number,
 ): string {
+  const how =
+    catalogue === null ? 'is asked, as there is no catalogue' : 'lists the name or a parent';
   switch (rung) {
     case Reason.domainRule:
       return `domain rules: none of ${domainRules.count(slot)} is for the name or a parent`;
     case Reason.applicationRule:
-      return `application rules: none of ${profiles.applicationCount(slot)} lists the name or a parent`;
+      return `application rules: none of ${profiles.applicationCount(slot)} ${how}`;
     case Reason.whiteListOnly:
       return 'white_list_only: off';
     case Reason.category:
-      return `categories: none of ${profiles.categoryCount(slot)} blocked lists the name or a parent`;
+      return `categories: none of ${profiles.categoryCount(slot)} blocked ${how}`;
   }
 }
 
-function describeVerdict({ verdict, emptyDnsAnswer, pageId }: Decision): string {
-  if (verdict === Verdict.permit) return 'verdict: permit';
+function describeVerdict(decision: Decision): string {
+  const { verdict, explicitAllow, emptyDnsAnswer, pageId } = decision;
+  if (verdict === Verdict.permit) {
+    return explicitAllow
+      ? 'verdict: permit, whatever its answer leads to'
+      : 'verdict: permit, unless what its answer leads to is blocked (INSPECT_CNAME)';
+  }
   if (emptyDnsAnswer) return 'verdict: block, empty answer';
   return `verdict: block, ${pageId < 0 ? 'default block page' : `block page ${pageId}`}`;
 }

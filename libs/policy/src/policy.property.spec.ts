@@ -126,7 +126,7 @@ function checkLines(
     active === null || judged === null
       ? lines.length === 2 &&
         lines[0] === (subscriber.profileId === null ? who : `${who}, which does not exist`) &&
-        lines[1] === 'verdict: unfiltered'
+        lines[1].startsWith('verdict: unfiltered')
       : lines[0] === who &&
         lines[1].endsWith(`profile ${active.profile.id} decides`) &&
         decided.length === 1 &&
