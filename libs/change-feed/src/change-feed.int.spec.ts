@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { FeedClient } from './feed-client.js';
+import { FeedClient, FeedError } from './feed-client.js';
 import { createFeedServer } from './feed-server.js';
 import { Follower } from './follower.js';
 import { redisNames } from './protocol.js';
@@ -202,6 +202,18 @@ describe('the change feed over a real Redis', () => {
     await caughtUp(target);
     expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0 });
     expect(follower.counters.changesApplied).toBe(2);
+  });
+
+  it.each([
+    ['tries a change again that needs what the feed cannot give now', new FeedError('later'), 0],
+    ['loads a snapshot when a change fails for another reason', new Error('never'), 1],
+  ])('%s', async (_what, failure, loads) => {
+    const { follower, target } = await follow();
+    target.failNext = failure;
+    expect(await write(log.commit(1, 2))).toEqual({ applied: 1, total: 1 });
+    await write(log.commit(2, 1));
+    expect(target.verdicts()).toEqual({ 1: 2, 2: 1 });
+    expect(follower.counters).toMatchObject({ feedFailures: 1, loads: { failed: loads } });
   });
 
   it('loads a snapshot when the whole configuration was replaced', async () => {

@@ -79,6 +79,16 @@ describe('FeedClient', () => {
     await expect(asking).rejects.toThrow('answered 206 for the catalogue image');
   });
 
+  it('tells of an answer that breaks off', async () => {
+    const client = await serve((_request, response) => {
+      response.write('abc');
+      setTimeout(() => response.destroy(), 20);
+    });
+    const asking = Array.fromAsync(client.catalogueImage(SHA256_OF_ABC));
+    await expect(asking).rejects.toThrow(FeedError);
+    await expect(asking).rejects.toMatchObject({ isRefusal: false });
+  });
+
   it('tells a pruned log from a failure', async () => {
     let status = 410;
     const client = await serve((_request, response) => response.writeHead(status).end('{}'));

@@ -86,6 +86,9 @@ export class FeedClient {
         skip = Math.max(0, skip - chunk.length);
         timer = startTimer();
       }
+    } catch (error) {
+      if (error instanceof FeedError) throw error;
+      throw new FeedError(`the feed API broke off its answer (${what})`, { cause: error });
     } finally {
       clearTimeout(timer);
     }

@@ -215,7 +215,10 @@ export class Follower {
       this.moved(head);
       this.compact();
     } catch (error) {
-      this.loadNext = 'failed';
+      // A catalogue image that cannot be had now is asked for again; everything else a snapshot mends.
+      if (error instanceof FeedError && !error.isRefusal)
+        this.buffered.set(change.revision, change);
+      else this.loadNext = 'failed';
       throw error;
     }
   }

@@ -144,6 +144,8 @@ export class MemoryTarget implements FollowerTarget {
   rules = new Rules();
   /** Set by a test to make the target differ from what it was told. */
   corruptNext = false;
+  /** Set by a test: what the next change fails with. */
+  failNext: Error | null = null;
 
   async build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration> {
     const built = new Rules();
@@ -162,6 +164,9 @@ export class MemoryTarget implements FollowerTarget {
   }
 
   apply(change: Change): string {
+    const failure = this.failNext;
+    this.failNext = null;
+    if (failure !== null) throw failure;
     if (this.corruptNext) this.corruptNext = false;
     else this.rules.apply(change.operations);
     return this.rules.digest.toString();
