@@ -34,10 +34,20 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
+type Stop = () => Promise<void> | void;
+
+/** What must be done to stop: what takes in work, which is finished first, and what that works on. */
+interface Stops {
+  readonly work: Stop[];
+  readonly stores: Stop[];
+}
+
 type PortVariable = 'MANAGEMENT_PORT' | 'FEED_PORT';
 
 /** Requests in flight that take longer than this at a stop are cut off: the process has ten seconds in all. */
 const DRAIN_MS = 7_000;
+/** Changes in flight are answered then with where they have come. */
+const WAITS_END_MS = 5_000;
 
 /**
  * Starts the control plane. What was started is stopped again when a later part fails.
@@ -47,12 +57,14 @@ export async function startControlPlane(
   configuration: ControlPlaneConfiguration,
   log: Logger,
 ): Promise<ControlPlane> {
-  const stops: (() => Promise<void> | void)[] = [];
+  const stops: Stops = { work: [], stores: [] };
   const stop = async (): Promise<void> => {
-    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+    // Together, because all of it must fit into the time that a stop may take.
+    await Promise.all(stops.work.splice(0).map(async (stopPart) => stopPart()));
+    for (const stopPart of stops.stores.splice(0).reverse()) await stopPart();
   };
   try {
-    const ports = await startParts(configuration, log, (stopPart) => stops.push(stopPart));
+    const ports = await startParts(configuration, log, stops);
     return { ...ports, stop };
   } catch (error) {
     await stop();
@@ -63,7 +75,7 @@ export async function startControlPlane(
 async function startParts(
   configuration: ControlPlaneConfiguration,
   log: Logger,
-  onStop: (stopPart: () => Promise<void> | void) => void,
+  stops: Stops,
 ): Promise<Omit<ControlPlane, 'stop'>> {
   const host = configuration.MANAGEMENT_HOST;
   const tls = readTlsFiles({
@@ -75,14 +87,15 @@ async function startParts(
   await checkDefinition(configuration.CATALOGUE);
 
   const database = new Database(configuration.DATABASE_URL, log);
-  onStop(() => database.close());
+  stops.stores.push(() => database.close());
   const keyCheck = new HashKeyCheck(database, hashKey);
   await keyCheck.atStart();
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
   const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, log });
-  onStop(() => publisher.stop());
+  stops.stores.push(() => publisher.stop());
+  stops.work.push(() => void setTimeout(() => publisher.endWaits(), WAITS_END_MS).unref());
   await publisher.start();
 
   const registry = createRegistry(database, source, publisher);
@@ -109,7 +122,7 @@ async function startParts(
   );
   const serve = async (server: Server, variable: PortVariable): Promise<number> => {
     const port = await listen(server, { host, port: configuration[variable], variable });
-    onStop(() => closeServer(server, DRAIN_MS));
+    stops.work.push(() => closeServer(server, DRAIN_MS));
     return port;
   };
   const managementPort = await serve(api, 'MANAGEMENT_PORT');
@@ -118,7 +131,7 @@ async function startParts(
 
   // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
   const keeper = createKeeper(configuration, { database, writer, registry, key: hashKey, log });
-  onStop(() => keeper.stop());
+  stops.work.push(() => keeper.stop());
   await keeper.start();
 
   const jobs: readonly Job[] = [
@@ -127,7 +140,7 @@ async function startParts(
   ];
   const metrics = new JobMetrics(registry, jobs);
   const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
-  onStop(() => runner.stop());
+  stops.work.push(() => runner.stop());
 
   const opsPlace = { host, port: configuration.OPS_PORT, variable: 'OPS_PORT' };
   const notReady = async (): Promise<string | null> =>
@@ -137,6 +150,6 @@ async function startParts(
   const ops = await startOpsServer({ ...opsPlace, notReady, registry }).catch((error: unknown) => {
     throw explainListenError(error, opsPlace);
   });
-  onStop(() => ops.close());
+  stops.work.push(() => ops.close());
   return { managementPort, feedPort, opsPort: ops.port };
 }

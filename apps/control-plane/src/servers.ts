@@ -1,6 +1,6 @@
 import { explainListenError } from '@weir/ops';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server, ServerResponse } from 'node:http';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
 
 /** Where a server listens; the variable is the one that says so. */
 export interface Place {
@@ -16,6 +16,7 @@ export function listen(server: Server, place: Place): Promise<number> {
       const explained = explainListenError(error, place);
       reject(explained instanceof Error ? explained : error);
     };
+    noteUnanswered(server);
     server.once('error', refuse);
     server.listen(place.port, place.host, () => {
       server.off('error', refuse);
@@ -24,14 +25,36 @@ export function listen(server: Server, place: Place): Promise<number> {
   });
 }
 
-const IDLE_CHECK_MS = 50;
+/** Time for requests that are on their way on connections that were kept. */
+const IDLE_CHECK_MS = 100;
 
-/** Accepts nothing more and resolves when what is in flight is answered; after `drainMs` it is cut off. */
+/** Answers that each server has not begun yet. */
+const unanswered = new WeakMap<Server, Set<ServerResponse>>();
+
+function noteUnanswered(server: Server): void {
+  const responses = new Set<ServerResponse>();
+  unanswered.set(server, responses);
+  server.prependListener('request', (_request, response) => {
+    if (!server.listening) isLast(response);
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  });
+}
+
+/** Says that no request may follow on the connection, or it would be lost when that is closed (RFC 9112 §9.6). */
+function isLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+/** Accepts no more connections and resolves when what is in flight is answered; after `drainMs` it is cut off. */
 export async function closeServer(server: Server, drainMs: number): Promise<void> {
+  unanswered.get(server)?.forEach(isLast);
   // Connections that are kept alive would hold the server open after their last answer.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-  await new Promise((resolve) => server.close(resolve));
+  // Not its own `close`, which begins with all connections that are idle at this moment.
+  await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
+  server.close();
   clearInterval(sweep);
   clearTimeout(cut);
 }

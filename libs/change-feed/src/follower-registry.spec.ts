@@ -41,6 +41,16 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
 
+  it('ends all waits when it is told to, with what there is', async () => {
+    const registry = known();
+    registry.hear(resolver('a', 5), 0);
+    registry.hear(resolver('b', 4), 0);
+    const waiting = registry.waitApplied(5, 60_000);
+    registry.endWaits();
+    expect(await waiting).toEqual({ applied: 1, total: 2 });
+    expect(await registry.waitApplied(6, 60_000)).toEqual({ applied: 0, total: 2 });
+  });
+
   it('keeps leases while Redis is out of reach', () => {
     const registry = known();
     registry.hear(resolver('a', 5), 0);

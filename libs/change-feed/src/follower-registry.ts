@@ -26,6 +26,7 @@ export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
   private readonly waiters = new Set<Waiter>();
   private isComplete = false;
+  private isWaitingOver = false;
 
   /** From now on every follower that is alive is known; until then no wait ends before its time. */
   complete(): void {
@@ -67,9 +68,15 @@ export class FollowerRegistry {
     return { applied, total };
   }
 
+  /** Ends all waits with what there is, and begins no more. */
+  endWaits(): void {
+    this.isWaitingOver = true;
+    this.settle();
+  }
+
   /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
   async waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
-    if (timeoutMs > 0 && !this.everywhere(revision)) {
+    if (timeoutMs > 0 && !this.isOver(revision)) {
       await new Promise<void>((resolve) => {
         const waiter: Waiter = { revision, done: resolve };
         waiter.timer = setTimeout(() => {
@@ -89,15 +96,15 @@ export class FollowerRegistry {
 
   private settle(): void {
     for (const waiter of this.waiters) {
-      if (!this.everywhere(waiter.revision)) continue;
+      if (!this.isOver(waiter.revision)) continue;
       this.waiters.delete(waiter);
       clearTimeout(waiter.timer);
       waiter.done();
     }
   }
 
-  private everywhere(revision: number): boolean {
+  private isOver(revision: number): boolean {
     const { applied, total } = this.applied(revision);
-    return this.isComplete && applied === total;
+    return this.isWaitingOver || (this.isComplete && applied === total);
   }
 }

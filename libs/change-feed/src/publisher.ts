@@ -79,6 +79,11 @@ export class ChangePublisher {
     return this.registry.waitApplied(revision, timeoutMs);
   }
 
+  /** Ends all waits with what there is, and begins no more: the process is about to stop. */
+  endWaits(): void {
+    this.registry.endWaits();
+  }
+
   /** The live followers with the revision each has in force. */
   followers(): readonly FollowerState[] {
     return this.registry.states();

@@ -1,3 +1,5 @@
+import { redisNames } from '@weir/change-feed';
+import { Redis } from 'ioredis';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -63,5 +65,35 @@ describe('readers of long answers', () => {
     await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(3), WAIT);
     await sleep(500);
     await expectService();
+  });
+
+  it('and resolvers that lag do not keep a change from its answer when the replica stops', async () => {
+    const redis = new Redis(harness.environment['REDIS_URL']);
+    const lagging = { id: 'lagging', kind: 'resolver', revision: 0 };
+    const speak = () => redis.publish(redisNames(FEED_TOKEN).follower, JSON.stringify(lagging));
+    const speaking = setInterval(() => void speak(), 500);
+    const replica = await harness.startReplica({ PROPAGATION_TIMEOUT_MS: '60000' });
+    await vi.waitFor(async () => {
+      const metrics = await fetch(`http://127.0.0.1:${replica.opsPort}/metrics`);
+      expect(await metrics.text()).toContain('weir_followers{kind="resolver"} 1');
+    }, WAIT);
+    open(replica.feedPort, '/snapshot', FEED_TOKEN).pause();
+    open(replica.managementPort, '/net/', TOKEN).pause();
+    const answer = fetch(`http://127.0.0.1:${replica.managementPort}/blockpage/`, {
+      method: 'POST',
+      headers: { ...harness.authorization, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ id: 9, type: 0 }),
+    });
+    await vi.waitFor(async () => {
+      expect(await harness.sql('SELECT FROM block_page WHERE id = 9')).toHaveLength(1);
+    }, WAIT);
+    const startedMs = performance.now();
+    await replica.stop();
+    clearInterval(speaking);
+    redis.disconnect();
+    // A process that takes longer is ended.
+    expect(performance.now() - startedMs).toBeLessThan(9_000);
+    const { status, headers } = await answer;
+    expect([status, headers.get('x-config-applied')]).toEqual([201, '0/1']);
   });
 });
