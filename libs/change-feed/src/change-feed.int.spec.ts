@@ -216,6 +216,24 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters).toMatchObject({ feedFailures: 1, loads: { failed: loads } });
   });
 
+  it('applies what it hears while the feed is silent', async () => {
+    const { follower, target } = await follow();
+    await write(log.commit(1, 1));
+    log.isSilent = true;
+    const redis = new Redis(inject('redisUrl'));
+    // Another replica's head is often quicker than the change.
+    const change = log.commit(2, 1);
+    await redis.publish(redisNames(TOKEN).head, JSON.stringify(log.currentHead()));
+    await vi.waitFor(() => {
+      expect(follower.counters.gaps).toBe(1);
+    }, WAIT_MS);
+    await publisher.publish(change);
+    // Well before the feed is given up.
+    expect(await publisher.waitApplied(2, 5_000)).toEqual({ applied: 1, total: 1 });
+    expect(target.verdicts()).toEqual(log.verdicts());
+    redis.disconnect();
+  });
+
   it('loads a snapshot when the whole configuration was replaced', async () => {
     log.commit(1, 1);
     const { follower, target } = await follow();

@@ -11,6 +11,13 @@ export class FeedError extends Error {
   readonly isRefusal: boolean = false;
 }
 
+interface ReadOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Where the range that `headers` ask for begins; a server that sends all of it instead has the bytes before skipped. */
+  readonly offsetBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Longest silence of the feed API, before its answer or within it. */
 const SILENCE_MS = 10_000;
 const GONE = 410;
@@ -27,10 +34,17 @@ export class FeedClient {
     private readonly silenceMs = SILENCE_MS,
   ) {}
 
-  /** The next changes after the revision and where the log stands; null when the log no longer reaches back that far. */
-  async changesAfter(revision: number): Promise<{ head: Head; changes: Change[] } | null> {
+  /**
+   * The next changes after the revision and where the log stands; null when the log no longer reaches back that far.
+   * @param signal gives up; its reason is thrown.
+   */
+  async changesAfter(
+    revision: number,
+    signal?: AbortSignal,
+  ): Promise<{ head: Head; changes: Change[] } | null> {
     try {
-      const chunks = await Array.fromAsync(this.read(`/changes?after=${revision}`, 'changes'));
+      const path = `/changes?after=${revision}`;
+      const chunks = await Array.fromAsync(this.read(path, 'changes', { signal }));
       const page = parseChangesPage(Buffer.concat(chunks).toString('utf8'));
       return { head: page.head, changes: await decodeGradually(page.changes) };
     } catch (error) {
@@ -48,7 +62,7 @@ export class FeedClient {
   async *catalogueImage(sha256: string, offsetBytes = 0): AsyncGenerator<Uint8Array> {
     const headers =
       offsetBytes > 0 ? { Range: `bytes=${offsetBytes}-`, 'If-Range': `"${sha256}"` } : {};
-    yield* this.read(`/catalogue/${sha256}`, 'catalogue image', headers, offsetBytes);
+    yield* this.read(`/catalogue/${sha256}`, 'catalogue image', { headers, offsetBytes });
   }
 
   /** Ends whatever is under way with an error; nothing can be asked afterwards. */
@@ -58,13 +72,11 @@ export class FeedClient {
 
   /**
    * The body of an answer, as long as the server does not fall silent while it is waited for.
-   * @param offsetBytes where the range that `headers` ask for begins; a server that sends all of it instead has the bytes before skipped.
    */
   private async *read(
     path: string,
     what: string,
-    headers: Readonly<Record<string, string>> = {},
-    offsetBytes = 0,
+    { headers = {}, offsetBytes = 0, signal: given }: ReadOptions = {},
   ): AsyncGenerator<Uint8Array> {
     const silence = new AbortController();
     const startTimer = (): NodeJS.Timeout =>
@@ -73,7 +85,8 @@ export class FeedClient {
       }, this.silenceMs);
     let timer = startTimer();
     try {
-      const signal = AbortSignal.any([silence.signal, this.closing.signal]);
+      const signals = [silence.signal, this.closing.signal, ...(given ? [given] : [])];
+      const signal = AbortSignal.any(signals);
       const response = await this.get(path, headers, signal);
       if (response.status !== 200 && !isRangeFrom(response, offsetBytes)) {
         await response.body?.cancel();

@@ -26,6 +26,8 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 /** Most changes kept while a snapshot loads; past that the log is asked. */
 const MAX_BUFFERED = 10_000;
+/** How often it is looked, while the feed is asked, whether a message was quicker. */
+const LOOK_MS = 100;
 /** How often the feed may refuse to give the changes before a snapshot is asked for. */
 const MAX_REFUSALS = 3;
 
@@ -231,6 +233,7 @@ export class Follower {
     const heard = this.head;
     if (heard !== null && heard.revision > revision) this.counters.gaps++;
     const page = await this.askFeed(revision);
+    if (page === 'overtaken') return;
     if (page === null) {
       this.loadNext = 'pruned';
       return;
@@ -248,20 +251,32 @@ export class Follower {
     }
   }
 
-  /** @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes. */
-  private async askFeed(revision: number): Promise<{ head: Head; changes: Change[] } | null> {
+  /**
+   * @returns `overtaken` when the next change was heard before the answer came; heads tell whether there is more.
+   * @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes.
+   */
+  private async askFeed(
+    revision: number,
+  ): Promise<{ head: Head; changes: Change[] } | 'overtaken' | null> {
     this.askNext = false;
+    const overtaken = new AbortController();
+    const look = setInterval(() => {
+      if (this.buffered.has(revision + 1)) overtaken.abort(new FeedError('a message was quicker'));
+    }, LOOK_MS);
     try {
-      const page = await this.options.feed.changesAfter(revision);
+      const page = await this.options.feed.changesAfter(revision, overtaken.signal);
       this.refusals = 0;
       return page;
     } catch (error) {
+      if (overtaken.signal.aborted) return 'overtaken';
       this.askNext = true;
       if (error instanceof FeedError && error.isRefusal && ++this.refusals >= MAX_REFUSALS) {
         this.refusals = 0;
         this.loadNext = 'failed';
       }
       throw error;
+    } finally {
+      clearInterval(look);
     }
   }
 

@@ -57,6 +57,8 @@ export class MemoryLog implements FeedSource {
   refusesChanges = false;
   /** Whether the log cannot be given now. */
   isOut = false;
+  /** Whether nobody who asks for the log is answered. */
+  isSilent = false;
   revision = 0;
 
   commit(profileId: number, verdict: 1 | 2): EncodedChange {
@@ -109,6 +111,7 @@ export class MemoryLog implements FeedSource {
   changesAfter(revision: number, limit: number): Promise<LogPage> {
     if (this.refusesChanges) return Promise.reject(new Error('refused by this test'));
     if (this.isOut) return Promise.reject(new Outage('out of reach in this test'));
+    if (this.isSilent) return new Promise<LogPage>(() => undefined);
     const head = this.currentHead();
     if (revision < this.begins) return Promise.resolve({ head, changes: null });
     const after = this.changes.filter((change) => change.revision > revision);
