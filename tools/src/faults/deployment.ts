@@ -6,11 +6,11 @@ import { migrate } from '../migrate/migrate.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
 import { type RedisServer, startRedis } from '../services/redis.js';
 import { BALANCER } from './dns-client.js';
-import { FeedBalancer } from './feed-balancer.js';
 import { ManagementClient } from './management-client.js';
 import { choosePorts } from './ports.js';
 import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
+import { TcpWay } from './tcp-way.js';
 import { startUpstream } from './upstream.js';
 import { WeirProcess } from './weir-process.js';
 
@@ -49,7 +49,10 @@ export class Deployment {
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
   databaseUrl = '';
-  private readonly balancer: FeedBalancer;
+  /** To the feed API: each connection to the next replica that is ready, as a load balancer with health checks leads it. */
+  readonly feedWay: TcpWay;
+  /** Of each replica to PostgreSQL. */
+  readonly postgresWays: readonly TcpWay[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
   private upstream: Socket | null = null;
@@ -68,23 +71,27 @@ export class Deployment {
     this.redisProxy = new RedisProxy(ports.redis, options.random);
     this.resolvers = ports.dns.map((_, i) => this.resolver(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
-    this.balancer = new FeedBalancer(() =>
-      this.ports.feed.filter((_, i) => this.replicas[i]?.up ?? false),
-    );
+    let turn = 0;
+    this.feedWay = new TcpWay(() => {
+      const ready = ports.feed.filter((_, i) => this.replicas[i]?.up ?? false);
+      return ready[turn++ % ready.length];
+    });
+    this.postgresWays = ports.postgresWays.map(() => new TcpWay(() => ports.postgres));
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const { replicas, resolvers } = options;
     // Not of the seed: which ports are free is another matter each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await choosePorts(5 + 3 * replicas + 2 * resolvers, random);
+    const free = await choosePorts(5 + 4 * replicas + 2 * resolvers, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
       postgres: one(),
       redis: one(),
       redisProxy: one(),
-      feedBalancer: one(),
+      feedWay: one(),
+      postgresWays: take(replicas),
       upstream: one(),
       management: take(replicas),
       feed: take(replicas),
@@ -100,7 +107,10 @@ export class Deployment {
     writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
     this.upstream = await startUpstream(this.ports.upstream);
     await this.redisProxy.listen(this.ports.redisProxy);
-    await this.balancer.listen(this.ports.feedBalancer);
+    await this.feedWay.listen(this.ports.feedWay);
+    await Promise.all(
+      this.postgresWays.map((way, i) => way.listen(this.ports.postgresWays[i] ?? 0)),
+    );
     await Promise.all([this.startPostgres(), this.startRedis()]);
     await migrate({
       databaseUrl: this.databaseUrl,
@@ -114,7 +124,7 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all([...this.replicas, ...this.resolvers].map((one) => one.kill()));
-    await this.balancer.close();
+    await Promise.all([this.feedWay, ...this.postgresWays].map((way) => way.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
     this.upstream?.close();
@@ -165,6 +175,13 @@ export class Deployment {
     return this.options.undisturbed === true ? this.ports.redis : this.ports.redisProxy;
   }
 
+  private databaseUrlOf(replica: number): string {
+    if (this.options.undisturbed === true) return this.databaseUrl;
+    const url = new URL(this.databaseUrl);
+    url.port = String(this.ports.postgresWays[replica]);
+    return url.href;
+  }
+
   private replica(i: number): WeirProcess {
     const { ports, secrets } = this;
     return this.process(
@@ -172,7 +189,7 @@ export class Deployment {
       'apps/control-plane/dist/main.js',
       ports.replicaOps[i],
       {
-        DATABASE_URL: this.databaseUrl,
+        DATABASE_URL: this.databaseUrlOf(i),
         MANAGEMENT_PORT: String(ports.management[i]),
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
@@ -194,7 +211,7 @@ export class Deployment {
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
-      FEED_URL: `http://127.0.0.1:${ports.feedBalancer}`,
+      FEED_URL: `http://127.0.0.1:${ports.feedWay}`,
       DATA_DIR: this.dataFolder(i),
     });
   }
@@ -227,7 +244,8 @@ interface Ports {
   readonly postgres: number;
   readonly redis: number;
   readonly redisProxy: number;
-  readonly feedBalancer: number;
+  readonly feedWay: number;
+  readonly postgresWays: readonly number[];
   readonly upstream: number;
   readonly management: readonly number[];
   readonly feed: readonly number[];

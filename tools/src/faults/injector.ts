@@ -6,6 +6,8 @@ import type { Tally } from './tally.js';
 import type { Watch } from './watch.js';
 import type { WeirProcess } from './weir-process.js';
 
+/** A connection to Redis that is silent for good is replaced within this time. */
+const REPLACED_MS = 4_000;
 /** How long a replica waits between commit and publication when it is to be killed there. */
 const PAUSE_AFTER_COMMIT_MS = 400;
 const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
@@ -71,6 +73,14 @@ export class Injector {
         return deployment.startPostgres();
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
+      case 'feed silent':
+        return this.silenceFeed(durationMs);
+      case 'replica cut off from PostgreSQL': {
+        const way = deployment.postgresWays[target % deployment.postgresWays.length];
+        way?.silence();
+        await sleep(durationMs);
+        return way?.mend();
+      }
     }
   }
 
@@ -92,8 +102,11 @@ export class Injector {
       case 'stall':
         redisProxy.stall(strength, durationMs);
         break;
+      case 'silence':
+        redisProxy.silence(strength);
+        break;
     }
-    await sleep(durationMs);
+    await sleep(kind === 'silence' ? REPLACED_MS : durationMs);
     redisProxy.heal();
     settled?.();
   }
@@ -127,6 +140,14 @@ export class Injector {
     await watch.expectOwed(index, this.keys);
     await Promise.all([deployment.startRedis(), deployment.startPostgres()]);
     await Promise.all(deployment.replicas.map((replica) => replica.start()));
+    settled();
+  }
+
+  private async silenceFeed(durationMs: number): Promise<void> {
+    const settled = this.watch.disturb();
+    this.deployment.feedWay.silence();
+    await sleep(durationMs);
+    this.deployment.feedWay.mend();
     settled();
   }
 

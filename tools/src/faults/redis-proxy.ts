@@ -10,13 +10,19 @@ export interface MessageFaults {
   readonly duplicate: number;
 }
 
+interface Link {
+  readonly client: Socket;
+  readonly redis: Socket;
+  isSilent: boolean;
+}
+
 const NO_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
 
-/** Stands between Weir and its Redis, and loses or doubles whole messages of channels; delays and cuts connections. */
+/** Stands between Weir and its Redis, and loses or doubles whole messages of channels; delays, silences and cuts connections. */
 export class RedisProxy {
-  readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0 };
+  readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0, silenced: 0 };
   faults = NO_FAULTS;
-  private readonly links = new Set<{ client: Socket; redis: Socket }>();
+  private readonly links = new Set<Link>();
   private readonly server: Server;
 
   constructor(
@@ -67,15 +73,27 @@ export class RedisProxy {
     }
   }
 
+  /** Loses everything on this share of the connections, for as long as they are kept. */
+  silence(share: number): void {
+    for (const link of this.links) {
+      if (!this.random.chance(share)) continue;
+      this.counts.silenced++;
+      link.isSilent = true;
+    }
+  }
+
   private link(client: Socket): void {
     const redis = connect(this.redisPort, '127.0.0.1');
-    const link = { client, redis };
+    const link: Link = { client, redis, isSilent: false };
     this.links.add(link);
     const frames = new RespFrames();
     client.setNoDelay(true);
     redis.setNoDelay(true);
-    client.on('data', (chunk: Buffer) => redis.write(chunk));
+    client.on('data', (chunk: Buffer) => {
+      if (!link.isSilent) redis.write(chunk);
+    });
     redis.on('data', (chunk: Buffer) => {
+      if (link.isSilent) return;
       for (const frame of frames.push(chunk)) this.pass(frame, client);
     });
     for (const socket of [client, redis]) {

@@ -12,8 +12,10 @@ export const PROCESS_FAULTS = [
   'PostgreSQL stopped',
   'PostgreSQL crashed',
   'resolver alone',
+  'feed silent',
+  'replica cut off from PostgreSQL',
 ] as const;
-export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall'] as const;
+export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] as const;
 
 export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
 export type MessageFaultKind = (typeof MESSAGE_FAULTS)[number];
@@ -64,6 +66,7 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
     ['PostgreSQL crashed', 200],
     ['stop replica', 3_500],
     ['resolver alone', 100],
+    ['feed silent', 1_000],
   ];
   for (const [kind, durationMs] of kinds) yield draw(kind, random, durationMs, 100);
 }
