@@ -1,5 +1,5 @@
 import type { HashKey } from './hash-key.js';
-import { SIP_STATE_WORDS, startOfSip } from './siphash.js';
+import { SIP_STATE_WORDS, startOfSip } from './sip-state.js';
 
 /** Words of v0 … v3 in a state, the low one; the high one follows. */
 const [V0, V1, V2, V3] = [0, 2, 4, 6];

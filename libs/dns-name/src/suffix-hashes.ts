@@ -1,6 +1,6 @@
 import type { HashKey } from './hash-key.js';
-import { SIP_STATE_WORDS, startOfSip } from './siphash.js';
-import { instantiateSip, Layout } from './siphash-module.js';
+import { SIP_STATE_WORDS, startOfSip } from './sip-state.js';
+import { instantiateSip, Layout } from './sip-module.js';
 
 /** Labels of the longest name: 255 bytes, each label at least two, the root one (RFC 1035 §2.3.4). */
 const MAX_LABELS = 127;

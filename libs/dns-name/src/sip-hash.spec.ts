@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseHashKey } from './hash-key.js';
 import { SipHash } from './sip-hash.js';
-import { startOfSip } from './siphash.js';
-import { instantiateSip, Layout } from './siphash-module.js';
-import { sipHashReference } from './testing/siphash-reference.js';
+import { startOfSip } from './sip-state.js';
+import { instantiateSip, Layout } from './sip-module.js';
+import { sipHashReference } from './testing/sip-hash-reference.js';
 
 /** Messages 00, 00 01, 00 01 02 … under the key 00 01 … 0f: output bytes, from the reference implementation's vectors.h. */
 const PUBLISHED = [
