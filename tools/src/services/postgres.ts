@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
 import { makeFolder, writeWhole } from './files.js';
-import { freePort } from './ports.js';
+import { EndedError, startOnPort } from './start-on-port.js';
 
 export interface PostgresServer {
   /** URL of the database `weir`, which exists and may be empty. */
@@ -26,6 +26,8 @@ export interface PostgresOptions {
 }
 
 const READY_DEADLINE_MS = 30_000;
+/** Whoever has the port may be another, who says nothing. */
+const CONNECT_TIMEOUT_MS = 5_000;
 const SUPERUSER = 'weir';
 
 /**
@@ -38,7 +40,18 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
   const prefix = dropRoot(options.dataDir);
-  const port = options.port ?? (await freePort());
+  return startOnPort(options.port, (port) =>
+    startServer({ ...options, port }, binaries.postgres, password, prefix),
+  );
+}
+
+async function startServer(
+  options: PostgresOptions & { readonly port: number },
+  command: string,
+  password: string,
+  prefix: readonly string[],
+): Promise<PostgresServer> {
+  const { port } = options;
   const settings = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
@@ -49,7 +62,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   ];
   const child = startChild({
     name: 'postgres',
-    command: binaries.postgres,
+    command,
     args: ['-D', options.dataDir, ...settings.flatMap((setting) => ['-c', setting])],
     env: { ...process.env, LC_ALL: 'C' },
     logFile: options.logFile,
@@ -181,6 +194,7 @@ async function createDatabase(child: Child, port: number, password: string): Pro
       user: SUPERUSER,
       password,
       database: 'postgres',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });
     try {
       await client.connect();
@@ -188,11 +202,9 @@ async function createDatabase(child: Child, port: number, password: string): Pro
       if (rowCount === 0) await client.query('CREATE DATABASE weir');
       return;
     } catch (error) {
-      if (failed || performance.now() > deadlineMs) {
-        throw new StartError(['PostgreSQL does not start:', ...child.lastLines()].join('\n  '), {
-          cause: error,
-        });
-      }
+      const explain = ['PostgreSQL does not start:', ...child.lastLines()].join('\n  ');
+      if (failed) throw new EndedError(explain, { cause: error });
+      if (performance.now() > deadlineMs) throw new StartError(explain, { cause: error });
       await sleep(50);
     } finally {
       await client.end().catch(() => undefined);

@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
 import { makeFolder } from './files.js';
-import { freePort } from './ports.js';
+import { EndedError, startOnPort } from './start-on-port.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -34,7 +34,14 @@ const SERVERS = ['redis-server', 'valkey-server'];
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const command = findServer() ?? install(options.onProgress);
   makeFolder(options.dataDir);
-  const port = options.port ?? (await freePort());
+  return startOnPort(options.port, (port) => startServer({ ...options, port }, command));
+}
+
+async function startServer(
+  options: RedisOptions & { readonly port: number },
+  command: string,
+): Promise<RedisServer> {
+  const { port } = options;
   const password = options.password ?? randomBytes(24).toString('hex');
   const configurationFile = join(options.dataDir, 'redis.conf');
   writeFileSync(configurationFile, renderConfiguration(options.dataDir, port, password), {
@@ -116,9 +123,9 @@ async function waitUntilListening(child: Child, port: number): Promise<void> {
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
   while (!(await answersPing(port))) {
-    if (failed || performance.now() > deadlineMs) {
-      throw new StartError(['Redis does not start:', ...child.lastLines()].join('\n  '));
-    }
+    const explain = ['Redis does not start:', ...child.lastLines()].join('\n  ');
+    if (failed) throw new EndedError(explain);
+    if (performance.now() > deadlineMs) throw new StartError(explain);
     await sleep(30);
   }
 }
