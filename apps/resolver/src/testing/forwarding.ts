@@ -50,8 +50,8 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
-    tryMs: 100,
-    patienceMs: 300,
+    tryMs: 2_000,
+    patienceMs: 6_000,
     outcome: {
       onSettled: (_question, response) => {
         settled.push(outcomeOf(response));

@@ -5,6 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, respond, txt } from '../testing/answers.js';
 import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
 
+/** Where somebody is silent. */
+const HASTY = { tryMs: 100, patienceMs: 300 };
+
 describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
     'asks an upstream at %s and hands on its response',
@@ -46,7 +49,7 @@ describe('Forwarder', () => {
   it('asks the next upstream when the first is silent', async () => {
     const silent = await upstream(() => null);
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
-    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint]);
+    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint], HASTY);
     const startMs = performance.now();
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(performance.now() - startMs).toBeGreaterThan(90);
@@ -68,7 +71,7 @@ describe('Forwarder', () => {
   it('asks an upstream that was silent after the others', async () => {
     const silent = await upstream(() => null);
     const second = await upstream((query) => respond(query));
-    const { ask } = await forwarder([silent.endpoint, second.endpoint]);
+    const { ask } = await forwarder([silent.endpoint, second.endpoint], HASTY);
     for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
     expect(silent.asked).toHaveLength(1);
   });
@@ -111,14 +114,14 @@ describe('Forwarder', () => {
       return null;
     };
     const silent = await upstream(() => null);
-    const { ask } = await forwarder([late.endpoint, silent.endpoint]);
+    const { ask } = await forwarder([late.endpoint, silent.endpoint], HASTY);
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(silent.asked).toHaveLength(1);
   });
 
   it('fails after its patience when nobody answers, once', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask, outcomes } = await forwarder([silent.endpoint]);
+    const { subject, ask, outcomes } = await forwarder([silent.endpoint], HASTY);
     const startMs = performance.now();
     expect(await ask()).toEqual(SILENCE);
     const tookMs = performance.now() - startMs;
@@ -200,7 +203,10 @@ describe('Forwarder', () => {
       query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),
     );
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
-    const { ask } = await forwarder([server.endpoint, second.endpoint], { patienceMs: 2_000 });
+    const { ask } = await forwarder([server.endpoint, second.endpoint], {
+      ...HASTY,
+      patienceMs: 2_000,
+    });
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
   });
@@ -216,7 +222,7 @@ describe('Forwarder', () => {
       return respond(query, { answers: [a('192.0.2.2')] });
     });
     const endpoints = [late.endpoint, truncating.endpoint];
-    const { subject, ask, outcomes } = await forwarder(endpoints, { patienceMs: 2_000 });
+    const { subject, ask, outcomes } = await forwarder(endpoints, { ...HASTY, patienceMs: 2_000 });
     expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
     const second = ask('second.example.com');
     await sleep(400);
@@ -239,7 +245,7 @@ describe('Forwarder', () => {
 
   it('turns queries away when too many are in flight, and takes them again later', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { capacity: 2 });
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { ...HASTY, capacity: 2 });
     const first = [ask('a.example.com'), ask('b.example.com')];
     expect(tryAsk('www.example.com', 1)).toBe(false);
     expect(subject.overloads).toBe(1);
@@ -285,7 +291,7 @@ describe('Forwarder', () => {
 
   it('tells all who wait when nobody answers', async () => {
     const silent = await upstream(() => null);
-    const { ask, settled } = await forwarder([silent.endpoint]);
+    const { ask, settled } = await forwarder([silent.endpoint], HASTY);
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([SILENCE, SILENCE, SILENCE]);
     expect(settled).toEqual([SILENCE]);
     expect(silent.asked).toHaveLength(3);
@@ -293,7 +299,10 @@ describe('Forwarder', () => {
 
   it('turns clients away when too many wait for the same', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { waitingCapacity: 1 });
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], {
+      ...HASTY,
+      waitingCapacity: 1,
+    });
     const first = [ask(), ask()];
     expect(tryAsk('www.example.com', 1)).toBe(false);
     expect(subject).toMatchObject({ overloads: 1, waiting: 2 });
@@ -317,7 +326,7 @@ describe('Forwarder', () => {
 
   it('knows when no upstream has answered of late', async () => {
     const silent = await upstream(() => null);
-    const { subject, ask } = await forwarder([silent.endpoint]);
+    const { subject, ask } = await forwarder([silent.endpoint], HASTY);
     expect(subject.allDown).toBe(false);
     await ask();
     expect(subject.allDown).toBe(true);
