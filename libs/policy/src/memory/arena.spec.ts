@@ -1,46 +1,138 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Arena, chunkOf, wordOf } from './arena.js';
+import { CHUNK_WORDS } from './address.js';
+import { Arena, chunkOf, LOOK_AHEAD_WORDS, wordOf } from './arena.js';
 
-describe('Arena', () => {
-  it('keeps blocks apart, whatever is allocated and released', () => {
-    const size = fc.oneof(fc.integer({ min: 1, max: 50 }), fc.constantFrom(51, 1000, 70_000));
-    const step = fc.record({ words: size, release: fc.option(fc.nat()) });
+const MOST = CHUNK_WORDS / 8;
+
+/** Words of a chunk. */
+interface Part {
+  readonly chunk: number;
+  readonly at: number;
+  readonly words: number;
+}
+
+interface Block extends Part {
+  readonly content: Int32Array;
+}
+
+/** An arena as the list of its blocks. Room is what is left between them; all that has room for the largest block counts as the same size. */
+class BlockList {
+  readonly blocks: Block[] = [];
+  /** Words of each chunk that there is. */
+  readonly chunks = new Map([[0, CHUNK_WORDS]]);
+
+  gaps(): Part[] {
+    return [...this.chunks].flatMap(([chunk, end]) => {
+      const blocks = this.blocks.filter((one) => one.chunk === chunk);
+      const starts = [...blocks.map(({ at }) => at).sort((a, b) => a - b), end];
+      const ends = [
+        chunk === 0 ? 1 : 0,
+        ...blocks.map(({ at, words }) => at + words).sort((a, b) => a - b),
+      ];
+      return ends
+        .map((at, i) => ({ chunk, at, words: starts[i] - at }))
+        .filter(({ words }) => words !== 0);
+    });
+  }
+
+  /** Whether a block of that size may be given that place. */
+  takes(block: Block): boolean {
+    const { chunk, at, words } = block;
+    const wide = words > MOST ? [] : this.gaps().filter((gap) => gap.words >= words);
+    this.blocks.push(block);
+    if (wide.length === 0) {
+      const isNew = !this.chunks.has(chunk);
+      this.chunks.set(chunk, words > MOST ? words : CHUNK_WORDS);
+      return isNew && at === 0;
+    }
+    const least = Math.min(...wide.map(sizeOf));
+    return wide.some((gap) => gap.chunk === chunk && gap.at === at && sizeOf(gap) === least);
+  }
+
+  remove(index: number): Block {
+    const [block] = this.blocks.splice(index, 1);
+    if (this.blocks.every(({ chunk }) => chunk !== block.chunk) && block.chunk !== 0) {
+      const isRoomElsewhere = this.gaps().some(
+        ({ chunk, words }) => chunk !== block.chunk && words > MOST,
+      );
+      if (block.words > MOST || isRoomElsewhere) this.chunks.delete(block.chunk);
+    }
+    return block;
+  }
+}
+
+function sizeOf({ words }: Part): number {
+  return Math.min(words, MOST + 1);
+}
+
+function contentOf(arena: Arena, { chunk, at, words }: Part): Int32Array {
+  return arena.chunks[chunk].subarray(at, at + words);
+}
+
+function isEqual(one: Int32Array, other: Int32Array): boolean {
+  const bytesOf = (words: Int32Array): Buffer =>
+    Buffer.from(words.buffer, words.byteOffset, words.byteLength);
+  return bytesOf(one).equals(bytesOf(other));
+}
+
+/** Few sizes, so that blocks meet; and such that chunks are often filled to their last word. */
+const sizes = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(1, 2, 3, 7) },
+  { weight: 9, arbitrary: fc.constantFrom(MOST / 4, MOST / 2, MOST) },
+  { weight: 1, arbitrary: fc.constantFrom(MOST - 1, MOST + 1, 70_000) },
+);
+const step = fc.oneof(
+  fc.record({
+    words: sizes,
+    // As small as the numbers of holes, for which no content may be taken. null: whatever was there.
+    mark: fc.option(fc.integer({ min: 0, max: 12 })),
+  }),
+  fc.record({ release: fc.nat() }),
+);
+
+describe.each([
+  { where: 'from the first chunk on', chunksBefore: 1 },
+  { where: 'around 8 GiB, where addresses become negative words', chunksBefore: 2 ** 15 - 1 },
+])('Arena, $where', ({ chunksBefore }) => {
+  it('cuts each block from the smallest room, keeps it apart, and gives back empty chunks', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const arena = new Arena(50);
-        const blocks: { address: number; words: number; mark: number }[] = [];
-        steps.forEach(({ words, release }, mark) => {
-          if (release !== null && blocks.length > 0) {
-            const [gone] = blocks.splice(release % blocks.length, 1);
-            arena.release(gone.address, gone.words);
+      fc.property(fc.array(step, { minLength: 100, maxLength: 200 }), (steps) => {
+        const arena = new Arena(MOST);
+        while (arena.chunks.length < chunksBefore) arena.chunks.push(arena.chunks[0]);
+        const list = new BlockList();
+        const seen = new Set<number>();
+        for (const one of steps) {
+          if ('words' in one) {
+            const address = arena.allocate(one.words);
+            const block = { chunk: chunkOf(address), at: wordOf(address), words: one.words };
+            if (one.mark !== null) contentOf(arena, block).fill(one.mark);
+            expect(address).toBe(address | 0);
+            expect(list.takes({ ...block, content: contentOf(arena, block).slice() })).toBe(true);
+            seen.add(block.chunk);
+          } else if (list.blocks.length > 0) {
+            const block = list.remove(one.release % list.blocks.length);
+            expect(isEqual(contentOf(arena, block), block.content)).toBe(true);
+            arena.release((block.chunk << 16) | block.at, block.words);
           }
-          const address = arena.allocate(words);
-          expect(address).toBeGreaterThan(0);
-          arena.chunks[chunkOf(address)].fill(mark, wordOf(address), wordOf(address) + words);
-          blocks.push({ address, words, mark });
-        });
-        for (const { address, words, mark } of blocks) {
-          const at = wordOf(address);
-          const content = arena.chunks[chunkOf(address)].subarray(at, at + words);
-          expect(content).toHaveLength(words);
-          expect(content.every((word) => word === mark)).toBe(true);
+        }
+        for (const block of list.blocks) {
+          expect(isEqual(contentOf(arena, block), block.content)).toBe(true);
+        }
+        for (const chunk of seen) {
+          const words = list.chunks.get(chunk);
+          const length = words === undefined ? 0 : words + LOOK_AHEAD_WORDS;
+          expect(arena.chunks[chunk]).toHaveLength(length);
         }
       }),
+      { numRuns: 100 },
     );
   });
+});
 
-  it('reuses released blocks of the same size', () => {
-    const arena = new Arena(10);
-    const addresses = Array.from({ length: 50_000 }, () => arena.allocate(10));
-    const { bytes } = arena;
-    for (let round = 0; round < 3; round++) {
-      for (const address of addresses) arena.release(address, 10);
-      for (let i = 0; i < addresses.length; i++) addresses[i] = arena.allocate(10);
-    }
-    expect(arena.bytes).toBe(bytes);
-    expect(new Set(addresses).size).toBe(addresses.length);
-  });
+describe('Arena', () => {
+  const allocateAll = (arena: Arena, count: number, words: number): number[] =>
+    Array.from({ length: count }, () => arena.allocate(words));
 
   it('fills a chunk to its last word', () => {
     const arena = new Arena(8);
@@ -49,6 +141,26 @@ describe('Arena', () => {
       arena.chunks[chunkOf(address)][wordOf(address) + 6] = i;
     }
     expect(arena.chunks).toHaveLength(5);
+  });
+
+  it('makes room for large blocks of what small ones leave, in whatever order they go', () => {
+    const arena = new Arena(1000);
+    const small = allocateAll(arena, 100_000, 7);
+    const { bytes } = arena;
+    for (let stride = 0; stride < 7; stride++) {
+      for (let i = stride; i < small.length; i += 7) arena.release(small[i], 7);
+    }
+    allocateAll(arena, 650, 1000);
+    expect(arena.bytes).toBeLessThan(bytes * 1.1);
+  });
+
+  it('gives back what it took, but for one chunk and the records of holes', () => {
+    const arena = new Arena(10);
+    const { bytes } = arena;
+    const addresses = allocateAll(arena, 200_000, 10);
+    expect(arena.bytes).toBeGreaterThan(bytes + 7_000_000);
+    for (const address of addresses) arena.release(address, 10);
+    expect(arena.bytes).toBeLessThan(bytes * 2.1);
   });
 
   it('gives back the memory of a block larger than its limit', () => {

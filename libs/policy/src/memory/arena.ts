@@ -1,83 +1,91 @@
-const CHUNK_BITS = 16;
-/** Words of a chunk: 256 KiB. */
-const CHUNK_WORDS = 1 << CHUNK_BITS;
-const CHUNK_MASK = CHUNK_WORDS - 1;
-/** 16 GiB. */
-const MAX_CHUNKS = 2 ** (32 - CHUNK_BITS);
+import { CHUNK_WORDS, chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
+import { Holes } from './holes.js';
+
+export { chunkOf, wordOf };
+
 /** Words after each chunk that hold nothing: so far a reader may look ahead of any block without leaving its array. */
 export const LOOK_AHEAD_WORDS = 64;
 const NOTHING = new Int32Array(0);
 
 /**
- * Blocks of 32-bit words. Grows by whole chunks and never copies what is there, so that growing costs the same at any size;
- * released blocks are reused by blocks of exactly their size. A block lies within one chunk; one larger than `maxBlockWords` has a
- * chunk of its own, which goes when it is released.
+ * Blocks of 32-bit words, each within one chunk. Grows by whole chunks and never copies what is there, so that growing costs the same at any size.
  *
- * An address is a signed word, below 0 from 8 GiB on; 0 is no block. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
+ * A block is cut from the smallest hole that has room for it. One that is released becomes a hole together with those before and behind it, so that
+ * what small blocks leave serves large ones. A chunk that is one hole goes, unless no other has room for the largest block. A block larger than
+ * `maxBlockWords` has a chunk of its own, which goes when it is released.
+ *
+ * 0 is no block's address. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
  */
 export class Arena {
   readonly chunks: Int32Array[] = [];
-  /** First free block of each size; its word 0 is the address of the next. */
-  private readonly freeBlocks: Int32Array;
   private readonly freeChunks: number[] = [];
-  /** The part of the last chunk that was never allocated. */
-  private next = 1;
-  private left = CHUNK_WORDS - 1;
+  private readonly holes: Holes;
 
   constructor(private readonly maxBlockWords: number) {
-    this.freeBlocks = new Int32Array(maxBlockWords + 1);
+    this.holes = new Holes(this.chunks, maxBlockWords);
     this.addChunk(CHUNK_WORDS);
+    this.holes.add(1, CHUNK_WORDS - 1);
   }
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, this.holes.bytes);
   }
 
   /** A block of that size, its content undefined. @throws RangeError when addresses are used up. */
   allocate(words: number): number {
-    if (words > this.maxBlockWords) return this.addChunk(words) << CHUNK_BITS;
-    const free = this.freeBlocks[words];
-    if (free !== 0) {
-      this.freeBlocks[words] = this.chunks[chunkOf(free)][wordOf(free)];
-      return free;
+    if (words > this.maxBlockWords) return this.addChunk(words);
+    const { holes } = this;
+    let hole = holes.find(words);
+    if (hole === 0) {
+      holes.add(this.addChunk(CHUNK_WORDS), CHUNK_WORDS);
+      hole = holes.find(words);
     }
-    if (words > this.left) {
-      this.next = this.addChunk(CHUNK_WORDS) << CHUNK_BITS;
-      this.left = CHUNK_WORDS;
-    }
-    const address = this.next;
-    this.next += words;
-    this.left -= words;
+    const address = holes.addressOf(hole);
+    const rest = holes.wordsOf(hole) - words;
+    holes.remove(hole);
+    if (rest > 0) holes.add(address + words, rest);
     return address;
   }
 
   release(address: number, words: number): void {
     if (words > this.maxBlockWords) {
-      this.chunks[chunkOf(address)] = NOTHING;
-      this.freeChunks.push(chunkOf(address));
+      this.dropChunk(chunkOf(address));
       return;
     }
-    this.chunks[chunkOf(address)][wordOf(address)] = this.freeBlocks[words];
-    this.freeBlocks[words] = address;
+    const { holes } = this;
+    const at = wordOf(address);
+    const before = at === 0 ? 0 : holes.endingAt(address - 1);
+    const behind = at + words === CHUNK_WORDS ? 0 : holes.beginningAt(address + words);
+    let start = address;
+    let size = words;
+    if (before !== 0) {
+      start = holes.addressOf(before);
+      size += holes.wordsOf(before);
+      holes.remove(before);
+    }
+    if (behind !== 0) {
+      size += holes.wordsOf(behind);
+      holes.remove(behind);
+    }
+    if (size === CHUNK_WORDS && holes.haveLarger) this.dropChunk(chunkOf(start));
+    else holes.add(start, size);
   }
 
+  /** @returns the address of its first word. */
   private addChunk(words: number): number {
     const chunk = new Int32Array(words + LOOK_AHEAD_WORDS);
     const number = this.freeChunks.pop();
     if (number === undefined) {
       if (this.chunks.length === MAX_CHUNKS) throw new RangeError('the memory of a policy is full');
-      return this.chunks.push(chunk) - 1;
+      return startOf(this.chunks.push(chunk) - 1);
     }
     this.chunks[number] = chunk;
-    return number;
+    return startOf(number);
   }
-}
 
-export function chunkOf(address: number): number {
-  return address >>> CHUNK_BITS;
-}
-
-export function wordOf(address: number): number {
-  return address & CHUNK_MASK;
+  private dropChunk(number: number): void {
+    this.chunks[number] = NOTHING;
+    this.freeChunks.push(number);
+  }
 }

@@ -125,10 +125,7 @@ export function allocateBlock(arena: Arena, capacity: number): number {
 /** Makes a block an empty table. */
 export function clear(words: Int32Array, start: number, capacity: number): void {
   words[start] = 0;
-  for (let at = firstOf(start); at < endOf(start, capacity); at += ENTRY) {
-    words[at] = FREE_A;
-    words[at + 1] = FREE_B;
-  }
+  empty(words, firstOf(start), endOf(start, capacity));
 }
 
 /** Puts all entries of a table into another. @returns false: it does not take them all. */
@@ -147,7 +144,7 @@ export function addAll(
   return true;
 }
 
-/** Copies a table to an empty one. @returns false: it does not fit. */
+/** Makes a block the same table with another capacity. @returns false: it does not fit, and the block is of no use. */
 export function refill(
   from: Int32Array,
   fromStart: number,
@@ -157,15 +154,26 @@ export function refill(
   toCapacity: number,
 ): boolean {
   const fromEnd = endOf(fromStart, fromCapacity);
-  const toLast = endOf(toStart, toCapacity) - ENTRY;
-  let position = firstOf(toStart) - ENTRY;
+  const toEnd = endOf(toStart, toCapacity);
+  let free = firstOf(toStart);
   for (let at = firstOf(fromStart); at < fromEnd; at += ENTRY) {
     if (from[at + 1] === FREE_B) continue;
-    position = Math.max(position + ENTRY, home(toStart, toCapacity, from[at]));
-    if (position >= toLast) return false;
+    const position = Math.max(free, home(toStart, toCapacity, from[at]));
+    if (position >= toEnd - ENTRY) return false;
+    empty(to, free, position);
     to[position] = from[at];
     to[position + 1] = from[at + 1];
+    free = position + ENTRY;
   }
+  empty(to, free, toEnd);
   to[toStart] = from[fromStart];
   return true;
+}
+
+/** Makes the positions from one to before another free. */
+function empty(words: Int32Array, first: number, end: number): void {
+  for (let at = first; at < end; at += ENTRY) {
+    words[at] = FREE_A;
+    words[at + 1] = FREE_B;
+  }
 }

@@ -28,10 +28,11 @@ const MAX_BITS = 22;
 
 /** Tables of pairs that are too large for one block: extendible hashing by the lowest bits of a. */
 export class PairDirectories {
-  /** A leaf that is being split or merged. */
-  private readonly scratch = new Int32Array(blockWords(LEAF));
-
-  constructor(private readonly arena: Arena) {}
+  /** @param scratch room for a leaf that is being split or merged. */
+  constructor(
+    private readonly arena: Arena,
+    private readonly scratch: Int32Array,
+  ) {}
 
   /** The block in which an entry with that a is, or would be. */
   blockOf(references: Int32Array, at: number, a: number): number {

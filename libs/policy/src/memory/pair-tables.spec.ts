@@ -122,6 +122,29 @@ describe('PairTables', () => {
     expect(one.bytes / 1_000_000).toBeLessThan(24);
   });
 
+  it('takes at most 24 bytes an entry in ten thousand tables that grow in turns, from ten entries in each on', () => {
+    const tables = new PairTables(KEY_BITS);
+    const references = new Int32Array(10_000 * REFERENCE_WORDS);
+    for (let i = 0; i < 1_000_000; i++) {
+      tables.set(references, (i % 10_000) * REFERENCE_WORDS, scattered(i), VALUE);
+      const entries = i + 1;
+      if (entries >= 100_000 && entries % 10_000 === 0) {
+        expect(tables.bytes / entries, `at ${entries} entries`).toBeLessThan(24);
+      }
+    }
+  });
+
+  it('takes at most 24 bytes an entry in tables that grow by chance', () => {
+    const tables = new PairTables(KEY_BITS);
+    const references = new Int32Array(2000 * REFERENCE_WORDS);
+    for (let i = 0; i < 200_000; i++) {
+      const chance = (scattered(scattered(i)) >>> 0) / 2 ** 32;
+      const at = Math.floor(chance * 2000) * REFERENCE_WORDS;
+      tables.set(references, at, scattered(i), VALUE);
+    }
+    expect(tables.bytes / 200_000).toBeLessThan(24);
+  });
+
   it('takes at most one stranger in ten for an entry before it is sought', () => {
     const tables = new PairTables(KEY_BITS);
     const references = new Int32Array(1000 * REFERENCE_WORDS);

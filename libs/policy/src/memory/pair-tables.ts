@@ -33,7 +33,9 @@ const CAPACITIES = capacities(2, LEAF);
  */
 export class PairTables {
   private readonly arena = new Arena(blockWords(LEAF));
-  private readonly directories = new PairDirectories(this.arena);
+  /** One block, while it is made another. */
+  private readonly scratch = new Int32Array(blockWords(LEAF));
+  private readonly directories = new PairDirectories(this.arena, this.scratch);
 
   /** @param keyOfB bits that belong to the key. */
   constructor(private readonly keyOfB: number) {}
@@ -130,9 +132,15 @@ export class PairTables {
     return previous;
   }
 
-  /** Makes room in a table of one block. */
+  /** Makes room in a table of one block, or makes one. */
   private grow(references: Int32Array, at: number): void {
-    const capacity = CAPACITIES.find((one) => one > references[at + 1]);
+    const shape = references[at + 1];
+    if (shape === 0) {
+      references[at] = allocateBlock(this.arena, CAPACITIES[0]);
+      references[at + 1] = CAPACITIES[0];
+      return;
+    }
+    const capacity = CAPACITIES.find((one) => one > shape);
     if (capacity === undefined) this.directories.start(references, at);
     // What a block holds, a larger one holds, as there are no fewer positions from any home to the end.
     else this.resize(references, at, capacity);
@@ -152,19 +160,19 @@ export class PairTables {
     }
   }
 
-  /** Moves a table to a block of that capacity, unless that is smaller and its entries do not fit: then it stays where it is. */
+  /** Moves a table to a block of that capacity, unless its entries do not fit there: then it stays where it is. */
   private resize(references: Int32Array, at: number, capacity: number): void {
-    const next = allocateBlock(this.arena, capacity);
+    const { arena, scratch } = this;
+    const from = references[at];
     const old = references[at + 1];
-    if (old > 0) {
-      const from = this.wordsAt(references[at]);
-      if (!refill(from, wordOf(references[at]), old, this.wordsAt(next), wordOf(next), capacity)) {
-        this.arena.release(next, blockWords(capacity));
-        return;
-      }
-      this.arena.release(references[at], blockWords(old));
-    }
-    references[at] = next;
+    if (!refill(this.wordsAt(from), wordOf(from), old, scratch, 0, capacity)) return;
+    // Before the other is allocated, which may then begin in the same place.
+    arena.release(from, blockWords(old));
+    const to = arena.allocate(blockWords(capacity));
+    const words = this.wordsAt(to);
+    const start = wordOf(to);
+    for (let i = blockWords(capacity) - 1; i >= 0; i--) words[start + i] = scratch[i];
+    references[at] = to;
     references[at + 1] = capacity;
   }
 

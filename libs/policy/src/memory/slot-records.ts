@@ -1,12 +1,17 @@
 const CHUNK_BITS = 12;
-const CHUNK_SLOTS = 1 << CHUNK_BITS;
 
 /** A record of some words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies. */
 export class SlotRecords {
   private readonly chunks: Int32Array[] = [];
 
-  /** @param words of a record; of a power of two, most lie within one cache line (arrays begin at any 16 bytes). */
-  constructor(private readonly words: number) {}
+  /**
+   * @param words of a record; of a power of two, most lie within one cache line (arrays begin at any 16 bytes).
+   * @param chunkBits a chunk has room for 2 ** chunkBits records.
+   */
+  constructor(
+    private readonly words: number,
+    private readonly chunkBits = CHUNK_BITS,
+  ) {}
 
   /** Memory held, in bytes. */
   get bytes(): number {
@@ -15,19 +20,19 @@ export class SlotRecords {
 
   /** Makes room for the record of a slot and of all below. The questions below are for slots that have one. */
   reserve(slot: number): void {
-    while (slot >>> CHUNK_BITS >= this.chunks.length) {
-      this.chunks.push(new Int32Array(CHUNK_SLOTS * this.words));
+    while (slot >>> this.chunkBits >= this.chunks.length) {
+      this.chunks.push(new Int32Array(this.words << this.chunkBits));
     }
   }
 
   /** The array in which a slot's record is … */
   chunkOf(slot: number): Int32Array {
-    return this.chunks[slot >>> CHUNK_BITS];
+    return this.chunks[slot >>> this.chunkBits];
   }
 
   /** … and where it begins there. */
   offsetOf(slot: number): number {
-    return (slot & (CHUNK_SLOTS - 1)) * this.words;
+    return (slot & ((1 << this.chunkBits) - 1)) * this.words;
   }
 
   read(slot: number, field: number): number {

@@ -91,4 +91,14 @@ describe('NaptRanges', () => {
     for (let port = 0; port < 4096; port++) expect(ranges.find(SHARED, port)).toBe(port);
     expect(ranges.find(SHARED, 4096)).toBe(9999);
   });
+
+  it('takes at most 24 bytes a range when addresses get theirs in turns', () => {
+    const ranges = new NaptRanges();
+    for (let i = 0; i < 64; i++) {
+      for (let address = SHARED; address < SHARED + 2000; address++) {
+        ranges.set(address, i * 1024, i * 1024 + 1023, i);
+      }
+    }
+    expect(ranges.bytes / ranges.size).toBeLessThan(24);
+  });
 });

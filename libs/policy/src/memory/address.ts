@@ -1,0 +1,24 @@
+/*
+ * An address names a word of an arena: the number of a chunk in its high half, of the word in that chunk in its low half. It is a signed
+ * word, below 0 from 8 GiB on.
+ */
+
+const CHUNK_BITS = 16;
+/** Words of a chunk: 256 KiB. */
+export const CHUNK_WORDS = 1 << CHUNK_BITS;
+const CHUNK_MASK = CHUNK_WORDS - 1;
+/** 16 GiB. */
+export const MAX_CHUNKS = 2 ** (32 - CHUNK_BITS);
+
+export function chunkOf(address: number): number {
+  return address >>> CHUNK_BITS;
+}
+
+export function wordOf(address: number): number {
+  return address & CHUNK_MASK;
+}
+
+/** The address of the first word of a chunk. */
+export function startOf(chunk: number): number {
+  return chunk << CHUNK_BITS;
+}

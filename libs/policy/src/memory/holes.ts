@@ -1,0 +1,145 @@
+import { chunkOf, wordOf } from './address.js';
+import { SlotRecords } from './slot-records.js';
+
+/** Words of a record, and what they are. */
+const RECORD_WORDS = 4;
+/** Of a hole's first word; 0: the record is spare. */
+const ADDRESS = 0;
+const WORDS = 1;
+/** The next and the previous hole in the list of its size, of a spare record the next of these; 0: there is none. */
+const NEXT = 2;
+const PREVIOUS = 3;
+/** Records come 512 at a time, 8 KiB. */
+const RECORD_CHUNK_BITS = 9;
+
+/**
+ * The parts of an arena's chunks that hold no block, by size and by place.
+ *
+ * A hole is a number from 1, that of its record; 0 is no hole. It stands in the hole's first word and in its last, where whoever releases a block
+ * before or behind it finds it. A block may hold the same word by chance: so it is believed only when the record names that very place.
+ * Holes of a size are a list, the latest first, and all that are larger than any block are one.
+ */
+export class Holes {
+  private readonly records = new SlotRecords(RECORD_WORDS, RECORD_CHUNK_BITS);
+  /** Records that ever were, with the one for 0. */
+  private recordCount = 1;
+  private spare = 0;
+  /** The first hole of each size; the last entry: of those that are larger. */
+  private readonly first: Int32Array;
+  /** A bit for each entry of `first` that is not 0. */
+  private readonly present: Int32Array;
+  private sum = 0;
+
+  constructor(
+    private readonly chunks: readonly Int32Array[],
+    maxBlockWords: number,
+  ) {
+    this.first = new Int32Array(maxBlockWords + 2);
+    this.present = new Int32Array((this.first.length + 31) >>> 5);
+  }
+
+  /** Words of all holes. */
+  get words(): number {
+    return this.sum;
+  }
+
+  /** Memory held to know them, in bytes. */
+  get bytes(): number {
+    return this.records.bytes + this.first.byteLength + this.present.byteLength;
+  }
+
+  /** Whether one is larger than any block. */
+  get haveLarger(): boolean {
+    return this.first[this.first.length - 1] !== 0;
+  }
+
+  addressOf(hole: number): number {
+    return this.records.read(hole, ADDRESS);
+  }
+
+  wordsOf(hole: number): number {
+    return this.records.read(hole, WORDS);
+  }
+
+  /** The smallest that has so many words; 0: there is none. */
+  find(words: number): number {
+    let at = words >>> 5;
+    let sizes = this.present[at] & (-1 << (words & 31));
+    while (sizes === 0) {
+      at++;
+      if (at === this.present.length) return 0;
+      sizes = this.present[at];
+    }
+    return this.first[(at << 5) + 31 - Math.clz32(sizes & -sizes)];
+  }
+
+  /** The one whose first word is at an address; 0: none is. */
+  beginningAt(address: number): number {
+    const hole = this.claimAt(address);
+    return hole !== 0 && this.addressOf(hole) === address ? hole : 0;
+  }
+
+  /** The one whose last word is at an address; 0: none is. */
+  endingAt(address: number): number {
+    const hole = this.claimAt(address);
+    if (hole === 0) return 0;
+    const start = this.addressOf(hole);
+    return start !== 0 && start + this.wordsOf(hole) - 1 === address ? hole : 0;
+  }
+
+  add(address: number, words: number): void {
+    const hole = this.takeRecord();
+    const chunk = this.chunks[chunkOf(address)];
+    const at = wordOf(address);
+    chunk[at] = hole;
+    chunk[at + words - 1] = hole;
+    const size = this.sizeOf(words);
+    const next = this.first[size];
+    if (next !== 0) this.records.write(next, PREVIOUS, hole);
+    this.first[size] = hole;
+    this.present[size >>> 5] |= 1 << (size & 31);
+    this.records.write(hole, ADDRESS, address);
+    this.records.write(hole, WORDS, words);
+    this.records.write(hole, NEXT, next);
+    this.records.write(hole, PREVIOUS, 0);
+    this.sum += words;
+  }
+
+  remove(hole: number): void {
+    const next = this.records.read(hole, NEXT);
+    const previous = this.records.read(hole, PREVIOUS);
+    if (next !== 0) this.records.write(next, PREVIOUS, previous);
+    if (previous !== 0) {
+      this.records.write(previous, NEXT, next);
+    } else {
+      const size = this.sizeOf(this.wordsOf(hole));
+      this.first[size] = next;
+      if (next === 0) this.present[size >>> 5] &= ~(1 << (size & 31));
+    }
+    this.sum -= this.wordsOf(hole);
+    this.records.write(hole, ADDRESS, 0);
+    this.records.write(hole, NEXT, this.spare);
+    this.spare = hole;
+  }
+
+  /** What the word at an address says if it is the first or the last of a hole; 0: no hole has such a number. */
+  private claimAt(address: number): number {
+    const word = this.chunks[chunkOf(address)][wordOf(address)];
+    return word > 0 && word < this.recordCount ? word : 0;
+  }
+
+  private takeRecord(): number {
+    const { spare } = this;
+    if (spare !== 0) {
+      this.spare = this.records.read(spare, NEXT);
+      return spare;
+    }
+    this.records.reserve(this.recordCount);
+    return this.recordCount++;
+  }
+
+  /** Where in `first` a hole belongs. */
+  private sizeOf(words: number): number {
+    return Math.min(words, this.first.length - 1);
+  }
+}
