@@ -1,5 +1,6 @@
 import type { EncodedChange, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
 import { type Applied, FollowerRegistry } from './follower-registry.js';
 import {
   type FollowerState,
@@ -21,7 +22,9 @@ export interface ChangePublisherOptions {
   readonly log: FeedLogger;
 }
 
-const EXPIRY_CHECK_MS = 250;
+const ECHO_MS = 250;
+/** With a heartbeat and a little less than a lease: what is held back for a shorter time ends none. */
+const ECHO_LATE_MS = 1_500;
 /** Every live follower has spoken by then: each does so once a heartbeat, and at once when its connection is back. */
 const ALL_HEARD_MS = 1.5 * HEARTBEAT_MS;
 /** Two heartbeats and a little: shorter than a lease, so that a Redis that hangs ends none. */
@@ -35,6 +38,8 @@ export class ChangePublisher {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
+  /** A channel of its own. */
+  private readonly echo: string;
   private readonly registry = new FollowerRegistry();
   private timers: NodeJS.Timeout[] = [];
   private allHeard: NodeJS.Timeout | undefined;
@@ -42,14 +47,16 @@ export class ChangePublisher {
 
   constructor(private readonly options: ChangePublisherOptions) {
     this.names = redisNames(options.feedToken);
+    this.echo = `${this.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
 
   /** Connects and begins to publish the head each second. Resolves when Redis was tried once; an absent Redis is tried again for ever. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (_channel: string, text: string) => {
-      this.hear(text);
+    this.subscriber.on('message', (channel: string, text: string) => {
+      if (channel === this.echo) this.hearEcho(Number(text));
+      else this.hear(text);
     });
     this.subscriber.on('ready', () => void this.subscribe());
     this.subscriber.on('close', () => clearTimeout(this.allHeard));
@@ -57,7 +64,7 @@ export class ChangePublisher {
     await this.publishHead();
     this.timers = [
       setInterval(() => void this.publishHead(), HEARTBEAT_MS),
-      setInterval(() => void this.checkLeases(), EXPIRY_CHECK_MS),
+      setInterval(() => void this.callEcho(), ECHO_MS),
     ];
   }
 
@@ -96,7 +103,8 @@ export class ChangePublisher {
   }
 
   private async subscribe(): Promise<void> {
-    if (!(await subscribe(this.subscriber, [this.names.follower], this.options.log))) return;
+    const channels = [this.names.follower, this.echo];
+    if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
     // Who spoke meanwhile was not heard.
     this.registry.extendAll(performance.now());
     clearTimeout(this.allHeard);
@@ -130,15 +138,18 @@ export class ChangePublisher {
     }
   }
 
-  /** What was said before a question on the same connection was heard before its answer: whoever was silent until then was silent. */
-  private async checkLeases(): Promise<void> {
-    const askedMs = performance.now();
-    try {
-      await this.subscriber.ping();
-      this.registry.expire(askedMs);
-    } catch {
-      // Nothing is heard from anybody, which says nothing of the followers.
-    }
+  /** Speaks to itself on the way that followers take. */
+  private async callEcho(): Promise<void> {
+    // What does not get through says nothing of the followers, and is no news.
+    await this.commands.publish(this.echo, String(performance.now())).catch(() => undefined);
+  }
+
+  /** What followers said before a call was heard before its echo: whoever was silent until then was silent. */
+  private hearEcho(calledMs: number): void {
+    const nowMs = performance.now();
+    // Held back: followers' words may have been too, and come now.
+    if (nowMs - calledMs > ECHO_LATE_MS) this.registry.extendAll(nowMs);
+    else this.registry.expire(calledMs);
   }
 
   private async publishHead(): Promise<void> {

@@ -90,6 +90,19 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
     await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
   });
 
+  it('while Redis lets nobody publish, as in a failover: nobody is taken for dead', async (test) => {
+    const { redis, write } = await deploy(test);
+    const admin = new Redis(redis.url);
+    await admin.call('CLIENT', 'PAUSE', String(LONG_MS), 'WRITE');
+    const untilMs = performance.now() + LONG_MS;
+    while (performance.now() < untilMs) {
+      expect(await write()).toMatchObject({ total: 1 });
+      await sleep(100);
+    }
+    admin.disconnect();
+    await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
+  });
+
   it('to a Redis that has become a replica: both ends go to the new primary', async (test) => {
     const { redis, way, write } = await deploy(test);
     const primary = await startPrivateRedis();
