@@ -1,4 +1,4 @@
-import type { Change } from '@weir/config-model';
+import { type Change, RowError } from '@weir/config-model';
 import fc from 'fast-check';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -228,9 +228,9 @@ describe('SnapshotDisk', () => {
         const damaged = Buffer.from(whole);
         damaged[at] ^= flip;
         writeFileSync(path, damaged);
-        await expect(readBack()).rejects.toThrow();
+        await expect(readBack()).rejects.toThrow(RowError);
         writeFileSync(path, whole.subarray(0, length));
-        await expect(readBack()).rejects.toThrow();
+        await expect(readBack()).rejects.toThrow(RowError);
       }),
     );
   });

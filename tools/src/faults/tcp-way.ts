@@ -53,6 +53,8 @@ export class TcpWay {
     const server = connect(port, '127.0.0.1');
     const link: Link = { client, server };
     this.links.add(link);
+    client.setNoDelay(true);
+    server.setNoDelay(true);
     client.pipe(server).pipe(client);
     client.on('error', () => client.destroy()).on('close', () => this.closed(link, server));
     server.on('error', () => server.destroy()).on('close', () => this.closed(link, client));

@@ -50,6 +50,26 @@ describe('a replica that is cut off from PostgreSQL without a word', () => {
   });
 });
 
+describe('a replacement of everything', () => {
+  it('has PostgreSQL find out within half a minute that its replica is gone', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const database = new Database(url, pino({ level: 'silent' }));
+    const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
+    const limits: unknown[] = [];
+    await writer.replace(async (client) => {
+      const { rows } = await client.query<{ setting: string }>(`
+        SELECT setting FROM pg_settings
+        WHERE name LIKE 'tcp_keepalives%' OR name = 'idle_in_transaction_session_timeout'
+        ORDER BY name`);
+      limits.push(...rows.map(({ setting }) => Number(setting)));
+      return '0000000000000000';
+    });
+    expect(limits).toEqual([60_000, 4, 10, 5]);
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+});
+
 describe('a commit of which the database cannot tell', () => {
   it('is not claimed to be undone: 503 that says so', async () => {
     const pool = new pg.Pool({ connectionString: inject('databaseUrl') });

@@ -35,6 +35,12 @@ const REPLACEMENT_SILENCE_MS = 300_000;
 /** A replacement may check millions of rows while it holds the head. */
 const REPLACEMENT_PAUSE_MS = 60_000;
 
+/** While rows are copied in PostgreSQL waits for them, whatever time limits it has; a host that is gone is found out by this alone. */
+const FIND_OUT_WHO_IS_GONE = `
+  SET LOCAL tcp_keepalives_idle = 10;
+  SET LOCAL tcp_keepalives_interval = 5;
+  SET LOCAL tcp_keepalives_count = 4`;
+
 /** No setting: the fault suite (docs/fault-suite.md) sets it to kill a replica between a commit and its publication. */
 // eslint-disable-next-line no-restricted-properties -- unset wherever Weir serves anybody, so no variable of the schema
 const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_MS'] ?? 0);
@@ -101,6 +107,7 @@ export class ConfigurationWriter {
   ): Promise<EncodedChange> {
     const change = await settled<EncodedChange>(this.database.pool, (committing) =>
       inTransaction(this.database, REPLACEMENT_SILENCE_MS, async (client) => {
+        await client.query(FIND_OUT_WHO_IS_GONE);
         const { head, transactionId } = await lockHead(client, REPLACEMENT_PAUSE_MS);
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
