@@ -90,36 +90,42 @@ export class Holes {
   add(address: number, words: number): void {
     const hole = this.takeRecord();
     const chunk = this.chunks[chunkOf(address)];
-    const at = wordOf(address);
-    chunk[at] = hole;
-    chunk[at + words - 1] = hole;
+    const start = wordOf(address);
+    chunk[start] = hole;
+    chunk[start + words - 1] = hole;
     const size = this.sizeOf(words);
     const next = this.first[size];
     if (next !== 0) this.records.write(next, PREVIOUS, hole);
-    this.first[size] = hole;
-    this.present[size >>> 5] |= 1 << (size & 31);
-    this.records.write(hole, ADDRESS, address);
-    this.records.write(hole, WORDS, words);
-    this.records.write(hole, NEXT, next);
-    this.records.write(hole, PREVIOUS, 0);
+    this.setFirst(size, hole);
+    const record = this.records.chunkOf(hole);
+    const at = this.records.offsetOf(hole);
+    record[at + ADDRESS] = address;
+    record[at + WORDS] = words;
+    record[at + NEXT] = next;
+    record[at + PREVIOUS] = 0;
     this.sum += words;
   }
 
   remove(hole: number): void {
-    const next = this.records.read(hole, NEXT);
-    const previous = this.records.read(hole, PREVIOUS);
+    const record = this.records.chunkOf(hole);
+    const at = this.records.offsetOf(hole);
+    const words = record[at + WORDS];
+    const next = record[at + NEXT];
+    const previous = record[at + PREVIOUS];
     if (next !== 0) this.records.write(next, PREVIOUS, previous);
-    if (previous !== 0) {
-      this.records.write(previous, NEXT, next);
-    } else {
-      const size = this.sizeOf(this.wordsOf(hole));
-      this.first[size] = next;
-      if (next === 0) this.present[size >>> 5] &= ~(1 << (size & 31));
-    }
-    this.sum -= this.wordsOf(hole);
-    this.records.write(hole, ADDRESS, 0);
-    this.records.write(hole, NEXT, this.spare);
+    if (previous === 0) this.setFirst(this.sizeOf(words), next);
+    else this.records.write(previous, NEXT, next);
+    record[at + ADDRESS] = 0;
+    record[at + NEXT] = this.spare;
     this.spare = hole;
+    this.sum -= words;
+  }
+
+  private setFirst(size: number, hole: number): void {
+    this.first[size] = hole;
+    const bit = 1 << (size & 31);
+    if (hole === 0) this.present[size >>> 5] &= ~bit;
+    else this.present[size >>> 5] |= bit;
   }
 
   /** What the word at an address says if it is the first or the last of a hole; 0: no hole has such a number. */
