@@ -10,6 +10,9 @@ const GRACE_MS = 1_000;
 
 const STATUS = 'SELECT pg_xact_status($1::xid8) AS status';
 
+/** PostgreSQL's code for a transaction that it has not come to: `invalid_parameter_value`. */
+const IN_THE_FUTURE = '22023';
+
 /** Ends the session that the lost connection left behind, so that its transaction comes to an end. */
 const END_SESSION =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid';
@@ -68,7 +71,8 @@ async function ask(pool: Pool, transactionId: string): Promise<string | null> {
   try {
     const { rows } = await pool.query<{ status: string | null }>(STATUS, [transactionId]);
     return rows[0]?.status ?? null;
-  } catch {
-    return null;
+  } catch (error) {
+    // After a crash, or on a standby that had not got so far. It must not be asked again, for soon another transaction has that number.
+    return (error as { code?: unknown }).code === IN_THE_FUTURE ? 'aborted' : null;
   }
 }

@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
@@ -16,6 +17,9 @@ const KEEP_ALIVE_MS = 30_000;
 
 /** The longest statement of a single change takes milliseconds; a wait for another replica's change is a few seconds. */
 const SILENCE_MS = 30_000;
+
+/** Longest that the end of the connections is waited for. */
+const GOODBYE_MS = 1_500;
 
 /** For the options of Prisma's transactions: how long one waits for a connection. Its own default is shorter than a busy moment. */
 export const MAX_WAIT_MS = 10_000;
@@ -82,7 +86,12 @@ export class Database {
     }
   }
 
+  /** Says goodbye, to a PostgreSQL that hears it; one that does not answer is not waited for. */
   async close(): Promise<void> {
+    await Promise.race([this.end(), sleep(GOODBYE_MS, undefined, { ref: false })]);
+  }
+
+  private async end(): Promise<void> {
     await this.prisma.$disconnect();
     const ending = [this.pool, this.listings, this.snapshots].map((pool) => pool.end());
     await Promise.all([this.writes.close(), ...ending]);

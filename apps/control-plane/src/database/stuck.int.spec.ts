@@ -70,20 +70,28 @@ describe('a replacement of everything', () => {
   });
 });
 
-describe('a commit of which the database cannot tell', () => {
-  it('is not claimed to be undone: 503 that says so', async () => {
-    const pool = new pg.Pool({ connectionString: inject('databaseUrl') });
-    // As after a failover to a standby that has not got so far.
-    const lost = settled<null>(
+describe('a commit whose answer was lost', () => {
+  const lose = (connectionString: string, transactionId: string) => {
+    const pool = new pg.Pool({ connectionString });
+    const outcome = settled<null>(
       pool,
       (committing) => {
-        committing(null, '9000000000');
+        committing(null, transactionId);
         return Promise.reject(new Error('the connection broke'));
       },
       300,
     );
-    await expect(lost).rejects.toMatchObject({ code: 'commitUnknown' });
-    await pool.end();
+    return outcome.finally(() => pool.end());
+  };
+
+  it('is undone where the database has not come to it, as after a crash', async () => {
+    await expect(lose(inject('databaseUrl'), '9000000000')).rejects.toThrow('the connection broke');
+  });
+
+  it('is not claimed to be undone where the database does not tell: 503 that says so', async () => {
+    const url = new URL(inject('databaseUrl'));
+    url.pathname = '/no-such-database';
+    await expect(lose(url.href, '3')).rejects.toMatchObject({ code: 'commitUnknown' });
   });
 });
 
