@@ -1,36 +1,26 @@
 import { CidrSet, createLogger } from '@weir/ops';
-import { createSocket } from 'node:dgram';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from './dns-service.js';
+import { type NameServer, startDnsdist } from './testing/name-servers.js';
 import { CONFIGURATION, domainRule, policyOf, profile, put } from './testing/policies.js';
-import { hasProgram, run, startProgram } from './testing/programs.js';
+import { hasProgram, run } from './testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;
 const [FIRST_PORT, LAST_PORT] = [20_000, 20_999];
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return port;
-}
-
 /** dnsdist as the load balancer, dig as the client: two subscribers behind one address, told apart by their ports. */
 describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-dnsdist-'));
   let service: DnsService;
-  let balancerPort: number;
-  let stopBalancer: () => Promise<void>;
+  let balancer: NameServer;
 
   const dig = (sourcePort: number, ...more: string[]) =>
-    run('dig', ['@127.0.0.1', '-p', `${balancerPort}`, '-b', `127.0.0.1#${sourcePort}`, '+tries=3', '+time=2', 'host.localhost', ...more]); // prettier-ignore
+    run('dig', ['@127.0.0.1', '-p', `${balancer.endpoint.port}`, '-b', `127.0.0.1#${sourcePort}`, '+tries=3', '+time=2', 'host.localhost', ...more]); // prettier-ignore
 
   beforeAll(async () => {
     const policy = policyOf(
@@ -48,18 +38,11 @@ describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', 
       log,
     });
     const { port } = await service.start();
-    balancerPort = await freePort();
-    const file = join(folder, 'dnsdist.conf');
-    writeFileSync(
-      file,
-      `setLocal("127.0.0.1:${balancerPort}")\nsetSecurityPollSuffix("")\n` +
-        `newServer({address="127.0.0.1:${port}", useProxyProtocol=true, checkName="localhost."})\n`,
-    );
-    stopBalancer = startProgram('dnsdist', ['--supervised', '--disable-syslog', '-C', file]);
+    balancer = await startDnsdist(folder, port);
     while ((await dig(40_000, '+short')).trim() !== '127.0.0.1') await sleep(100);
   });
   afterAll(async () => {
-    await stopBalancer();
+    await balancer.stop();
     await service.stop();
     rmSync(folder, { recursive: true });
   });

@@ -183,11 +183,19 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     const wild = Array.from({ length: 500 }, (_, i) => `n${i}.wild.zone.example A`);
     const blocked = Array.from({ length: 50 }, (_, i) => `n${i}.blocked.example AAAA`);
     const absent = Array.from({ length: 50 }, (_, i) => `n${i}.zone.example A`);
-    const file = join(folder, 'queries');
-    writeFileSync(file, [...names, ...wild, ...blocked, ...absent, ''].join('\n'));
-    const load = ['-s', '127.0.0.1', '-d', file, '-c', '8', '-q', '64', '-e', '-n', '10', '-D'];
+    const load = ['-s', '127.0.0.1', '-c', '8', '-q', '64', '-e', '-n', '10', '-D'];
+    const perform = (queries: readonly string[], ...more: string[]) => {
+      const file = join(folder, 'queries');
+      writeFileSync(file, [...queries, ''].join('\n'));
+      return run('dnsperf', [...load, '-d', file, ...more]);
+    };
+    // unbound is allowed to fail while it learns, on a machine that is very busy.
+    await expect
+      .poll(() => perform([...names, ...wild, ...absent], '-p', String(unbound.endpoint.port)))
+      .not.toMatch(/SERVFAIL|lost: +[1-9]/);
     for (const mode of ['udp', 'tcp', 'dot'] as const) {
-      const output = await run('dnsperf', [...load, '-m', mode, '-p', String(ports[mode])]);
+      const queries = [...names, ...wild, ...blocked, ...absent];
+      const output = await perform(queries, '-m', mode, '-p', String(ports[mode]));
       expect(output).toMatch(/Queries sent: +6030$/m);
       expect(output).toMatch(/Queries completed: +6030 \(100\.00%\)/);
       expect(output).toMatch(/Response codes: +NOERROR 5530 \(91\.71%\), NXDOMAIN 500 /);

@@ -8,7 +8,7 @@ import { askUdp } from './client.js';
 import { startProgram } from './programs.js';
 
 const LOOPBACK = '127.0.0.1';
-const READY_MS = 25_000;
+const READY_MS = 60_000;
 
 export interface NameServer {
   readonly endpoint: { readonly address: string; readonly port: number };
@@ -64,16 +64,14 @@ export function signZone(folder: string, origin: string, key: string): void {
 }
 
 /** nsd as the authority of all zone files in the folder, the signed ones where there are such. */
-export async function startNsd(folder: string): Promise<NameServer> {
-  const port = await freePort();
+export function startNsd(folder: string): Promise<NameServer> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.zone'));
   const zones = files.flatMap((file) => {
     const isSigned = readdirSync(folder).includes(`${file}.signed`);
     const zonefile = isSigned ? `${file}.signed` : file;
     return ['zone:', `  name: ${file.replace(/\.zone$/, '')}`, `  zonefile: ${zonefile}`];
   });
-  const file = join(folder, 'nsd.conf');
-  const settings = [
+  const settings = (port: number): string[] => [
     'server:',
     `  ip-address: ${LOOPBACK}@${port}`,
     '  server-count: 1',
@@ -89,19 +87,16 @@ export async function startNsd(folder: string): Promise<NameServer> {
     '  control-enable: no',
     ...zones,
   ];
-  writeFileSync(file, settings.join('\n') + '\n');
-  return ready(port, startProgram('nsd', ['-d', '-c', file]), files[0].replace(/\.zone$/, ''));
+  return start('nsd', ['-d', '-c'], folder, settings, files[0].replace(/\.zone$/, ''));
 }
 
 /** unbound, validating by the keys of those names, that asks the authority for `example` and knows nothing else. */
-export async function startUnbound(
+export function startUnbound(
   folder: string,
   authority: NameServer,
   keys: readonly string[],
 ): Promise<NameServer> {
-  const port = await freePort();
-  const file = join(folder, 'unbound.conf');
-  const settings = [
+  const settings = (port: number): string[] => [
     'server:',
     `  interface: ${LOOPBACK}@${port}`,
     '  access-control: 127.0.0.0/8 allow_snoop',
@@ -123,19 +118,50 @@ export async function startUnbound(
     '  name: example',
     `  forward-addr: ${LOOPBACK}@${authority.endpoint.port}`,
   ];
-  writeFileSync(file, settings.join('\n') + '\n');
-  return ready(port, startProgram('unbound', ['-d', '-c', file]), 'example');
+  return start('unbound', ['-d', '-c'], folder, settings, 'example');
 }
 
-/** Waits until it answers. */
-async function ready(port: number, stop: () => Promise<void>, name: string): Promise<NameServer> {
-  const endpoint = { address: LOOPBACK, port };
+/** dnsdist, which hands on all queries to a server by PROXY protocol v2; it takes a moment until it knows that this server is up. */
+export function startDnsdist(folder: string, serverPort: number): Promise<NameServer> {
+  const settings = (port: number): string[] => [
+    `setLocal("${LOOPBACK}:${port}")`,
+    'setSecurityPollSuffix("")',
+    `newServer({address="${LOOPBACK}:${serverPort}", useProxyProtocol=true, checkName="localhost."})`,
+  ];
+  return start(
+    'dnsdist',
+    ['--supervised', '--disable-syslog', '-C'],
+    folder,
+    settings,
+    'localhost',
+  );
+}
+
+/**
+ * Starts a server on a free port and waits until it answers. Another process may take the port before it does, so one that ends by
+ * itself is started again on another.
+ * @param args the file of its settings follows them. @param question a name that it answers.
+ */
+async function start(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  settings: (port: number) => readonly string[],
+  question: string,
+): Promise<NameServer> {
+  const file = join(folder, `${program}.conf`);
   const deadlineMs = performance.now() + READY_MS;
   while (performance.now() < deadlineMs) {
-    // Until it listens nothing comes back.
-    const answer = await askUdp(endpoint, encodeQuery(name, 6), 300).catch(() => null);
-    if (answer !== null) return { endpoint, stop };
+    const port = await freePort();
+    writeFileSync(file, settings(port).join('\n') + '\n');
+    const server = startProgram(program, [...args, file]);
+    const endpoint = { address: LOOPBACK, port };
+    while (performance.now() < deadlineMs && !server.hasEnded) {
+      // Until it listens nothing comes back.
+      const answer = await askUdp(endpoint, encodeQuery(question, 6), 300).catch(() => null);
+      if (answer !== null && !server.hasEnded) return { endpoint, stop: () => server.stop() };
+    }
+    await server.stop();
   }
-  await stop();
-  throw new Error(`no answer from a name server on port ${port}`);
+  throw new Error(`${program} does not answer`);
 }

@@ -16,16 +16,26 @@ export function run(name: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** Starts a server. @returns what ends it. */
-export function startProgram(name: string, args: readonly string[]): () => Promise<void> {
+/** A server that was started. */
+export interface Program {
+  readonly hasEnded: boolean;
+  stop(): Promise<void>;
+}
+
+export function startProgram(name: string, args: readonly string[]): Program {
   const child = spawn(name, args, { stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();
     });
   });
-  return () => {
-    child.kill('SIGKILL');
-    return ended;
+  return {
+    get hasEnded() {
+      return child.exitCode !== null;
+    },
+    stop: () => {
+      child.kill('SIGKILL');
+      return ended;
+    },
   };
 }
