@@ -10,6 +10,13 @@ const GRACE_MS = 1_000;
 
 const STATUS = 'SELECT pg_xact_status($1::xid8) AS status';
 
+/** After a crash another transaction may have got the number; only its own logged this change. */
+const IS_LOGGED = `
+  SELECT EXISTS (
+    SELECT FROM change
+    WHERE revision = $1::bigint AND (extract(epoch FROM created_at) * 1000)::bigint = $2::bigint
+  ) AS logged`;
+
 /** PostgreSQL's code for a transaction that it has not come to: `invalid_parameter_value`. */
 const IN_THE_FUTURE = '22023';
 
@@ -44,7 +51,7 @@ export async function settled<O>(
 
 /**
  * Whether a transaction stands whose COMMIT was sent and never answered.
- * @param transactionId as `pg_current_xact_id()` gave it.
+ * @param transactionId as `lockHead` gave it.
  * @throws RequestError `commitUnknown` when the database cannot be asked in time.
  */
 async function isCommitted(
@@ -52,14 +59,16 @@ async function isCommitted(
   transactionId: string,
   deadlineMs: number,
 ): Promise<boolean> {
+  const [number = '', revision, beganMs] = transactionId.split('/');
   const startedMs = performance.now();
   while (performance.now() - startedMs < deadlineMs) {
-    const status = await ask(pool, transactionId);
-    if (status === 'committed') return true;
+    const status = await ask(pool, number);
     if (status === 'aborted') return false;
+    const logged = status === 'committed' ? await isLogged(pool, revision, beganMs) : null;
+    if (logged !== null) return logged;
     if (status === 'in progress' && performance.now() - startedMs > GRACE_MS) {
       // Then it ends by itself, sooner or later.
-      await pool.query(END_SESSION, [transactionId]).catch(() => undefined);
+      await pool.query(END_SESSION, [number]).catch(() => undefined);
     }
     await sleep(RETRY_MS);
   }
@@ -67,12 +76,26 @@ async function isCommitted(
 }
 
 /** @returns null when the database does not tell, for whatever reason: no other error may stand for a change that perhaps stands. */
-async function ask(pool: Pool, transactionId: string): Promise<string | null> {
+async function ask(pool: Pool, number: string): Promise<string | null> {
   try {
-    const { rows } = await pool.query<{ status: string | null }>(STATUS, [transactionId]);
+    const { rows } = await pool.query<{ status: string | null }>(STATUS, [number]);
     return rows[0]?.status ?? null;
   } catch (error) {
     // After a crash, or on a standby that had not got so far. It must not be asked again, for soon another transaction has that number.
     return (error as { code?: unknown }).code === IN_THE_FUTURE ? 'aborted' : null;
+  }
+}
+
+/** @returns null when the database does not tell. */
+async function isLogged(
+  pool: Pool,
+  revision: string | undefined,
+  beganMs: string | undefined,
+): Promise<boolean | null> {
+  try {
+    const { rows } = await pool.query<{ logged: boolean }>(IS_LOGGED, [revision, beganMs]);
+    return rows[0]?.logged ?? null;
+  } catch {
+    return null;
   }
 }

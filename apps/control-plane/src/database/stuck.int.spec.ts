@@ -73,6 +73,8 @@ describe('a replacement of everything', () => {
 describe('a commit whose answer was lost', () => {
   const lose = (connectionString: string, transactionId: string) => {
     const pool = new pg.Pool({ connectionString });
+    // Its last words may come when the database is dropped already.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     const outcome = settled<null>(
       pool,
       (committing) => {
@@ -86,6 +88,18 @@ describe('a commit whose answer was lost', () => {
 
   it('is undone where the database has not come to it, as after a crash', async () => {
     await expect(lose(inject('databaseUrl'), '9000000000')).rejects.toThrow('the connection broke');
+  });
+
+  it('is undone where another transaction has got its number after a crash', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const client = new pg.Client(url);
+    await client.connect();
+    const { rows } = await client.query<{ number: string }>(
+      'SELECT pg_current_xact_id()::text AS number',
+    );
+    await expect(lose(url, `${rows[0]?.number}/1/0`)).rejects.toThrow('the connection broke');
+    await client.end();
+    await dropDatabase(inject('databaseUrl'), url);
   });
 
   it('is not claimed to be undone where the database does not tell: 503 that says so', async () => {

@@ -9,7 +9,7 @@ export interface LockedHead {
 }
 
 interface HeadRow {
-  /** Of PostgreSQL's transaction. */
+  /** PostgreSQL's number of the transaction, the first revision that it may log, and its beginning in milliseconds, which is that change's `created_at`. */
   readonly transaction_id: string;
   readonly revision: string;
   readonly digest: string;
@@ -19,7 +19,9 @@ interface HeadRow {
 const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
   text: `
-    SELECT revision, digest, catalogue_version, pg_current_xact_id()::text AS transaction_id,
+    SELECT revision, digest, catalogue_version,
+           concat_ws('/', pg_current_xact_id(), revision + 1, (extract(epoch FROM now()::timestamptz(3)) * 1000)::bigint)
+             AS transaction_id,
            set_config('idle_in_transaction_session_timeout', $1, true)
     FROM config_head FOR UPDATE`,
 };
