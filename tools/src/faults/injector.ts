@@ -8,6 +8,8 @@ import type { WeirProcess } from './weir-process.js';
 
 /** A connection to Redis that is silent for good is replaced within this time. */
 const REPLACED_MS = 4_000;
+/** A follower takes a feed that says nothing for ten seconds for lost. */
+const FEED_GIVEN_UP_MS = 11_000;
 /** How long a replica waits between commit and publication when it is to be killed there. */
 const PAUSE_AFTER_COMMIT_MS = 400;
 const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
@@ -148,7 +150,8 @@ export class Injector {
     this.deployment.feedWay.silence();
     await sleep(durationMs);
     this.deployment.feedWay.mend();
-    settled();
+    // Not waited for: a resolver that asked meanwhile may be behind until it has given its question up.
+    void sleep(FEED_GIVEN_UP_MS).then(settled);
   }
 
   private async emptyRedis(durationMs: number): Promise<void> {
