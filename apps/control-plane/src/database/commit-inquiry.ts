@@ -24,6 +24,16 @@ const IN_THE_FUTURE = '22023';
 const END_SESSION =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid';
 
+/** What a transaction is known by when the answer to its COMMIT is lost. */
+export interface TransactionMark {
+  /** PostgreSQL's number; after a crash another transaction may get it. */
+  readonly number: string;
+  /** The first revision that it may log. */
+  readonly revision: number;
+  /** When it began, in milliseconds since 1970: `created_at` of what it logs. */
+  readonly beganMs: number;
+}
+
 /**
  * Runs a transaction to its end. One that fails when its COMMIT is on its way may stand all the same: the COMMIT may have got through,
  * and the answer been lost. Then the database is asked.
@@ -33,42 +43,39 @@ const END_SESSION =
  */
 export async function settled<O>(
   pool: Pool,
-  run: (committing: (outcome: O, transactionId: string) => void) => Promise<O>,
+  run: (committing: (outcome: O, mark: TransactionMark) => void) => Promise<O>,
   deadlineMs = DEADLINE_MS,
 ): Promise<O> {
-  const sent: { outcome: O; transactionId: string }[] = [];
+  const sent: { outcome: O; mark: TransactionMark }[] = [];
   try {
-    return await run((outcome, transactionId) => {
-      sent.push({ outcome, transactionId });
+    return await run((outcome, mark) => {
+      sent.push({ outcome, mark });
     });
   } catch (error) {
     const [last] = sent;
-    if (last !== undefined && (await isCommitted(pool, last.transactionId, deadlineMs)))
-      return last.outcome;
+    if (last !== undefined && (await isCommitted(pool, last.mark, deadlineMs))) return last.outcome;
     throw error;
   }
 }
 
 /**
  * Whether a transaction stands whose COMMIT was sent and never answered.
- * @param transactionId as `lockHead` gave it.
  * @throws RequestError `commitUnknown` when the database cannot be asked in time.
  */
 async function isCommitted(
   pool: Pool,
-  transactionId: string,
+  mark: TransactionMark,
   deadlineMs: number,
 ): Promise<boolean> {
-  const [number = '', revision, beganMs] = transactionId.split('/');
   const startedMs = performance.now();
   while (performance.now() - startedMs < deadlineMs) {
-    const status = await ask(pool, number);
+    const status = await ask(pool, mark);
     if (status === 'aborted') return false;
-    const logged = status === 'committed' ? await isLogged(pool, revision, beganMs) : null;
+    const logged = status === 'committed' ? await isLogged(pool, mark) : null;
     if (logged !== null) return logged;
     if (status === 'in progress' && performance.now() - startedMs > GRACE_MS) {
       // Then it ends by itself, sooner or later.
-      await pool.query(END_SESSION, [number]).catch(() => undefined);
+      await pool.query(END_SESSION, [mark.number]).catch(() => undefined);
     }
     await sleep(RETRY_MS);
   }
@@ -76,7 +83,7 @@ async function isCommitted(
 }
 
 /** @returns null when the database does not tell, for whatever reason: no other error may stand for a change that perhaps stands. */
-async function ask(pool: Pool, number: string): Promise<string | null> {
+async function ask(pool: Pool, { number }: TransactionMark): Promise<string | null> {
   try {
     const { rows } = await pool.query<{ status: string | null }>(STATUS, [number]);
     return rows[0]?.status ?? null;
@@ -89,8 +96,7 @@ async function ask(pool: Pool, number: string): Promise<string | null> {
 /** @returns null when the database does not tell. */
 async function isLogged(
   pool: Pool,
-  revision: string | undefined,
-  beganMs: string | undefined,
+  { revision, beganMs }: TransactionMark,
 ): Promise<boolean | null> {
   try {
     const { rows } = await pool.query<{ logged: boolean }>(IS_LOGGED, [revision, beganMs]);

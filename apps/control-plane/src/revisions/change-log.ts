@@ -1,5 +1,6 @@
 import type { EncodedChange } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
+import type { TransactionMark } from '../database/commit-inquiry.js';
 
 /** The head as a change finds it, locked until its commit. */
 export interface LockedHead {
@@ -9,8 +10,8 @@ export interface LockedHead {
 }
 
 interface HeadRow {
-  /** PostgreSQL's number of the transaction, the first revision that it may log, and its beginning in milliseconds, which is that change's `created_at`. */
-  readonly transaction_id: string;
+  readonly transaction: string;
+  readonly began_ms: number;
   readonly revision: string;
   readonly digest: string;
   readonly catalogue_version: string | null;
@@ -20,8 +21,8 @@ const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
   text: `
     SELECT revision, digest, catalogue_version,
-           concat_ws('/', pg_current_xact_id(), revision + 1, (extract(epoch FROM now()::timestamptz(3)) * 1000)::bigint)
-             AS transaction_id,
+           pg_current_xact_id()::text AS transaction,
+           (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS began_ms,
            set_config('idle_in_transaction_session_timeout', $1, true)
     FROM config_head FOR UPDATE`,
 };
@@ -37,12 +38,12 @@ const PAUSE_MS = 10_000;
 export async function lockHead(
   client: ClientBase,
   pauseMs = PAUSE_MS,
-): Promise<{ head: LockedHead; transactionId: string }> {
+): Promise<{ head: LockedHead; mark: TransactionMark }> {
   const [row] = (await client.query<HeadRow>({ ...LOCK_HEAD, values: [String(pauseMs)] })).rows;
   // An empty answer gives undefined, whatever the type says.
   if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
   return {
-    transactionId: row.transaction_id,
+    mark: { number: row.transaction, revision: Number(row.revision) + 1, beganMs: row.began_ms },
     head: {
       revision: Number(row.revision),
       digest: row.digest,

@@ -108,12 +108,12 @@ export class ConfigurationWriter {
     const change = await settled<EncodedChange>(this.database.pool, (committing) =>
       inTransaction(this.database, REPLACEMENT_SILENCE_MS, async (client) => {
         await client.query(FIND_OUT_WHO_IS_GONE);
-        const { head, transactionId } = await lockHead(client, REPLACEMENT_PAUSE_MS);
+        const { head, mark } = await lockHead(client, REPLACEMENT_PAUSE_MS);
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         await logChanges(client, [encoded]);
-        committing(encoded, transactionId);
+        committing(encoded, mark);
         return encoded;
       }),
     );

@@ -1,5 +1,5 @@
 import type { EncodedChange } from '@weir/config-model';
-import { settled } from '../database/commit-inquiry.js';
+import { settled, type TransactionMark } from '../database/commit-inquiry.js';
 import type { Database } from '../database/database.js';
 import { type Attempt, attempt, type Work } from './change-attempt.js';
 import { lockHead, logChanges } from './change-log.js';
@@ -69,7 +69,7 @@ export class GroupCommit {
   /** @param group grows by those that are taken up; the attempts are in its order. */
   private tryGroup(
     group: Wanted[],
-    committing: (attempts: Attempt<unknown>[], transactionId: string) => void,
+    committing: (attempts: Attempt<unknown>[], mark: TransactionMark) => void,
   ): Promise<Attempt<unknown>[]> {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client)]);
@@ -89,7 +89,7 @@ export class GroupCommit {
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
-        committing(attempts, locked.transactionId);
+        committing(attempts, locked.mark);
         await Promise.all([logChanges(client, changes), client.query('COMMIT')]);
       }
       return attempts;
