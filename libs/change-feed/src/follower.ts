@@ -1,5 +1,6 @@
 import { type Change, type Head, RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { changesUnlessHeard } from './changes-unless-heard.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
@@ -26,8 +27,6 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 /** Most changes kept while a snapshot loads; past that the log is asked. */
 const MAX_BUFFERED = 10_000;
-/** How often it is looked, while the feed is asked, whether a message was quicker. */
-const LOOK_MS = 100;
 /** How often the feed may refuse to give the changes before a snapshot is asked for. */
 const MAX_REFUSALS = 3;
 
@@ -233,7 +232,8 @@ export class Follower {
     const heard = this.head;
     if (heard !== null && heard.revision > revision) this.counters.gaps++;
     const page = await this.askFeed(revision);
-    if (page === 'overtaken') return;
+    // Heads tell whether there is more.
+    if (page === 'heard') return;
     if (page === null) {
       this.loadNext = 'pruned';
       return;
@@ -251,32 +251,21 @@ export class Follower {
     }
   }
 
-  /**
-   * @returns `overtaken` when the next change was heard before the answer came; heads tell whether there is more.
-   * @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes.
-   */
-  private async askFeed(
-    revision: number,
-  ): Promise<{ head: Head; changes: Change[] } | 'overtaken' | null> {
+  /** @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes. */
+  private async askFeed(revision: number): ReturnType<typeof changesUnlessHeard> {
     this.askNext = false;
-    const overtaken = new AbortController();
-    const look = setInterval(() => {
-      if (this.buffered.has(revision + 1)) overtaken.abort(new FeedError('a message was quicker'));
-    }, LOOK_MS);
+    const isHeard = (): boolean => this.buffered.has(revision + 1);
     try {
-      const page = await this.options.feed.changesAfter(revision, overtaken.signal);
+      const page = await changesUnlessHeard(this.options.feed, revision, isHeard);
       this.refusals = 0;
       return page;
     } catch (error) {
-      if (overtaken.signal.aborted) return 'overtaken';
       this.askNext = true;
       if (error instanceof FeedError && error.isRefusal && ++this.refusals >= MAX_REFUSALS) {
         this.refusals = 0;
         this.loadNext = 'failed';
       }
       throw error;
-    } finally {
-      clearInterval(look);
     }
   }
 

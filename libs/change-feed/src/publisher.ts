@@ -44,6 +44,7 @@ export class ChangePublisher {
   private timers: NodeJS.Timeout[] = [];
   private allHeard: NodeJS.Timeout | undefined;
   private lastAnswerMs = 0;
+  private lastEchoMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
     this.names = redisNames(options.feedToken);
@@ -147,8 +148,10 @@ export class ChangePublisher {
   /** What followers said before a call was heard before its echo: whoever was silent until then was silent. */
   private hearEcho(calledMs: number): void {
     const nowMs = performance.now();
-    // Held back: followers' words may have been too, and come now.
-    if (nowMs - calledMs > ECHO_LATE_MS) this.registry.extendAll(nowMs);
+    const silentMs = nowMs - Math.min(calledMs, this.lastEchoMs);
+    this.lastEchoMs = nowMs;
+    // Held back, or the first that gets through again: followers' words may have been held back too, and come now.
+    if (silentMs > ECHO_LATE_MS) this.registry.extendAll(nowMs);
     else this.registry.expire(calledMs);
   }
 
