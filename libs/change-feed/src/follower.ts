@@ -4,10 +4,11 @@ import { changesUnlessHeard } from './changes-unless-heard.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
-import { LongWork } from './gradually.js';
+import { Breather } from './gradually.js';
 import { DigestError, type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
 import type { FollowerKind } from './protocol.js';
 import type { FeedLogger } from './redis.js';
+import { retryDelayMs } from './retry-delay.js';
 import type { SnapshotDisk } from './snapshot-disk.js';
 
 export interface FollowerOptions {
@@ -23,8 +24,6 @@ export interface FollowerOptions {
   readonly log: FeedLogger;
 }
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 2_000;
 /** Most changes kept while a snapshot loads; past that the log is asked. */
 const MAX_BUFFERED = 10_000;
 /** How often the feed may refuse to give the changes before a snapshot is asked for. */
@@ -134,14 +133,14 @@ export class Follower {
   /** Takes steps until the target is at the head; a failed step is tried again, later and later. */
   private async catchUp(): Promise<void> {
     let failures = 0;
-    const work = new LongWork();
+    const breather = new Breather();
     while (!this.stopping.signal.aborted) {
       try {
         this.heard = false;
         // Messages that come in one piece are heard one after the other before a step that had nothing to do has returned.
         if (!(await this.step()) && !this.heard) break;
         failures = 0;
-        await work.giveWay();
+        await breather.breathe();
       } catch (error) {
         if (this.stopping.signal.aborted) break;
         this.counters.feedFailures++;
@@ -296,8 +295,7 @@ export class Follower {
   }
 
   private async pause(failures: number): Promise<void> {
-    const longestMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LAST_RETRY_MS);
-    const delayMs = longestMs * (0.5 + Math.random() / 2);
+    const delayMs = retryDelayMs(failures, Math.random());
     // Aborted only by stop(), which ends the loop.
     await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }

@@ -6,10 +6,10 @@ const OPERATIONS = 1_000;
 const WORK_MS = 2;
 
 /** Work that goes on and on beside queries: lets them in every two milliseconds, between its steps. */
-export class LongWork {
+export class Breather {
   private beganMs = performance.now();
 
-  async giveWay(): Promise<void> {
+  async breathe(): Promise<void> {
     if (performance.now() - this.beganMs < WORK_MS) return;
     await yieldToQueries();
     this.beganMs = performance.now();
@@ -18,14 +18,14 @@ export class LongWork {
 
 /** Decodes changes, letting queries in, in the midst of a large change too. @throws RowError when a value is not an encoded change. */
 export async function decodeGradually(values: readonly unknown[]): Promise<Change[]> {
-  const work = new LongWork();
+  const breather = new Breather();
   const changes: Change[] = [];
   for (const value of values) {
     const head = decodeHead(value);
     const operations: Operation[] = [];
     for (const part of partsOf(value)) {
       operations.push(...decodeChange(part).operations);
-      await work.giveWay();
+      await breather.breathe();
     }
     changes.push({ ...head, operations });
   }

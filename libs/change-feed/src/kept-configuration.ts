@@ -1,5 +1,5 @@
 import { type Change, type Head, RowError } from '@weir/config-model';
-import { LongWork } from './gradually.js';
+import { Breather } from './gradually.js';
 import type { SnapshotPart } from './protocol.js';
 import type { FeedLogger } from './redis.js';
 import type { SnapshotDisk } from './snapshot-disk.js';
@@ -89,9 +89,9 @@ export class KeptConfiguration {
 
   /** Applies a change that is the next one, and notes it on disk. */
   async apply(change: Change): Promise<Head> {
-    const work = new LongWork();
+    const breather = new Breather();
     const digest = await this.target.apply(change);
-    await work.giveWay();
+    await breather.breathe();
     this.disk?.append(change);
     // A start from disk begins with the catalogue of the snapshot, whose image is not kept for ever.
     if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
