@@ -10,13 +10,23 @@ module.exports = {
     {
       name: 'not-in-package-json',
       severity: 'error',
-      from: { path: '^(apps|libs)/[^/]+/src', pathNot: '\\.(spec|bench)\\.ts$|/testing/' },
+      from: { path: '^((apps|libs)/[^/]+|tools)/src', pathNot: '\\.(spec|bench)\\.ts$|/testing/' },
       to: { dependencyTypes: ['npm-no-pkg', 'unknown'] },
+    },
+    {
+      // An image has what `npm ci --omit=dev` installs.
+      name: 'not-there-at-run-time',
+      severity: 'error',
+      from: {
+        path: '^((apps|libs)/[^/]+|tools)/src',
+        pathNot: '\\.(spec|bench)\\.ts$|/testing/|^tools/src/migration-check/|^apps/weir-e2e/',
+      },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'type-only'] },
     },
   ],
   options: {
     doNotFollow: { path: ['node_modules'] },
-    exclude: { path: ['/dist/', '/generated/'] },
+    exclude: { path: ['^(apps|libs)/[^/]+/dist/', '^tools/dist/', '^apps/[^/]+/src/generated/'] },
     tsConfig: { fileName: 'tsconfig.base.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {

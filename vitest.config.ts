@@ -18,13 +18,19 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       project('unit', {
-        include: ['{apps,libs}/*/{src,test}/**/*.spec.ts', 'tools/{src,test}/**/*.spec.ts'],
-        exclude: ['**/*.int.spec.ts', '**/*.e2e.spec.ts', '**/dist/**', '**/node_modules/**'],
+        include: [
+          '{apps,libs}/*/{src,test}/**/*.spec.ts',
+          '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
+        ],
+        exclude: ['**/*.{int,e2e,images}.spec.ts', '**/dist/**', '**/node_modules/**'],
         // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
         testTimeout: 60_000,
       }),
       project('integration', {
-        include: ['{apps,libs}/*/{src,test}/**/*.int.spec.ts', 'tools/{src,test}/**/*.int.spec.ts'],
+        include: [
+          '{apps,libs}/*/{src,test}/**/*.int.spec.ts',
+          '{tools,k8s}/{src,test}/**/*.int.spec.ts',
+        ],
         exclude: ['**/dist/**', '**/node_modules/**'],
         globalSetup: ['tools/src/testing/services.ts'],
         testTimeout: 60_000,
@@ -35,6 +41,15 @@ export default defineConfig({
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
         testTimeout: 300_000,
         hookTimeout: 300_000,
+        fileParallelism: false,
+      }),
+      // Not among what `npm test` runs: npm run test:images.
+      project('images', {
+        include: ['compose/src/**/*.images.spec.ts'],
+        globalSetup: ['compose/src/images/setup.ts'],
+        testTimeout: 300_000,
+        hookTimeout: 600_000,
+        expect: { poll: { timeout: 60_000, interval: 250 } },
         fileParallelism: false,
       }),
     ],

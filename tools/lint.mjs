@@ -8,7 +8,7 @@ runSteps([
   [
     'Circular imports',
     'depcruise',
-    ['--config', '.dependency-cruiser.cjs', 'apps', 'libs', 'tools'],
+    ['--config', '.dependency-cruiser.cjs', 'apps', 'libs', 'tools', 'k8s', 'compose'],
   ],
   ['Format', 'prettier', ['--check', '--log-level=warn', '.']],
   ['Types', 'tsc', ['-p', 'tsconfig.check.json']],

@@ -1,25 +1,34 @@
-import { runMain, url } from '@weir/ops';
+import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
+import { SCHEMA } from './migrate/configuration.js';
 import { migrate } from './migrate/migrate.js';
+import { readStatus } from './migrate/status.js';
 
-const SCHEMA = {
-  DATABASE_URL: url(['postgresql', 'postgres'], {
-    description: 'The database to bring up to date.',
-  }),
-};
+const PENDING = 2;
+
+const folder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 runMain(
   {
     name: 'migrate',
-    description: 'brings the database up to date with the migrations of this version',
+    description: 'brings the database up to date with the migrations of this release',
     schema: SCHEMA,
+    packageFile: new URL('../../package.json', import.meta.url),
+    flags: { '--status': 'to tell which migrations are applied and which are pending' },
+    notes:
+      'Exit code: 0 when the database is up to date, 1 when something failed, 2 when --status found something pending.',
     argv: process.argv.slice(2),
     environment: process.env,
   },
-  async ({ DATABASE_URL }) => {
-    const log = (line: string): void => void process.stdout.write(`${line}\n`);
-    const folder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-    const applied = await migrate({ databaseUrl: DATABASE_URL, folder, log });
-    if (applied.length === 0) log('the database is up to date');
+  async ({ DATABASE_URL: databaseUrl, LOCK_TIMEOUT_MS, LOCK_ATTEMPTS }, flag) => {
+    if (flag === undefined) {
+      const patience = { lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS };
+      await migrate({ databaseUrl, folder, log: print, patience });
+      return;
+    }
+    const { lines, isUpToDate } = await readStatus(databaseUrl, folder);
+    lines.forEach(print);
+    if (!isUpToDate) process.exitCode = PENDING;
   },
 );

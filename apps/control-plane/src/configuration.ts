@@ -7,6 +7,7 @@ import {
   hexKey,
   integer,
   LOG_LEVELS,
+  OPS_VARIABLES,
   optional,
   port,
   secret,
@@ -21,11 +22,16 @@ export const SCHEMA = {
   DATABASE_URL: url(['postgresql', 'postgres'], {
     description: 'PostgreSQL: the configuration, its revision log and the catalogue.',
   }),
+  SCHEMA_WAIT_S: integer(0, 3600, {
+    description:
+      'Longest that a start waits for the migrations of the database, which may run at the same time. 0: it does not wait.',
+    default: '60',
+  }),
   REDIS_URL: url(['redis', 'rediss'], {
     description: 'Redis: tells resolvers of changes and hears their acknowledgements.',
   }),
   MANAGEMENT_HOST: address({
-    description: 'Address that the management API, the feed API, and health and metrics listen on.',
+    description: 'Address of the management API.',
     default: '127.0.0.1',
   }),
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
@@ -70,6 +76,10 @@ export const SCHEMA = {
       'The same for POST /init/, after which every resolver loads the whole configuration anew.',
     default: '30000',
   }),
+  FEED_HOST: address({
+    description: 'Address of the feed API.',
+    default: '127.0.0.1',
+  }),
   FEED_PORT: port({
     description: 'Port of the feed API that resolvers and block pages follow.',
     default: '8090',
@@ -92,10 +102,7 @@ export const SCHEMA = {
     description: 'Largest source, as it is sent; unpacked it may be four times as large.',
     default: '1gb',
   }),
-  OPS_PORT: port({
-    description: 'Port of health and metrics (/livez, /readyz, /metrics).',
-    default: '9090',
-  }),
+  ...OPS_VARIABLES,
   LOG_LEVEL: choice(LOG_LEVELS, { description: 'Least severe log level.', default: 'info' }),
 };
 

@@ -1,4 +1,5 @@
 import { StartError } from '@weir/ops';
+import { Agent, request } from 'node:http';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -66,6 +67,29 @@ describe('the control plane', () => {
     await blocker.end();
     expect((await inFlight).status).toBe(201);
     await stopped;
+  });
+
+  it('answers everything while it drains, each connection once more, and is not ready', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const call = () =>
+      new Promise<string | undefined>((resolve, reject) => {
+        const url = `${harness.baseUrl}/blockpage/`;
+        const sent = request(url, { agent, headers: harness.authorization }, (response) => {
+          response.resume().once('end', () => resolve(response.headers.connection));
+        });
+        sent.once('error', reject).end();
+      });
+    expect(await call()).toBe('keep-alive');
+    const { controlPlane } = harness;
+    controlPlane.drain();
+    expect(await ops('/readyz')).toEqual([503, 'stopping\n']);
+    expect(await ops('/livez')).toEqual([200, 'ok\n']);
+    // The first on the connection that was kept, the others on new ones.
+    for (let i = 0; i < 3; i++) expect(await call()).toBe('close');
+    expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+    await controlPlane.stop();
+    await expect(call()).rejects.toThrow('ECONNREFUSED');
+    agent.destroy();
   });
 
   it('streams lists of any length, and gives its connection back when a client leaves early', async () => {

@@ -1,17 +1,19 @@
 import { ChangePublisher, createFeedServer } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { explainListenError, type Logger, readTlsFiles, startOpsServer } from '@weir/ops';
+import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createKeeper } from './catalogue/create-keeper.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { Database } from './database/database.js';
+import { SchemaCheck } from './database/schema-check.js';
 import { DomainHasher } from './domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './domain-lists/hash-key-check.js';
 import { isDatabaseUnreachable } from './errors/database-faults.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import { Readiness } from './health/readiness.js';
 import type { Job } from './jobs/job.js';
 import { JobMetrics } from './jobs/job-metrics.js';
 import { JobRunner } from './jobs/job-runner.js';
@@ -23,49 +25,55 @@ import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
-import { closeServer, listen } from './servers.js';
+import { closeServer, drainServer, listen, type Place } from './servers.js';
 
 /** A running control plane. */
-export interface ControlPlane {
+export interface ControlPlane extends Service {
   readonly managementPort: number;
   readonly feedPort: number;
   readonly opsPort: number;
-  /** Stops accepting, finishes what is in flight, and gives everything back. */
-  stop(): Promise<void>;
 }
 
 type Stop = () => Promise<void> | void;
 
-/** What must be done to stop: what takes in work, which is finished first, and what that works on. */
+/** What must be done to end: first drain, then stop what takes in work, then stop what that works on. */
 interface Stops {
+  readonly drains: (() => void)[];
   readonly work: Stop[];
   readonly stores: Stop[];
 }
 
-type PortVariable = 'MANAGEMENT_PORT' | 'FEED_PORT';
-
-/** Requests in flight that take longer than this at a stop are cut off: the process has ten seconds in all. */
-const DRAIN_MS = 7_000;
+/** Requests in flight that take longer than this at a stop are cut off: a stop has ten seconds in all. */
+const CUT_OFF_MS = 7_000;
 /** Changes in flight are answered then with where they have come. */
 const WAITS_END_MS = 5_000;
 
 /**
- * Starts the control plane. What was started is stopped again when a later part fails.
+ * Starts the control plane: first health and metrics, which say that it is starting, then the rest. What was started
+ * is stopped again when a later part fails.
  * @throws StartError when a port is taken or the catalogue cannot be used.
  */
 export async function startControlPlane(
   configuration: ControlPlaneConfiguration,
   log: Logger,
 ): Promise<ControlPlane> {
-  const stops: Stops = { work: [], stores: [] };
+  const ops = await OpsServer.start({
+    host: configuration.OPS_HOST,
+    port: configuration.OPS_PORT,
+    log,
+  });
+  // Health is told to the end.
+  const stops: Stops = { drains: [() => ops.drain()], work: [], stores: [() => ops.close()] };
+  const drain = (): void => stops.drains.forEach((drainPart) => drainPart());
   const stop = async (): Promise<void> => {
+    drain();
     // Together, because all of it must fit into the time that a stop may take.
     await Promise.all(stops.work.splice(0).map(async (stopPart) => stopPart()));
     for (const stopPart of stops.stores.splice(0).reverse()) await stopPart();
   };
   try {
-    const ports = await startParts(configuration, log, stops);
-    return { ...ports, stop };
+    const ports = await startParts(configuration, log, stops, ops);
+    return { ...ports, opsPort: ops.port, drain, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -76,8 +84,8 @@ async function startParts(
   configuration: ControlPlaneConfiguration,
   log: Logger,
   stops: Stops,
-): Promise<Omit<ControlPlane, 'stop'>> {
-  const host = configuration.MANAGEMENT_HOST;
+  ops: OpsServer,
+): Promise<Pick<ControlPlane, 'managementPort' | 'feedPort'>> {
   const tls = readTlsFiles({
     prefix: 'MANAGEMENT_TLS',
     cert: configuration.MANAGEMENT_TLS_CERT,
@@ -88,6 +96,8 @@ async function startParts(
 
   const database = new Database(configuration.DATABASE_URL, log);
   stops.stores.push(() => database.close());
+  const schema = new SchemaCheck(database.pool, log);
+  await schema.atStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
   const keyCheck = new HashKeyCheck(database, hashKey);
   await keyCheck.atStart();
   const source = new DatabaseFeedSource(database);
@@ -120,14 +130,23 @@ async function startParts(
       tls,
     },
   );
-  const serve = async (server: Server, variable: PortVariable): Promise<number> => {
-    const port = await listen(server, { host, port: configuration[variable], variable });
-    stops.work.push(() => closeServer(server, DRAIN_MS));
+  const serve = async (server: Server, place: Place): Promise<number> => {
+    const port = await listen(server, place);
+    stops.drains.push(() => drainServer(server));
+    stops.work.push(() => closeServer(server, CUT_OFF_MS));
     return port;
   };
-  const managementPort = await serve(api, 'MANAGEMENT_PORT');
+  const managementPort = await serve(api, {
+    host: configuration.MANAGEMENT_HOST,
+    port: configuration.MANAGEMENT_PORT,
+    variable: 'MANAGEMENT_PORT',
+  });
   const feed = createFeedServer({ source, token: feedToken, log, isOutage: isDatabaseUnreachable });
-  const feedPort = await serve(feed, 'FEED_PORT');
+  const feedPort = await serve(feed, {
+    host: configuration.FEED_HOST,
+    port: configuration.FEED_PORT,
+    variable: 'FEED_PORT',
+  });
 
   // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
   const keeper = createKeeper(configuration, { database, writer, registry, key: hashKey, log });
@@ -142,14 +161,11 @@ async function startParts(
   const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
   stops.work.push(() => runner.stop());
 
-  const opsPlace = { host, port: configuration.OPS_PORT, variable: 'OPS_PORT' };
-  const notReady = async (): Promise<string | null> =>
-    (await database.fault()) ??
-    (await keyCheck.fault()) ??
-    (publisher.connected ? null : 'Redis: not connected');
-  const ops = await startOpsServer({ ...opsPlace, notReady, registry }).catch((error: unknown) => {
-    throw explainListenError(error, opsPlace);
+  const readiness = new Readiness({ database, schema, keyCheck, publisher, log });
+  ops.serve({
+    notReady: () => readiness.notReady(),
+    degraded: () => readiness.degraded(),
+    registry,
   });
-  stops.work.push(() => ops.close());
-  return { managementPort, feedPort, opsPort: ops.port };
+  return { managementPort, feedPort };
 }

@@ -8,13 +8,15 @@ runMain(
     name: 'control-plane',
     description: 'management API, feed API and catalogue',
     schema: SCHEMA,
+    packageFile: new URL('../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },
   async (configuration) => {
     const log = createLogger({ name: 'control-plane', level: configuration.LOG_LEVEL });
-    const controlPlane = await startControlPlane(configuration, log);
-    stopOnSignal(() => controlPlane.stop());
-    log.info({ port: controlPlane.managementPort }, 'control plane is up');
+    const starting = startControlPlane(configuration, log);
+    stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
+    const { managementPort: port } = await starting;
+    log.info({ port }, 'control plane is up');
   },
 );

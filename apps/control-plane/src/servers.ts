@@ -30,12 +30,14 @@ const IDLE_CHECK_MS = 100;
 
 /** Answers that each server has not begun yet. */
 const unanswered = new WeakMap<Server, Set<ServerResponse>>();
+/** Servers that are going to stop. */
+const draining = new WeakSet<Server>();
 
 function noteUnanswered(server: Server): void {
   const responses = new Set<ServerResponse>();
   unanswered.set(server, responses);
   server.prependListener('request', (_request, response) => {
-    if (!server.listening) isLast(response);
+    if (draining.has(server)) isLast(response);
     responses.add(response);
     response.once('close', () => responses.delete(response));
   });
@@ -46,12 +48,21 @@ function isLast(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-/** Accepts no more connections and resolves when what is in flight is answered; after `drainMs` it is cut off. */
-export async function closeServer(server: Server, drainMs: number): Promise<void> {
+/**
+ * Answers everything as before, but each answer is the last on its connection: the next request finds its way anew,
+ * to another replica.
+ */
+export function drainServer(server: Server): void {
+  draining.add(server);
   unanswered.get(server)?.forEach(isLast);
+}
+
+/** Accepts no more connections and resolves when what is in flight is answered; after `deadlineMs` it is cut off. */
+export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  drainServer(server);
   // Connections that are kept alive would hold the server open after their last answer.
   const sweep = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
   // Not its own `close`, which begins with all connections that are idle at this moment.
   await new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
   server.close();

@@ -8,20 +8,19 @@ import {
   cidrList,
   type Configuration,
   endpointList,
-  hexKey,
   hexKeyList,
   integer,
   json,
   LOG_LEVELS,
+  OPS_VARIABLES,
   optional,
   port,
-  secret,
   text,
-  timeZone,
-  url,
+  type ValueSchema,
   type Variable,
   VariableFault,
 } from '@weir/ops';
+import { FEED_VARIABLES } from '@weir/policy-feed';
 import { isIP, isIPv4 } from 'node:net';
 
 /** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
@@ -36,7 +35,6 @@ const PRIVATE_NETWORKS = [
 ];
 
 const MAX_UPSTREAMS = 16;
-const SHORTEST_TOKEN = 16;
 const LONGEST_BLOCK_TTL = 86_400;
 const LARGEST_CACHE_MB = 4096;
 const HIGHEST_MIN_TTL = 3600;
@@ -46,10 +44,23 @@ const HIGHEST_RATE = 1_000_000;
 const MOST_CONNECTIONS = 1024;
 const HIGHEST_SAMPLING = 1_000_000;
 
+const PAGE_ADDRESSES: ValueSchema = {
+  type: 'object',
+  additionalProperties: false,
+  patternProperties: {
+    '^(?:0|[1-9][0-9]{0,9})$': {
+      type: 'array',
+      items: { type: 'string', pattern: '^[0-9a-fA-F:.]+$' },
+      minItems: 1,
+      maxItems: 2 * MAX_ADDRESSES,
+    },
+  },
+};
+
 /** What a resolver reads from its environment. */
 export const SCHEMA = {
   DNS_HOST: address({
-    description: 'Address on which DNS, health and metrics are answered.',
+    description: 'Address on which DNS is answered.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port of DNS.', default: '5300' }),
@@ -103,7 +114,11 @@ export const SCHEMA = {
   BLOCK_PAGE_ADDRESSES: json(
     `a JSON object of block page ids and their addresses, at most ${MAX_ADDRESSES} a family, such as {"7":["192.0.2.7","2001:db8::7"]}`,
     readPageAddresses,
-    { description: 'Block pages with addresses of their own.', default: '{}' },
+    {
+      description: 'Block pages with addresses of their own.',
+      default: '{}',
+      valueSchema: PAGE_ADDRESSES,
+    },
   ),
   BLOCK_TTL: integer(0, LONGEST_BLOCK_TTL, {
     description: 'TTL of the answer for a blocked name, in seconds.',
@@ -156,29 +171,11 @@ export const SCHEMA = {
   }),
   BLOCK_RESOLVER_DISCOVERY: boolean({
     description:
-      'Whether clients are told that there is no other resolver for them: use-application-dns.net does not exist and _dns.resolver.arpa is empty, so that browsers do not go round the filter by themselves.',
+      'Whether clients are told that there is no other resolver for them, so that browsers and devices do not go round the filter by themselves: use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist and _dns.resolver.arpa is empty, whatever a profile says of them.',
     default: 'true',
   }),
-  SCHEDULE_TIMEZONE: timeZone({
-    description: 'Time zone in which schedules are written.',
-    default: 'UTC',
-  }),
-  DOMAIN_HASH_KEY: hexKey(16, {
-    description: 'Key under which domains are hashed; the same in all processes of a deployment.',
-  }),
-  REDIS_URL: url(['redis', 'rediss'], { description: 'Redis that carries the changes.' }),
-  FEED_URL: url(['http', 'https'], { description: 'Feed API of the control plane.' }),
-  FEED_TOKEN: secret(SHORTEST_TOKEN, { description: 'Bearer token of the feed API.' }),
-  DATA_DIR: optional(
-    text('a folder', {
-      description:
-        'Folder of this process alone, where it keeps the configuration to start from when nothing else can be reached. Unset: nothing is kept.',
-    }),
-  ),
-  OPS_PORT: port({
-    description: 'Port of health and metrics, on the address of DNS_HOST.',
-    default: '9090',
-  }),
+  ...FEED_VARIABLES,
+  ...OPS_VARIABLES,
   QUERY_LOG_SAMPLING: integer(0, HIGHEST_SAMPLING, {
     description:
       'One answered query in so many is logged on standard output, without the client: 1 all, 0 none. When the reader is too slow lines are lost and counted, queries do not wait.',
@@ -203,7 +200,7 @@ function atMost<T>(most: number, list: Variable<readonly T[]>): Variable<readonl
     if (items.length > most) throw new VariableFault(`at most ${most}`);
     return items;
   };
-  return { ...list, parse };
+  return { ...list, valueSchema: { ...list.valueSchema, maxItems: most }, parse };
 }
 
 function readPageAddresses(value: unknown): ReadonlyMap<number, readonly string[]> {

@@ -12,12 +12,13 @@ import {
 import type { PutOperation } from '@weir/config-model';
 import { CidrSet, createLogger } from '@weir/ops';
 import type { Policy } from '@weir/policy';
+import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService, type DnsServiceOptions } from './dns-service.js';
 import { a, cname, https, respond, txt } from './testing/answers.js';
 import { askOneTcp, askUdp, type Server } from './testing/client.js';
-import { CONFIGURATION, domainRule, loopback, policyOf, profile, put } from './testing/policies.js';
+import { CONFIGURATION } from './testing/configuration.js';
 import { UpstreamServer } from './testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -88,15 +89,18 @@ describe('a blocked name', () => {
     expect(upstream.asked).toHaveLength(0);
   });
 
-  it.each([65, 64, 16, 15, 255])('has no records of type %i', async (qtype) => {
-    const { ask } = await serve(blocking());
-    expect(await ask('blocked.example', qtype)).toMatchObject({
-      rcode: 0,
-      answers: [],
-      authorities: [],
-      ede: [17],
-    });
-  });
+  it.each([65, 64, 16, 15, 255])(
+    'has an SOA record in place of records of type %i',
+    async (qtype) => {
+      const { ask } = await serve(blocking());
+      expect(await ask('blocked.example', qtype)).toMatchObject({
+        rcode: 0,
+        answers: [],
+        authorities: [{ type: 6, ttl: 10 }],
+        ede: [17],
+      });
+    },
+  );
 
   it('has no OPT record for a query without one', async () => {
     const { ask } = await serve(blocking());
@@ -272,6 +276,62 @@ describe('a special name', () => {
     expect(rdata(await ask('localhost'))).toEqual(['c0000250']);
     const refusing = await serve(policyOf());
     expect(await refusing.ask('localhost')).toMatchObject({ rcode: 5, authorities: [] });
+  });
+});
+
+describe('a name by which clients look for another resolver', () => {
+  const soa = { type: 6, ttl: 10_800 };
+
+  it.each<[string, number, object]>([
+    ['use-application-dns.net', 1, { rcode: 3, authorities: [soa] }],
+    ['use-application-dns.net', 28, { rcode: 3, authorities: [soa] }],
+    ['mask.icloud.com', 1, { rcode: 3, authorities: [soa] }],
+    ['mask-h2.icloud.com', 65, { rcode: 3, authorities: [soa] }],
+    ['_dns.resolver.arpa', 64, { rcode: 0, authorities: [soa] }],
+  ])('%s, type %i, is denied whatever the profile says of it', async (name, qtype, expected) => {
+    const policies = [
+      blocking(domainRule(1, 'deny', name)),
+      blocking(domainRule(1, 'allow', name)),
+      policyOf(profile(1, { whiteListOnly: true }), loopback(1)),
+      policyOf(profile(1, { whiteListOnly: true, emptyDnsAnswer: true }), loopback(1)),
+    ];
+    for (const policy of policies) {
+      const { ask } = await serve(policy);
+      expect(await ask(name, qtype)).toMatchObject({ ...expected, answers: [], ede: [] });
+    }
+    const refusing = await serve(policyOf());
+    expect(await refusing.ask(name, qtype)).toMatchObject({ rcode: 5 });
+    expect(upstream.asked).toHaveLength(0);
+  });
+
+  it('is a name like any other when the variable says so', async () => {
+    const { ask } = await serve(blocking(domainRule(1, 'deny', 'mask.icloud.com')), {
+      BLOCK_RESOLVER_DISCOVERY: false,
+    });
+    expect(rdata(await ask('mask.icloud.com'))).toEqual(['c0000250']);
+    expect(rdata(await ask('mask-h2.icloud.com'))).toEqual(['c0000201']);
+  });
+});
+
+describe('a block answer without records', () => {
+  it('carries an SOA record, so that clients keep it as long as the block page', async () => {
+    const { ask } = await serve(blocking());
+    const soa = { owner: 'www.blocked.example', type: 6, ttl: 10 };
+    for (const qtype of [65, 16, 255]) {
+      const answer = await ask('www.blocked.example', qtype);
+      expect(answer).toMatchObject({ rcode: 0, answers: [], authorities: [soa], ede: [17] });
+      // MINIMUM, its last four bytes (RFC 2308 §5).
+      expect(answer.authorities[0].rdata.readUInt32BE(answer.authorities[0].rdata.length - 4)).toBe(
+        10,
+      );
+    }
+    const silent = await serve(
+      policyOf(profile(1, { emptyDnsAnswer: true, whiteListOnly: true }), loopback(1)),
+    );
+    expect(await silent.ask('www.example.com')).toMatchObject({
+      answers: [],
+      authorities: [{ ttl: 10 }],
+    });
   });
 });
 

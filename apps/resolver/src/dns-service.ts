@@ -1,22 +1,22 @@
+import { ClientNetworks, SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import type { Endpoint, Logger } from '@weir/ops';
+import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
-import { type PolicySource, QueryJudge } from './decision/query-judge.js';
+import { QueryJudge } from './decision/query-judge.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
-import { SubscriberKey } from './limits/subscriber-key.js';
-import { ClientNetworks } from './listeners/client-networks.js';
 import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryPath } from './query/query-path.js';
 import { QueryLog } from './query-log/query-log.js';
 import { SpecialNames } from './special/special-names.js';
-import { BYPASS_ZONES, LOCAL_ZONES, type SpecialZone } from './special/zones.js';
+import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';
 
 /** The part of the configuration that answering queries needs. */
@@ -46,6 +46,8 @@ export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly Endpoint[];
   readonly source: PolicySource;
+  /** What health checks by DNS are told. Default: always ready. */
+  readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Where the query log goes. Default: standard output. */
   readonly queryLogFile?: string;
@@ -83,14 +85,6 @@ function seldom<T>(report: (trouble: T) => void): (trouble: T) => void {
   };
 }
 
-/** The names that are answered here under this configuration. */
-function specialZones(configuration: DnsConfiguration): readonly SpecialZone[] {
-  return [
-    ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
-    ...(configuration.BLOCK_RESOLVER_DISCOVERY ? BYPASS_ZONES : []),
-  ];
-}
-
 function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog | null {
   const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
   if (sampling === 0) return null;
@@ -114,6 +108,7 @@ export class DnsService {
 
   constructor(options: DnsServiceOptions) {
     const { configuration, upstreams, source, log, nowMs, forwarding } = options;
+    const { isReady = () => true } = options;
     const monotonicMs = options.monotonicMs ?? elapsedMs;
     const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
     const { counters } = this;
@@ -142,7 +137,15 @@ export class DnsService {
         hashKey,
         allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
         inspectTargets: configuration.INSPECT_CNAME,
-        specialNames: new SpecialNames(hashKey, specialZones(configuration)),
+        discoveryNames: new SpecialNames(
+          hashKey,
+          configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
+        ),
+        localNames: new SpecialNames(hashKey, [
+          ...READINESS_ZONES,
+          ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
+        ]),
+        isReady,
         nowMs: nowMs ?? Date.now,
       }),
       // … then, for a blocked name, where the client is led …

@@ -1,4 +1,5 @@
 import { CidrSet, createLogger } from '@weir/ops';
+import { domainRule, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from './dns-service.js';
 import { type NameServer, startDnsdist } from './testing/name-servers.js';
-import { CONFIGURATION, domainRule, policyOf, profile, put } from './testing/policies.js';
+import { CONFIGURATION } from './testing/configuration.js';
 import { hasProgram, run } from './testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });

@@ -1,14 +1,15 @@
-import { encodeQuery } from '@weir/dns-wire/testing';
+import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { domainRule, FEED_TOKEN, HASH_KEY_HEX, loopback, profile } from '@weir/policy-feed/testing';
 import { execFile, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { a, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
-import { FEED_TOKEN } from './testing/control-plane.js';
-import { domainRule, HASH_KEY_HEX, loopback, profile } from './testing/policies.js';
 import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
-import { useSurroundings } from './testing/surroundings.js';
+import { activateCatalogue, useSurroundings } from './testing/surroundings.js';
+
+const PAGE = 'c0000250';
 
 const around = useSurroundings();
 
@@ -54,6 +55,43 @@ describe('the resolver process', () => {
     },
   );
 
+  it('is not ready while it drains, but goes on answering, by every change', async () => {
+    const { plane } = around;
+    await plane.commit(activateCatalogue(plane));
+    const { child, ready } = run({ DRAIN_S: '600', BLOCK_PAGE_IPV4: '192.0.2.80' });
+    const { dns: server, opsPort } = await ready();
+    const isBlocked = async (name: string) =>
+      decodeMessage((await ask(server, name))!).answers.some(({ rdata }) => hexOf(rdata) === PAGE);
+    const readiness = async () => {
+      const { rcode, ede } = decodeMessage((await ask(server, 'ready.weir.invalid'))!);
+      const response = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
+      return [rcode, ede, response.status, await response.text()];
+    };
+    expect(await readiness()).toEqual([0, [], 200, 'ok\n']);
+    child.kill('SIGTERM');
+    await expect.poll(readiness).toEqual([2, [14], 503, 'stopping\n']);
+    expect((await fetch(`http://127.0.0.1:${opsPort}/livez`)).status).toBe(200);
+    for (let i = 0; i < 5; i++) {
+      const applied = await plane.commit(domainRule(1, 'deny', `n${i}.example.com`));
+      expect(applied).toEqual({ applied: 1, total: 1 });
+      expect(await isBlocked(`n${i}.example.com`)).toBe(true);
+      expect(await isBlocked('www.example.com')).toBe(false);
+    }
+  });
+
+  it('says goodbye when it has drained, and exits 0', async () => {
+    const nobody = { applied: 0, total: 0 };
+    // Whoever was killed in another test is forgotten.
+    await expect.poll(() => around.plane.commit(profile(2))).toEqual(nobody);
+    const { child, output, exited, ready } = run({ DRAIN_S: '1' });
+    await ready();
+    expect(await around.plane.commit(profile(2))).toEqual({ applied: 1, total: 1 });
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    expect(await around.plane.commit(profile(2))).toEqual(nobody);
+    expect(output.errors).toBe('');
+  });
+
   it('exits 1 with one line that names a bad variable', async () => {
     const { output, exited } = run({ BLOCK_TTL: 'ten' });
     expect(await exited).toBe(1);
@@ -79,6 +117,12 @@ describe('the resolver process', () => {
     expect(output.errors).toBe(
       'resolver: 127.0.0.1 port 5399 is where this resolver itself listens: it cannot ask itself (UPSTREAMS)\n',
     );
+  });
+
+  it('says its version', async () => {
+    const { output, exited } = run({ WEIR_COMMIT: '89a4cd8' }, '--version');
+    expect(await exited).toBe(0);
+    expect(output.text).toMatch(/^resolver \d+\.\d+\.\d+ \(89a4cd8\)\n$/);
   });
 
   it('lists its variables', async () => {

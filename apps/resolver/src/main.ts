@@ -12,18 +12,16 @@ runMain(
     description:
       'Answers the subscribers: filters by their profiles, asks upstream resolvers for the rest.',
     schema: SCHEMA,
+    packageFile: new URL('../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },
   async (configuration) => {
     const log = createLogger({ name: 'resolver', level: configuration.LOG_LEVEL });
     const upstreams = configuration.UPSTREAMS ?? (await systemNameservers());
-    const resolver = await startResolver(configuration, upstreams, log);
-    stopOnSignal(async () => {
-      log.info({}, 'stopping');
-      await resolver.stop();
-      log.info({}, 'stopped');
-    });
+    const starting = startResolver(configuration, upstreams, log);
+    stopOnSignal(starting, { drainSeconds: configuration.DRAIN_S, log });
+    const resolver = await starting;
     const { dns, opsPort } = resolver;
     log.info({ dns, opsPort }, 'listening; waiting for the configuration');
     await resolver.ready;

@@ -1,5 +1,6 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { createLogger } from '@weir/ops';
+import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import {
   startUnbound,
   writeZone,
 } from './testing/name-servers.js';
-import { CONFIGURATION, domainRule, loopback, policyOf, profile } from './testing/policies.js';
+import { CONFIGURATION } from './testing/configuration.js';
 import { hasProgram, run } from './testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });

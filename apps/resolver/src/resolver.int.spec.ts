@@ -2,11 +2,12 @@ import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
+import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA } from './configuration.js';
 import { startResolver, type Resolver } from './resolver.js';
+import { a, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
-import { domainRule, HASH_KEY_HEX, loopback, profile, put } from './testing/policies.js';
 import { useSurroundings } from './testing/surroundings.js';
 
 const BLOCKED = 'c0000250';
@@ -45,6 +46,14 @@ describe('a resolver', () => {
     expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no configuration yet\n' });
     expect((await get(resolver, '/livez')).status).toBe(200);
     expect((await get(resolver, '/metrics')).text).toContain('weir_resolver_revision -1');
+  });
+
+  it('tells health at an address of its own', async () => {
+    const resolver = await start({ OPS_HOST: '127.0.0.2' });
+    const live = await fetch(`http://127.0.0.2:${resolver.opsPort}/livez`);
+    expect(live.status).toBe(200);
+    await expect(get(resolver, '/livez')).rejects.toThrow('fetch failed');
+    expect(resolver.dns.address).toBe('127.0.0.1');
   });
 
   it('starts with the snapshot and follows every change before the write returns', async () => {
@@ -149,6 +158,24 @@ describe('a resolver', () => {
     await expect
       .poll(async () => (await get(resolver, '/metrics')).text)
       .toContain('weir_resolver_revision 3');
+  });
+
+  it('is waited for until its last answer is out, which is by every change', async () => {
+    const { plane, upstream } = around;
+    await plane.commit(profile(1), loopback(1));
+    const resolver = await start();
+    await resolver.ready;
+    upstream.answer = () => null;
+    const answer = ask(resolver, 'www.example.com');
+    await expect.poll(() => upstream.asked.length).toBeGreaterThan(0);
+    around.cleanups.pop();
+    const stopped = resolver.stop();
+    const applied = await plane.commit(domainRule(1, 'deny', 'www.example.com'));
+    expect(applied).toEqual({ applied: 1, total: 1 });
+    const [query] = upstream.asked;
+    upstream.sendTo(respond(query, { answers: [a('192.0.2.1')] }), query.from!);
+    expect(await answer).toBe(BLOCKED);
+    await stopped;
   });
 
   it('says that it is stopping, and its writes wait for it no more', async () => {

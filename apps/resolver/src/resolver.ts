@@ -1,35 +1,24 @@
-import { CatalogueImage } from '@weir/catalogue';
-import { CatalogueImages, FeedClient, Follower, SnapshotDisk } from '@weir/change-feed';
-import { parseHashKey } from '@weir/dns-name';
-import {
-  type Endpoint,
-  explainListenError,
-  type Logger,
-  StartError,
-  startOpsServer,
-} from '@weir/ops';
-import { randomUUID } from 'node:crypto';
-import { hostname, networkInterfaces } from 'node:os';
+import { type Endpoint, type Logger, OpsServer, type Service, StartError } from '@weir/ops';
+import { followPolicy } from '@weir/policy-feed';
+import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import { PolicyTarget } from './feed/policy-target.js';
 import type { Bound } from './listeners/listeners.js';
 import { createRegistry } from './metrics/registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
-export interface Resolver {
+export interface Resolver extends Service {
   /** Where DNS is answered. */
   readonly dns: Bound;
   readonly opsPort: number;
   /** Resolves when the first configuration is in force and at the head. */
   readonly ready: Promise<void>;
-  /** Says goodbye to the control plane, answers what is in flight, closes. */
-  stop(): Promise<void>;
 }
 
 /**
- * Starts a resolver: first everything that must listen, so that a port that is taken shows at once, then the feed. Until the first
- * snapshot is in force queries are answered SERVFAIL and `/readyz` says so.
+ * Starts a resolver: first health and metrics, then everything else that must listen, so that a port that is taken
+ * shows at once, then the feed. Until the first snapshot is in force queries are answered SERVFAIL and `/readyz` says
+ * so.
  * @throws StartError when a port is taken, or an upstream is this resolver itself.
  */
 export async function startResolver(
@@ -38,33 +27,28 @@ export async function startResolver(
   log: Logger,
 ): Promise<Resolver> {
   refuseOwnAddress(configuration, upstreams);
-  const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
-  const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
-  const { DATA_DIR: dataDir } = configuration;
-  const images = new CatalogueImages(feed, dataDir, log);
-  const target = new PolicyTarget({
-    timeZone: configuration.SCHEDULE_TIMEZONE,
-    // The image has its sha256, so its checksum needs no second look.
-    openCatalogue: async (catalogue) =>
-      CatalogueImage.open(await images.load(catalogue), key, { checksumVerified: true }),
-  });
-  const follower = new Follower({
-    id: `${hostname()}-${process.pid}-${randomUUID()}`,
-    kind: 'resolver',
-    redisUrl: configuration.REDIS_URL,
-    feed,
-    target,
-    ...(dataDir !== undefined && { disk: new SnapshotDisk(dataDir, log) }),
-    log,
-  });
-  const service = new DnsService({ configuration, upstreams, source: target, log });
+  const { OPS_HOST: host, OPS_PORT: port } = configuration;
+  const ops = await OpsServer.start({ host, port, log });
+  try {
+    return await startParts(configuration, upstreams, log, ops);
+  } catch (error) {
+    await ops.close();
+    throw error;
+  }
+}
+
+async function startParts(
+  configuration: ResolverConfiguration,
+  upstreams: readonly Endpoint[],
+  log: Logger,
+  ops: OpsServer,
+): Promise<Resolver> {
+  const policy = followPolicy({ kind: 'resolver', configuration, log });
+  const { target: source, follower, notReady, degraded } = policy;
+  let isDraining = false;
+  const isReady = (): boolean => !isDraining && notReady() === null;
+  const service = new DnsService({ configuration, upstreams, source, log, isReady });
   const dns = await service.start();
-  let stopping = false;
-  const notReady = (): string | null => {
-    if (stopping) return 'stopping';
-    if (target.policy === null) return 'no configuration yet';
-    return target.policy.counts().catalogue === 0 ? 'no catalogue yet' : null;
-  };
   const registry = createRegistry({
     queries: service.counters,
     latencies: service.latencies,
@@ -74,19 +58,22 @@ export async function startResolver(
     forwarder: service.forwarder,
     follower,
   });
-  const ops = await startOps(configuration, notReady, registry).catch(async (error: unknown) => {
-    await service.stop();
-    throw error;
-  });
+  ops.serve({ notReady, degraded, registry });
+  const drain = (): void => {
+    isDraining = true;
+    ops.drain();
+  };
   return {
     dns,
     opsPort: ops.port,
     ready: follower.start(),
+    drain,
     stop: async () => {
-      stopping = true;
-      // First no write waits for this resolver any more; then the queries.
-      await follower.stop();
+      drain();
+      // As long as anything is answered, it is answered by every change: writes wait for this resolver until the last
+      // answer is out.
       await service.stop();
+      await follower.stop();
       await ops.close();
     },
   };
@@ -103,17 +90,4 @@ function refuseOwnAddress(
   throw new StartError(
     `${own.address} port ${own.port} is where this resolver itself listens: it cannot ask itself (UPSTREAMS)`,
   );
-}
-
-async function startOps(
-  configuration: ResolverConfiguration,
-  notReady: () => string | null,
-  registry: Parameters<typeof startOpsServer>[0]['registry'],
-): ReturnType<typeof startOpsServer> {
-  const [host, port] = [configuration.DNS_HOST, configuration.OPS_PORT];
-  try {
-    return await startOpsServer({ host, port, notReady, registry });
-  } catch (error) {
-    throw explainListenError(error, { host, port, variable: 'OPS_PORT' });
-  }
 }

@@ -1,11 +1,12 @@
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { createLogger } from '@weir/ops';
+import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService } from './dns-service.js';
 import { a, cname, respond } from './testing/answers.js';
 import { askUdp } from './testing/client.js';
-import { CONFIGURATION, domainRule, loopback, policyOf, profile } from './testing/policies.js';
+import { CONFIGURATION } from './testing/configuration.js';
 import { soa } from './testing/questions.js';
 import { type AskedQuery, UpstreamServer } from './testing/upstream-server.js';
 

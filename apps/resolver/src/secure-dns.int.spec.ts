@@ -1,5 +1,7 @@
+import { proxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
 import { request } from 'node:https';
@@ -10,9 +12,8 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService } from './dns-service.js';
 import { makeCertificate } from './testing/certificate.js';
-import { CONFIGURATION, domainRule, loopback, policyOf, profile, put } from './testing/policies.js';
+import { CONFIGURATION } from './testing/configuration.js';
 import { hasProgram, run } from './testing/programs.js';
-import { proxyHeader } from './testing/proxy-header.js';
 import { frame } from './testing/upstream-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-secure-'));

@@ -1,8 +1,8 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { askUdp, type Server } from './testing/client.js';
-import { domainRule, loopback, profile } from './testing/policies.js';
 import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
 import { FlappingUpstreams } from './testing/soak/flapping-upstreams.js';
 import { Load } from './testing/soak/load.js';

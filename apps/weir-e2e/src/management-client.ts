@@ -9,7 +9,7 @@ export class ManagementClient {
     method: string,
     path: string,
     body?: unknown,
-  ): Promise<{ status: number; applied: string | null; body: unknown }> {
+  ): Promise<{ status: number; revision: number; applied: string | null; body: unknown }> {
     const response = await fetch(new URL(path, this.baseUrl), {
       method,
       headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
@@ -18,6 +18,7 @@ export class ManagementClient {
     const text = await response.text();
     return {
       status: response.status,
+      revision: Number(response.headers.get('x-config-revision')),
       applied: response.headers.get('x-config-applied'),
       body: text === '' ? null : JSON.parse(text),
     };

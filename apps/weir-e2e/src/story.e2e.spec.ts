@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, get } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FreshClone, isInstalled, newcomersEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
+import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
 import { ask, dig } from './resolver-client.js';
 import { Terminal } from './terminal.js';
 import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
@@ -23,19 +25,12 @@ const IN_FORCE = { timeout: 30_000, interval: 100 };
 const FIRST_START_MS = 280_000;
 const SECOND_START_MS = 60_000;
 
-// Ports of this run alone, below the range that the kernel gives out.
-const base = 20_000 + (process.pid % 400) * 30;
-const PORTS = { management: base, feed: base + 1, dns: base + 2, ops: base + 10 };
-
 let clone: FreshClone;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 
 const environment = (overrides: Record<string, string> = {}) =>
   newcomersEnvironment({
-    MANAGEMENT_PORT: String(PORTS.management),
-    FEED_PORT: String(PORTS.feed),
-    DNS_PORT: String(PORTS.dns),
-    OPS_PORT: String(PORTS.ops),
+    ...portVariables(PORTS),
     UPSTREAMS: upstream.endpoint,
     CATALOGUE_INTERVAL_MS: '1000',
     ...overrides,
@@ -43,6 +38,18 @@ const environment = (overrides: Record<string, string> = {}) =>
 const npmStart = (overrides: Record<string, string> = {}) =>
   new Terminal('npm', ['start'], { cwd: clone.folder, env: environment(overrides) });
 const apiUrl = `http://127.0.0.1:${PORTS.management}`;
+
+/** The block page as a visitor of that name gets it. */
+function fetchPage(host: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { Host: host, Accept: 'text/html' };
+    get({ host: '127.0.0.1', port: PORTS.blockPage, headers }, (response) => {
+      text(response).then((body) => {
+        resolve({ status: response.statusCode ?? 0, body });
+      }, reject);
+    }).on('error', reject);
+  });
+}
 
 /** Processes that run from the clone. */
 function processesOfClone(): string[] {
@@ -92,7 +99,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     expect(terminal.output).toContain(
       `127.0.0.1 port ${PORTS.dns}, 127.0.0.1 port ${PORTS.dns + 1}`,
     );
-    expect(terminal.output.match(/^ {2}(curl|dig) /gm)).toHaveLength(4);
+    expect(terminal.output.match(/^ {2}(curl|dig) /gm)).toHaveLength(5);
   });
 
   it('gets the upstream’s answers before anything is configured', async () => {
@@ -126,6 +133,14 @@ describe('a newcomer who types npm start on a fresh clone', () => {
         expect(await ask(port, 'www.example.net', { protocol })).toEqual([UPSTREAM_ADDRESS]);
       }
     }
+  });
+
+  it('shows the visitor of the blocked name a page that says so', async () => {
+    const page = await fetchPage('www.example.com');
+    expect(page.status).toBe(403);
+    expect(page.body).toContain('<bdi>www.example.com</bdi>');
+    expect(page.body).toContain('Your list of blocked sites');
+    expect((await fetchPage('www.example.net')).body).toContain('This site is not blocked');
   });
 
   it('allows it again with the very next answer after a PATCH', async () => {
@@ -302,18 +317,19 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     });
   });
 
-  it('is told which process was killed, with the last lines of its log, and the rest stops', async () => {
+  it('is told which process was killed, with the last lines of its log, and has it back', async () => {
     const [resolver] = processesOfClone().filter(
       (pid) =>
         readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DNS_PORT=${PORTS.dns + 1}\0`) &&
         readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('apps/resolver/dist/main.js'),
     );
     process.kill(Number(resolver), 'SIGKILL');
-    expect(await terminal.exitCode()).not.toBe(0);
+    await terminal.waitFor('resolver-1 is up again', SECOND_START_MS);
     expect(terminal.output).toMatch(
-      /resolver-1 ended by itself \(killed by SIGKILL\)\. Its last lines .*:\n.*"process":"resolver"/,
+      /resolver-1 ended by itself \(killed by SIGKILL\); it is started again in 0\.2 s\. Its last lines/,
     );
-    expect(processesOfClone()).toEqual([]);
+    expect(terminal.output).toMatch(/resolver-1\.log\):\n.*"process":"resolver"/);
+    expect(await ask(PORTS.dns + 1, 'missed-99.example')).toEqual([BLOCK_PAGE_ADDRESS]);
   });
 });
 
@@ -336,12 +352,7 @@ describe('a stack that runs', () => {
   it('keeps its folder from a second one, and stops whole when only npm is told to', async () => {
     const terminal = npmStart();
     await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
-    const other = npmStart({
-      MANAGEMENT_PORT: String(base + 15),
-      FEED_PORT: String(base + 16),
-      DNS_PORT: String(base + 17),
-      OPS_PORT: String(base + 19),
-    });
+    const other = npmStart(portVariables(OTHER_PORTS));
     expect(await other.exitCode()).toBe(1);
     expect(other.output).toMatch(
       /^weir: .*\.weir is in use by another stack, pid \d+ \(DATA_DIR\)$/m,

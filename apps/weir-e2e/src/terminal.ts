@@ -28,6 +28,11 @@ export class Terminal {
     });
   }
 
+  /** Of the command itself. */
+  get pid(): number {
+    return this.child.pid ?? -1;
+  }
+
   /** Waits until the output holds the text. @throws when the command ends first, or takes longer than `deadlineMs`. */
   async waitFor(text: string, deadlineMs: number): Promise<void> {
     const endMs = performance.now() + deadlineMs;

@@ -1,7 +1,6 @@
-import type { EncodedChange } from '@weir/config-model';
 import { Redis } from 'ioredis';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { FeedClient, FeedError } from './feed-client.js';
 import { createFeedServer } from './feed-server.js';
+import { FEED_VERSION } from './feed-version.js';
 import { Follower } from './follower.js';
-import { redisNames } from './protocol.js';
+import { type PublishedChange, redisNames } from './protocol.js';
 import { ChangePublisher } from './publisher.js';
 import type { FeedLogger } from './redis.js';
 import { SnapshotDisk } from './snapshot-disk.js';
@@ -21,6 +21,7 @@ const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error
 // Specs share the Redis of the run, as deployments may.
 const TOKEN = `feed-token-of-${process.pid}`;
 const WAIT_MS = 20_000;
+const NEWER = FEED_VERSION + 1;
 
 describe('the change feed over a real Redis', () => {
   let log: MemoryLog;
@@ -29,8 +30,12 @@ describe('the change feed over a real Redis', () => {
   let publisher: ChangePublisher;
   const followers: Follower[] = [];
   let number = 0;
+  /** Whether the feed API speaks a version that nobody here reads. */
+  let isForeign = false;
 
-  const follow = async (options: { redisUrl?: string; folder?: string; waits?: boolean } = {}) => {
+  const follow = async (
+    options: { redisUrl?: string; folder?: string; waits?: boolean; log?: FeedLogger } = {},
+  ) => {
     const target = new MemoryTarget();
     const follower = new Follower({
       id: `follower-${process.pid}-${++number}`,
@@ -39,7 +44,7 @@ describe('the change feed over a real Redis', () => {
       feed: new FeedClient(feedUrl, TOKEN),
       target,
       ...(options.folder !== undefined && { disk: new SnapshotDisk(options.folder, silent) }),
-      log: silent,
+      log: options.log ?? silent,
     });
     followers.push(follower);
     const started = follower.start();
@@ -50,9 +55,9 @@ describe('the change feed over a real Redis', () => {
     vi.waitFor(() => {
       expect(target.verdicts()).toEqual(log.verdicts());
     }, WAIT_MS);
-  const write = async (change: EncodedChange) => {
+  const write = async (change: PublishedChange) => {
     await publisher.publish(change);
-    return publisher.waitApplied(change.revision, WAIT_MS);
+    return publisher.waitApplied(change, WAIT_MS);
   };
 
   beforeEach(async () => {
@@ -65,6 +70,12 @@ describe('the change feed over a real Redis', () => {
       token: TOKEN,
       log: silent,
       isOutage: (error) => error instanceof Outage,
+    });
+    isForeign = false;
+    const [answer] = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request').on('request', (request, response) => {
+      if (isForeign) response.writeHead(406, { 'Weir-Feed-Version': NEWER }).end();
+      else answer(request, response);
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -109,6 +120,80 @@ describe('the change feed over a real Redis', () => {
     expect(target.verdicts()).toEqual(log.verdicts());
     expect(follower.counters).toMatchObject({ changesApplied: 4, loads: { start: 1, digest: 0 } });
     expect(follower.counters.duplicates).toBeGreaterThanOrEqual(3);
+  });
+
+  it('follows by the feed API where another version is published, and says so once', async () => {
+    const logged: string[] = [];
+    const note = (_fields: object, message: string) => void logged.push(message);
+    const { follower, target } = await follow({ log: { ...silent, warn: note } });
+    const redis = new Redis(inject('redisUrl'));
+    const names = redisNames(TOKEN);
+    // What it says would be wrong in ours: it must not be believed, not even its digest.
+    const foreign = { feedVersion: NEWER, digest: 'ffffffffffffffff' };
+    for (let id = 1; id <= 5; id++) {
+      const change = log.commit(id, 1);
+      const operations = [['put', 'domainRule', [id, 1, 2]]];
+      const message = JSON.stringify({ ...change, ...foreign, operations });
+      await redis.publish(names.change, message);
+      await redis.publish(names.head, JSON.stringify({ revision: 1_000, ...foreign }));
+      expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({
+        applied: 1,
+        total: 1,
+      });
+    }
+    redis.disconnect();
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(logged).toEqual([
+      'the control plane publishes another version of the feed; the feed API is asked instead',
+    ]);
+    expect(follower.counters).toMatchObject({
+      digestMismatches: 0,
+      loads: { start: 1, digest: 0 },
+    });
+  });
+
+  it('keeps what it has while the feed API speaks another version, and goes on when it speaks ours', async () => {
+    const logged: string[] = [];
+    const note = (fields: object) => void logged.push(JSON.stringify(fields));
+    await write(log.commit(1, 1));
+    const { follower, target } = await follow({ log: { ...silent, warn: note } });
+    isForeign = true;
+    log.commit(2, 1);
+    log.commit(3, 1);
+    await vi.waitFor(() => {
+      expect(logged.at(-1)).toContain(`speaks version ${NEWER} of the feed`);
+    }, WAIT_MS);
+    expect(target.verdicts()).toEqual({ 1: 1 });
+    isForeign = false;
+    await caughtUp(target);
+    expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
+  });
+
+  it('is waited for when it is of another version, which is said once', async () => {
+    const logged: object[] = [];
+    const other = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      feedToken: TOKEN,
+      readHead: () => log.head(),
+      log: { ...silent, warn: (fields) => void logged.push(fields) },
+    });
+    await other.start();
+    const redis = new Redis(inject('redisUrl'));
+    const state = { id: 'newer', kind: 'resolver', revision: 0, feedVersion: NEWER };
+    const say = (revision: number) =>
+      redis.publish(redisNames(TOKEN).follower, JSON.stringify({ ...state, revision }));
+    await say(0);
+    await vi.waitFor(() => expect(other.followers()).toHaveLength(1), WAIT_MS);
+    const first = { ...log.currentHead(), revision: 1 };
+    expect(await other.waitApplied(first, 300)).toEqual({ applied: 0, total: 1 });
+    const waiting = other.waitApplied(first, WAIT_MS);
+    await say(1);
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
+    expect(logged).toEqual([
+      { follower: 'newer', kind: 'resolver', feedVersion: NEWER, ownFeedVersion: FEED_VERSION },
+    ]);
+    redis.disconnect();
+    await other.stop();
   });
 
   it('fetches from the log what pub/sub lost', async () => {
@@ -169,7 +254,7 @@ describe('the change feed over a real Redis', () => {
     expect(target.verdicts()).toEqual(log.verdicts());
   });
 
-  it('follows a database that was set back to an earlier revision', async () => {
+  it('follows a database that was set back behind our back', async () => {
     const { follower, target } = await follow();
     for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
     log.setBack(2);
@@ -178,6 +263,86 @@ describe('the change feed over a real Redis', () => {
     expect(follower.revision).toBe(3);
     await write(log.commit(10, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it.each([
+    ['that has come as far as it was', 5],
+    ['that has come further than it was', 9],
+  ])('loads a restored database %s, and acknowledges nothing before', async (_how, revision) => {
+    const { follower, target } = await follow();
+    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+    log.restore(2);
+    while (log.revision < revision - 1) log.commit(9, 1);
+    const change = log.commit(9, 2);
+    // By its revision the follower has it already.
+    const begun = publisher.waitApplied(change, 0);
+    await publisher.publish(change);
+    expect(await begun).toEqual({ applied: 0, total: 1 });
+    expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+    expect(target.verdicts()).toEqual({ 1: 1, 2: 1, 9: 2 });
+    expect(follower.counters.digestMismatches).toBe(0);
+    await write(log.commit(10, 2));
+    expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('notices a restore by the next head', async () => {
+    const { follower, target } = await follow();
+    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+    log.restore(2);
+    await caughtUp(target);
+    expect(follower.revision).toBe(2);
+    expect(follower.counters.loads.lineage).toBe(1);
+  });
+
+  it('does not load anything for a message of another log that comes late', async () => {
+    const { follower, target } = await follow();
+    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+    const before = log.currentHead();
+    log.restore(2);
+    await caughtUp(target);
+    const redis = new Redis(inject('redisUrl'));
+    await redis.publish(redisNames(TOKEN).head, JSON.stringify(before));
+    redis.disconnect();
+    await write(log.commit(9, 2));
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters.loads).toMatchObject({ lineage: 1, digest: 0, failed: 0 });
+  });
+
+  it('learns the lineage by one snapshot, and believes a replica of a release that knows none', async () => {
+    const lineage = log.lineage;
+    log.lineage = null;
+    const { follower, target } = await follow();
+    await write(log.commit(1, 1));
+    expect(follower.counters.loads.lineage).toBe(0);
+    log.lineage = lineage;
+    await write(log.commit(2, 1));
+    await vi.waitFor(() => {
+      expect(follower.counters.loads.lineage).toBe(1);
+    }, WAIT_MS);
+    log.lineage = null;
+    await write(log.commit(3, 1));
+    log.lineage = lineage;
+    await write(log.commit(4, 1));
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters.loads).toMatchObject({ start: 1, lineage: 1, digest: 0, failed: 0 });
+  });
+
+  it('loads a restored database although it starts from a disk of the one before', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
+    const { follower } = await follow({ folder });
+    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+    await follower.stop();
+    log.restore(2);
+    for (let id = 6; id <= 8; id++) log.commit(id, 2);
+    const again = await follow({ folder });
+    expect(again.target.verdicts()).toEqual(log.verdicts());
+    expect(again.follower.counters.loads).toMatchObject({ disk: 1, lineage: 1 });
+    await again.follower.stop();
+    const third = await follow({ folder });
+    expect(third.target.verdicts()).toEqual(log.verdicts());
+    expect(third.follower.counters.loads).toMatchObject({ disk: 1, lineage: 0, start: 0 });
+    await third.follower.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it('loads a snapshot when the feed can be reached but does not give the changes', async () => {
@@ -229,7 +394,7 @@ describe('the change feed over a real Redis', () => {
     }, WAIT_MS);
     await publisher.publish(change);
     // Well before the feed is given up.
-    expect(await publisher.waitApplied(2, 5_000)).toEqual({ applied: 1, total: 1 });
+    expect(await publisher.waitApplied(change, 5_000)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
     redis.disconnect();
   });
@@ -255,13 +420,14 @@ describe('the change feed over a real Redis', () => {
     const other = new ChangePublisher({
       redisUrl: inject('redisUrl'),
       feedToken: 'another-deployment',
-      readHead: () => Promise.resolve({ revision: 99, digest: '00000000000000ff' }),
+      readHead: () => Promise.resolve({ ...log.currentHead(), revision: 99 }),
       log: silent,
     });
     await other.start();
     const foreign = new MemoryLog();
-    await other.publish(foreign.commit(1, 2));
-    expect(await other.waitApplied(1, 50)).toEqual({ applied: 0, total: 0 });
+    const unheard = foreign.commit(1, 2);
+    await other.publish(unheard);
+    expect(await other.waitApplied(unheard, 50)).toEqual({ applied: 0, total: 0 });
     await other.stop();
     await write(log.commit(2, 1));
     expect(target.verdicts()).toEqual({ 2: 1 });
@@ -276,6 +442,8 @@ describe('the change feed over a real Redis', () => {
       '{',
       '[]',
       '{"revision":-1}',
+      '{"revision":1,"digest":"0123456789abcdef"}',
+      '{"lineage":"x","revision":1,"digest":"0123456789abcdef"}',
       '{"revision":1,"digest":"x","operations":[["put","x",[]]]}',
     ]) {
       const names = redisNames(TOKEN);
@@ -289,11 +457,13 @@ describe('the change feed over a real Redis', () => {
   });
 
   it('follows by the feed API alone while Redis is out of reach', async () => {
-    const { target } = await follow({ redisUrl: 'redis://127.0.0.1:1' });
+    const { follower, target } = await follow({ redisUrl: 'redis://127.0.0.1:1' });
     log.commit(1, 2);
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2 });
     }, WAIT_MS);
+    expect(follower.isRedisConnected).toBe(false);
+    expect((await follow()).follower.isRedisConnected).toBe(true);
   });
 
   it('knows how long ago it was at the head', async () => {
@@ -396,7 +566,7 @@ describe('the change feed over a real Redis', () => {
     await replica.start();
     const change = log.commit(1, 1);
     await replica.publish(change);
-    expect(await replica.waitApplied(change.revision, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+    expect(await replica.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
     await replica.stop();
     await follower.stop();
     admin.disconnect();
@@ -412,7 +582,7 @@ describe('the change feed over a real Redis', () => {
     });
     await blind.start();
     const startedMs = performance.now();
-    expect(await blind.waitApplied(1, 300)).toEqual({ applied: 0, total: 0 });
+    expect(await blind.waitApplied(log.currentHead(), 300)).toEqual({ applied: 0, total: 0 });
     expect(performance.now() - startedMs).toBeGreaterThan(290);
     await blind.stop();
   });
@@ -425,7 +595,10 @@ describe('the change feed over a real Redis', () => {
 
   it('answers a wait with what there is when the deadline passes', async () => {
     await follow();
-    expect(await publisher.waitApplied(99, 50)).toEqual({ applied: 0, total: 1 });
+    expect(await publisher.waitApplied({ ...log.currentHead(), revision: 99 }, 50)).toEqual({
+      applied: 0,
+      total: 1,
+    });
   });
 
   it('lets nobody in without the token', async () => {

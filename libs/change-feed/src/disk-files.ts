@@ -3,13 +3,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { FEED_VERSION } from './feed-version.js';
 import { readLines } from './lines.js';
 import type { SnapshotPart, SnapshotTrailer } from './protocol.js';
 import { readSnapshot } from './snapshot-stream.js';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** First line of a snapshot file. A file that begins otherwise is of another version, or no such file. */
-const FORMAT_LINE = '{"format":"weir-snapshot","version":1}';
+/**
+ * First line of a snapshot file, whose lines are those of the feed. A file that begins otherwise is of another
+ * version, or no such file.
+ */
+const FORMAT_LINE = `{"format":"weir-snapshot","version":${FEED_VERSION}}`;
 
 /**
  * Writes a snapshot file: the format line, the lines of the snapshot as the feed sends them, and last the sha256 of all bytes before.

@@ -31,7 +31,9 @@ describe('FeedClient', () => {
 
   it('does not count the time that its caller takes as silence', async () => {
     const client = await serve((_request, response) => {
-      response.write('{"type":"head","revision":1,"digest":"0000000000000000"}\n');
+      const lineage = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
+      const head = { type: 'head', lineage, revision: 1, digest: '0000000000000000' };
+      response.write(`${JSON.stringify(head)}\n`);
       setTimeout(
         () => response.end('{"type":"end","counts":{},"digest":"0000000000000000"}\n'),
         20,

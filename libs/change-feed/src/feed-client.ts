@@ -1,4 +1,5 @@
 import type { Change, Head } from '@weir/config-model';
+import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from './feed-version.js';
 import { decodeGradually } from './gradually.js';
 import { readLines } from './lines.js';
 import { parseChangesPage, type SnapshotPart } from './protocol.js';
@@ -20,6 +21,7 @@ interface ReadOptions {
 
 /** Longest silence of the feed API, before its answer or within it. */
 const SILENCE_MS = 10_000;
+const NOT_ACCEPTABLE = 406;
 const GONE = 410;
 /** What the feed API, or a proxy before it, answers when it cannot now (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
 const TRY_AGAIN = new Set([408, 425, 429, 502, 503, 504]);
@@ -88,6 +90,11 @@ export class FeedClient {
       const signals = [silence.signal, this.closing.signal, ...(given ? [given] : [])];
       const signal = AbortSignal.any(signals);
       const response = await this.get(path, headers, signal);
+      const version = response.headers.get(FEED_VERSION_HEADER) ?? String(FIRST_FEED_VERSION);
+      if (version !== String(FEED_VERSION) || response.status === NOT_ACCEPTABLE) {
+        await response.body?.cancel();
+        throw new VersionError(version);
+      }
       if (response.status !== 200 && !isRangeFrom(response, offsetBytes)) {
         await response.body?.cancel();
         throw new StatusError(response.status, what);
@@ -114,7 +121,11 @@ export class FeedClient {
   ): Promise<Response> {
     try {
       return await fetch(new URL(path, this.feedUrl), {
-        headers: { ...headers, Authorization: `Bearer ${this.feedToken}` },
+        headers: {
+          ...headers,
+          Authorization: `Bearer ${this.feedToken}`,
+          [FEED_VERSION_HEADER]: String(FEED_VERSION),
+        },
         redirect: 'error',
         signal,
       });
@@ -135,6 +146,16 @@ function isRangeFrom(response: Response, offsetBytes: number): boolean {
 class SilenceError extends FeedError {
   constructor(what: string) {
     super(`the feed API fell silent (${what})`);
+  }
+}
+
+/** It may pass: while a deployment is upgraded, another replica of the control plane may answer the next question. */
+class VersionError extends FeedError {
+  constructor(version: string) {
+    super(
+      `the feed API speaks version ${version.slice(0, 20)} of the feed, ` +
+        `this process version ${FEED_VERSION}; what is in force stays`,
+    );
   }
 }
 

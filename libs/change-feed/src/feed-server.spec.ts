@@ -55,7 +55,12 @@ describe('GET /snapshot', () => {
     const source = Object.assign(new MemoryLog(), {
       async *snapshot(): AsyncGenerator<SnapshotPart> {
         try {
-          yield await Promise.resolve({ type: 'head', revision: 1, digest: '0123456789abcdef' });
+          yield await Promise.resolve({
+            type: 'head',
+            lineage: '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01',
+            revision: 1,
+            digest: '0123456789abcdef',
+          });
           const rows = Array.from({ length: 1_000 }, (_, i) => [i, 0]);
           for (;;) yield { type: 'rows', kind: 'blockPage', rows };
         } finally {

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from './feed-version.js';
 import { sendImage, type StoredImage } from './image-answer.js';
 import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from './protocol.js';
 import type { FeedLogger } from './redis.js';
@@ -41,11 +42,13 @@ const STALL_MS = 30_000;
 
 /**
  * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
- * `GET /catalogue/<sha256>` (bytes, by ranges too). Every refusal is `{"detail": …}`.
+ * `GET /catalogue/<sha256>` (bytes, by ranges too). Every refusal is `{"detail": …}`. Who asks for another version of
+ * the feed gets 406.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
+  const serving: Serving = { ...options, foreignVersions: new Set() };
   const server = createServer((request, response) => {
-    answer(options, request, response).catch((error: unknown) => {
+    answer(serving, request, response).catch((error: unknown) => {
       options.log.error({ reason: String(error) }, 'feed request failed');
       if (response.headersSent) response.destroy();
       else if (options.isOutage(error)) refuse(response, 503, 'The feed is not available now');
@@ -59,8 +62,13 @@ export function createFeedServer(options: FeedServerOptions): Server {
   return server;
 }
 
+interface Serving extends FeedServerOptions {
+  /** Versions that were asked for in vain, and said in the log. */
+  readonly foreignVersions: Set<string>;
+}
+
 async function answer(
-  options: FeedServerOptions,
+  options: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -68,6 +76,10 @@ async function answer(
   if (!isAuthorised(request, token)) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
+  }
+  response.setHeader(FEED_VERSION_HEADER, FEED_VERSION);
+  if (!isOwnVersion(request, options)) {
+    return refuse(response, 406, `This feed speaks version ${FEED_VERSION}`);
   }
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
   const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
@@ -80,6 +92,18 @@ async function answer(
   if (pathname === '/changes') return sendChanges(source, searchParams.get('after'), response);
   if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
   return refuse(response, 404, 'Not found');
+}
+
+function isOwnVersion(request: IncomingMessage, { foreignVersions, log }: Serving): boolean {
+  const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FIRST_FEED_VERSION);
+  if (wanted === String(FEED_VERSION)) return true;
+  const shown = wanted.slice(0, 20);
+  if (!foreignVersions.has(shown)) {
+    foreignVersions.add(shown);
+    const fields = { feedVersion: shown, ownFeedVersion: FEED_VERSION };
+    log.warn(fields, 'a follower asks for another version of the feed, and is refused');
+  }
+  return false;
 }
 
 async function sendSnapshot(

@@ -1,5 +1,5 @@
 /** Why a follower loaded a whole snapshot. */
-export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'digest' | 'failed';
+export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | 'digest' | 'failed';
 
 /** Plain counters, read by the process's metrics. */
 export interface FollowerCounters {
@@ -22,6 +22,6 @@ export function newCounters(): FollowerCounters {
     gaps: 0,
     feedFailures: 0,
     digestMismatches: 0,
-    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, digest: 0, failed: 0 },
+    loads: { disk: 0, start: 0, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 },
   };
 }

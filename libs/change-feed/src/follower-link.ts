@@ -1,5 +1,6 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
+import { FEED_VERSION, FeedVersionError } from './feed-version.js';
 import {
   type FollowerKind,
   type FollowerState,
@@ -7,6 +8,7 @@ import {
   LEASE_MS,
   parseChangeMessage,
   parseHeadMessage,
+  type Position,
   type RedisNames,
   redisNames,
 } from './protocol.js';
@@ -18,9 +20,12 @@ export interface FollowerLinkOptions {
   readonly redisUrl: string;
   readonly feedToken: string;
   readonly log: FeedLogger;
-  readonly onChange: (change: Change) => void;
+  readonly onChange: (change: Change & Head) => void;
   readonly onHead: (head: Head) => void;
-  /** Something may have been missed: the connection was renewed, or no head was heard for a while. */
+  /**
+   * Something may have been missed: the connection was renewed, no head was heard for a while, or a message was of
+   * another version.
+   */
   readonly onCutOff: () => void;
 }
 
@@ -29,9 +34,12 @@ export class FollowerLink {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
-  private revision: number | null = null;
+  /** Null: not announced, or not any more. */
+  private inForce: Position | null = null;
   private heartbeat: NodeJS.Timeout | undefined;
   private lastHeardMs = performance.now();
+  /** Versions of messages that were said in the log. */
+  private readonly foreignVersions = new Set<number>();
 
   constructor(private readonly options: FollowerLinkOptions) {
     this.names = redisNames(options.feedToken);
@@ -65,10 +73,15 @@ export class FollowerLink {
     }, HEARTBEAT_MS);
   }
 
+  /** Whether both connections to Redis are up. One that is silent is given up within seconds. */
+  get isConnected(): boolean {
+    return this.commands.status === 'ready' && this.subscriber.status === 'ready';
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.heartbeat);
     if (this.commands.status === 'ready') {
-      this.revision = null;
+      this.inForce = null;
       await this.say('del');
     }
     this.commands.disconnect();
@@ -76,15 +89,15 @@ export class FollowerLink {
   }
 
   /** Makes this follower one that writes wait for. Resolves when Redis has it. */
-  async announce(revision: number): Promise<void> {
-    this.revision = revision;
+  async announce(inForce: Position): Promise<void> {
+    this.inForce = inForce;
     await this.say('set');
   }
 
   /** Says that the revision is in force, once announced. */
-  acknowledge(revision: number): void {
-    if (this.revision === null) return;
-    this.revision = revision;
+  acknowledge(inForce: Position): void {
+    if (this.inForce === null) return;
+    this.inForce = inForce;
     void this.say('publish');
   }
 
@@ -99,7 +112,7 @@ export class FollowerLink {
   }
 
   private renewLease(): void {
-    if (this.revision !== null) void this.say('set');
+    if (this.inForce !== null) void this.say('set');
   }
 
   private hear(channel: string, text: string): void {
@@ -113,15 +126,31 @@ export class FollowerLink {
       if ('operations' in message) this.options.onChange(message);
       else this.options.onHead(message);
     } catch (error) {
+      if (error instanceof FeedVersionError) return this.hearForeign(error.version);
       // What it meant to say is in the log: the next head leads there.
       this.options.log.warn({ channel, reason: String(error) }, 'unreadable message');
     }
   }
 
+  /**
+   * What a message of another version says is not believed, but that there is something to ask for; the feed API says
+   * it in ours.
+   */
+  private hearForeign(feedVersion: number): void {
+    this.options.onCutOff();
+    if (this.foreignVersions.has(feedVersion)) return;
+    this.foreignVersions.add(feedVersion);
+    this.options.log.warn(
+      { feedVersion, ownFeedVersion: FEED_VERSION },
+      'the control plane publishes another version of the feed; the feed API is asked instead',
+    );
+  }
+
   private async say(lease: 'set' | 'del' | 'publish'): Promise<void> {
     if (this.commands.status !== 'ready') return;
     const { id, kind } = this.options;
-    const state: FollowerState = { id, kind, revision: this.revision };
+    const { lineage = null, revision = null } = this.inForce ?? {};
+    const state: FollowerState = { id, kind, lineage, revision, feedVersion: FEED_VERSION };
     const text = JSON.stringify(state);
     try {
       if (lease === 'publish') {

@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { FollowerRegistry } from './follower-registry.js';
 import { LEASE_MS } from './protocol.js';
 
+const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
+const OTHER_LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
+
 describe('FollowerRegistry', () => {
-  const resolver = (id: string, revision: number | null) =>
-    ({ id, kind: 'resolver', revision }) as const;
+  const at = (revision: number, lineage = LINEAGE) => ({ lineage, revision });
+  const resolver = (id: string, revision: number | null, lineage: string | null = LINEAGE) =>
+    ({ id, kind: 'resolver', lineage, revision, feedVersion: 1 }) as const;
   /** One that knows who is alive. */
   const known = () => {
     const registry = new FollowerRegistry();
@@ -16,15 +20,34 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.hear(resolver('a', 5), 0);
     registry.hear(resolver('b', 4), 0);
-    registry.hear({ id: 'c', kind: 'block-page', revision: 5 }, 0);
-    expect(registry.applied(5)).toEqual({ applied: 1, total: 2 });
+    registry.hear({ id: 'c', kind: 'block-page', ...at(5), feedVersion: 1 }, 0);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+  });
+
+  it('counts no resolver that follows another log, whatever its revision', async () => {
+    const registry = known();
+    registry.hear(resolver('a', 4), 0);
+    registry.hear(resolver('b', 900, OTHER_LINEAGE), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.hear(resolver('a', 5), 1);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+    registry.hear(resolver('b', 5), 1);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+    expect(registry.applied(at(5, OTHER_LINEAGE))).toEqual({ applied: 0, total: 2 });
+  });
+
+  it('counts a resolver of a release that does not say which log it follows', () => {
+    const registry = known();
+    registry.hear(resolver('a', 5, null), 0);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+    expect(registry.applied(at(6))).toEqual({ applied: 0, total: 1 });
   });
 
   it('ends a wait when the last live resolver acknowledges', async () => {
     const registry = known();
     registry.hear(resolver('a', 4), 0);
     registry.hear(resolver('b', 4), 0);
-    const waiting = registry.waitApplied(5, 60_000);
+    const waiting = registry.waitApplied(at(5), 60_000);
     registry.hear(resolver('a', 5), 1);
     registry.hear(resolver('b', 6), 1);
     expect(await waiting).toEqual({ applied: 2, total: 2 });
@@ -34,9 +57,9 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.hear(resolver('a', 5), 1_000);
     registry.hear(resolver('dead', 4), 0);
-    const waiting = registry.waitApplied(5, 60_000);
+    const waiting = registry.waitApplied(at(5), 60_000);
     registry.expire(LEASE_MS - 1);
-    expect(registry.applied(5).total).toBe(2);
+    expect(registry.applied(at(5)).total).toBe(2);
     registry.expire(LEASE_MS);
     expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
@@ -45,10 +68,10 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.hear(resolver('a', 5), 0);
     registry.hear(resolver('b', 4), 0);
-    const waiting = registry.waitApplied(5, 60_000);
+    const waiting = registry.waitApplied(at(5), 60_000);
     registry.endWaits();
     expect(await waiting).toEqual({ applied: 1, total: 2 });
-    expect(await registry.waitApplied(6, 60_000)).toEqual({ applied: 0, total: 2 });
+    expect(await registry.waitApplied(at(6), 60_000)).toEqual({ applied: 0, total: 2 });
   });
 
   it('keeps leases while Redis is out of reach', () => {
@@ -56,7 +79,7 @@ describe('FollowerRegistry', () => {
     registry.hear(resolver('a', 5), 0);
     registry.extendAll(LEASE_MS);
     registry.expire(LEASE_MS + 1);
-    expect(registry.applied(5)).toEqual({ applied: 1, total: 1 });
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
   });
 
   it('forgets a follower that says goodbye', () => {
@@ -69,10 +92,10 @@ describe('FollowerRegistry', () => {
   it('does not end a wait before it knows who is alive', async () => {
     const registry = new FollowerRegistry();
     registry.hear(resolver('a', 5), 0);
-    const waiting = registry.waitApplied(5, 60_000);
+    const waiting = registry.waitApplied(at(5), 60_000);
     registry.hear(resolver('b', 4), 1);
     registry.complete();
-    expect(registry.applied(5)).toEqual({ applied: 1, total: 2 });
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
     registry.hear(resolver('b', 5), 2);
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
@@ -80,6 +103,6 @@ describe('FollowerRegistry', () => {
   it('does not wait when told not to', async () => {
     const registry = known();
     registry.hear(resolver('a', 4), 0);
-    expect(await registry.waitApplied(5, 0)).toEqual({ applied: 0, total: 1 });
+    expect(await registry.waitApplied(at(5), 0)).toEqual({ applied: 0, total: 1 });
   });
 });

@@ -1,5 +1,4 @@
-import type { FollowerState } from './protocol.js';
-import { LEASE_MS } from './protocol.js';
+import { type FollowerState, LEASE_MS, type Position } from './protocol.js';
 
 interface LiveFollower {
   readonly state: FollowerState;
@@ -7,12 +6,12 @@ interface LiveFollower {
 }
 
 interface Waiter {
-  readonly revision: number;
+  readonly position: Position;
   readonly done: () => void;
   timer?: NodeJS.Timeout;
 }
 
-/** How far a revision has come: `applied` of `total` live resolvers have it in force. */
+/** How far a change has come: `applied` of `total` live resolvers have it in force. */
 export interface Applied {
   readonly applied: number;
   readonly total: number;
@@ -56,14 +55,17 @@ export class FollowerRegistry {
     }
   }
 
-  /** How many live resolvers have the revision in force. */
-  applied(revision: number): Applied {
+  /**
+   * How many live resolvers have the revision in force. One that follows another log has not, whatever its revision.
+   */
+  applied({ lineage, revision }: Position): Applied {
     let applied = 0;
     let total = 0;
     for (const { state } of this.followers.values()) {
       if (state.kind !== 'resolver') continue;
       total++;
-      if ((state.revision ?? -1) >= revision) applied++;
+      const isSameLog = state.lineage === null || state.lineage === lineage;
+      if (isSameLog && (state.revision ?? -1) >= revision) applied++;
     }
     return { applied, total };
   }
@@ -75,10 +77,10 @@ export class FollowerRegistry {
   }
 
   /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
-  async waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
-    if (timeoutMs > 0 && !this.isOver(revision)) {
+  async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
+    if (timeoutMs > 0 && !this.isOver(position)) {
       await new Promise<void>((resolve) => {
-        const waiter: Waiter = { revision, done: resolve };
+        const waiter: Waiter = { position, done: resolve };
         waiter.timer = setTimeout(() => {
           this.waiters.delete(waiter);
           resolve();
@@ -86,7 +88,7 @@ export class FollowerRegistry {
         this.waiters.add(waiter);
       });
     }
-    return this.applied(revision);
+    return this.applied(position);
   }
 
   /** The live followers. */
@@ -96,15 +98,15 @@ export class FollowerRegistry {
 
   private settle(): void {
     for (const waiter of this.waiters) {
-      if (!this.isOver(waiter.revision)) continue;
+      if (!this.isOver(waiter.position)) continue;
       this.waiters.delete(waiter);
       clearTimeout(waiter.timer);
       waiter.done();
     }
   }
 
-  private isOver(revision: number): boolean {
-    const { applied, total } = this.applied(revision);
+  private isOver(position: Position): boolean {
+    const { applied, total } = this.applied(position);
     return this.isWaitingOver || (this.isComplete && applied === total);
   }
 }

@@ -1,5 +1,6 @@
 import { type Change, type Head, RowError } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ChangeBuffer } from './change-buffer.js';
 import { changesUnlessHeard } from './changes-unless-heard.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
@@ -24,8 +25,6 @@ export interface FollowerOptions {
   readonly log: FeedLogger;
 }
 
-/** Most changes kept while a snapshot loads; past that the log is asked. */
-const MAX_BUFFERED = 10_000;
 /** How often the feed may refuse to give the changes before a snapshot is asked for. */
 const MAX_REFUSALS = 3;
 
@@ -38,7 +37,7 @@ export class Follower {
   private readonly link: FollowerLink;
   private readonly configuration: KeptConfiguration;
   private readonly stopping = new AbortController();
-  private readonly buffered = new Map<number, Change>();
+  private readonly buffered = new ChangeBuffer();
   private head: Head | null = null;
   private current: Head | null = null;
   private loadNext: LoadCause | null = 'start';
@@ -49,6 +48,8 @@ export class Follower {
   private heard = false;
   private announced = false;
   private atHeadMs = performance.now();
+  private inForceSinceMs = Infinity;
+  private caughtUp = false;
   private readonly atHead: Promise<void>;
   private reachedHead!: () => void;
 
@@ -109,20 +110,48 @@ export class Follower {
     return performance.now() - this.atHeadMs;
   }
 
-  private hearChange(change: Change): void {
-    if (change.revision <= (this.current?.revision ?? -1)) this.counters.duplicates++;
-    else if (this.buffered.size < MAX_BUFFERED) this.buffered.set(change.revision, change);
-    if (change.revision >= (this.current?.revision ?? 0)) this.hearHead(change);
+  /** Whether what is in force was the newest at least once. */
+  get isCaughtUp(): boolean {
+    return this.caughtUp;
   }
 
-  private hearHead(head: Head): void {
-    if (head.revision >= (this.head?.revision ?? 0)) {
-      this.head = { revision: head.revision, digest: head.digest };
+  /** Time since the first configuration was put in force, from disk or from the feed; 0 before. */
+  get inForceForMs(): number {
+    return Math.max(0, performance.now() - this.inForceSinceMs);
+  }
+
+  /** Whether changes are heard from Redis now; without it the feed alone is followed. */
+  get isRedisConnected(): boolean {
+    return this.link.isConnected;
+  }
+
+  private hearChange(change: Change & Head): void {
+    const { current } = this;
+    const lineage = this.lineageOf(change);
+    const isOurs = current !== null && lineage === current.lineage;
+    if (isOurs && change.revision <= current.revision) this.counters.duplicates++;
+    else this.buffered.add(lineage, change);
+    if (!isOurs || change.revision >= current.revision) this.hearHead(change);
+  }
+
+  private hearHead(said: Head): void {
+    const { current, head } = this;
+    const { revision, digest } = said;
+    const lineage = this.lineageOf(said);
+    const isOurs = current === null || current.lineage === lineage;
+    if (isOurs && (head?.lineage !== lineage || revision >= head.revision)) {
+      this.head = { lineage, revision, digest };
       this.noteLag();
     }
-    // Late, as a rule; but a database that was set back has a lower head too, and only the feed can tell.
-    if (head.revision < (this.current?.revision ?? 0)) this.askNext = true;
+    // Late, as a rule; but a database that was set back or restored is heard of in this way too, and only the feed
+    // can tell.
+    if (!isOurs || revision < (current?.revision ?? 0)) this.askNext = true;
     this.run();
+  }
+
+  /** The log that something was said of. A release that knows none means ours. */
+  private lineageOf({ lineage }: Head): string | null {
+    return lineage ?? this.current?.lineage ?? null;
   }
 
   private run(): void {
@@ -160,25 +189,25 @@ export class Follower {
       await this.load(this.loadNext ?? 'start');
       return true;
     }
-    const next = this.buffered.get(this.current.revision + 1);
+    const next = this.buffered.after(this.current);
     if (next) {
-      this.buffered.delete(next.revision);
-      await this.apply(next);
+      await this.apply(this.current, next);
       return true;
     }
     if (this.askNext || (this.head !== null && this.head.revision > this.current.revision)) {
-      await this.ask(this.current.revision);
+      await this.ask(this.current);
       return true;
     }
     if (!this.announced) {
       // Writers wait for this follower from here on; what was committed before they heard of it is in the log.
-      await this.link.announce(this.current.revision);
+      await this.link.announce(this.current);
       this.announced = true;
       this.askNext = true;
       return true;
     }
     if (this.differs()) return true;
     this.compact();
+    this.caughtUp = true;
     this.reachedHead();
     return false;
   }
@@ -196,29 +225,31 @@ export class Follower {
     this.loaded(cause, await this.configuration.load(this.options.feed.snapshot()), startedMs);
   }
 
-  private loaded(cause: LoadCause, head: Head, startedMs: number): void {
+  private loaded(cause: LoadCause, loaded: Head, startedMs: number): void {
+    const head = { ...loaded, lineage: this.lineageOf(loaded) };
     this.counters.loads[cause]++;
     this.loadNext = null;
+    this.inForceSinceMs = Math.min(this.inForceSinceMs, performance.now());
+    // What was heard of another log says nothing about this one.
+    if (this.head?.lineage !== head.lineage) this.head = null;
     this.moved(head);
     const durationMs = Math.round(performance.now() - startedMs);
     this.options.log.info({ cause, revision: head.revision, durationMs }, 'snapshot loaded');
   }
 
-  private async apply(change: Change): Promise<void> {
+  private async apply(current: Head, change: Change): Promise<void> {
     if (change.operations.some((operation) => operation.type === 'reload')) {
       this.loadNext = 'replaced';
       return;
     }
     try {
-      const head = await this.configuration.apply(change);
+      const point = await this.configuration.apply(change);
       this.counters.changesApplied++;
-      this.moved(head);
+      this.moved({ ...current, ...point });
       this.compact();
     } catch (error) {
-      // A catalogue image that cannot be had now is asked for again; everything else a snapshot mends.
-      if (error instanceof FeedError && !error.isRefusal)
-        this.buffered.set(change.revision, change);
-      else this.loadNext = 'failed';
+      // For a catalogue image that cannot be had now the change is tried again; everything else a snapshot mends.
+      if (!(error instanceof FeedError) || error.isRefusal) this.loadNext = 'failed';
       throw error;
     }
   }
@@ -227,35 +258,45 @@ export class Follower {
     this.configuration.compactIfDue(() => this.options.feed.snapshot());
   }
 
-  private async ask(revision: number): Promise<void> {
+  private async ask(current: Head): Promise<void> {
+    const { revision } = current;
     const heard = this.head;
     if (heard !== null && heard.revision > revision) this.counters.gaps++;
-    const page = await this.askFeed(revision);
+    const page = await this.askFeed(current);
     // Heads tell whether there is more.
     if (page === 'heard') return;
     if (page === null) {
       this.loadNext = 'pruned';
       return;
     }
-    for (const change of page.changes) this.buffered.set(change.revision, change);
+    const lineage = this.lineageOf(page.head);
+    if (lineage !== current.lineage) {
+      this.options.log.warn(
+        { revision, headRevision: page.head.revision },
+        'the database was restored or is another one; loading its configuration',
+      );
+      this.loadNext = 'lineage';
+      return;
+    }
+    for (const change of page.changes) this.buffered.add(lineage, change);
     // What was heard while the page was under way is newer than the page.
     if (this.head === heard || page.head.revision > (this.head?.revision ?? 0))
-      this.head = page.head;
+      this.head = { ...page.head, lineage };
     this.noteLag();
-    // A log that ends before this follower's revision is another database's, or an older one: only a snapshot tells.
+    // A log that ends before this follower's revision was set back behind our back: only a snapshot tells.
     if (page.head.revision < revision) this.loadNext = 'digest';
-    else if (page.head.revision > revision && !this.buffered.has(revision + 1)) {
+    else if (page.head.revision > revision && !this.buffered.after(current)) {
       this.loadNext = 'failed';
       throw new RowError(`the change log has no revision ${revision + 1}`);
     }
   }
 
   /** @throws FeedError; then it is asked again, or a snapshot loaded where the feed can be reached but not give the changes. */
-  private async askFeed(revision: number): ReturnType<typeof changesUnlessHeard> {
+  private async askFeed(current: Head): ReturnType<typeof changesUnlessHeard> {
     this.askNext = false;
-    const isHeard = (): boolean => this.buffered.has(revision + 1);
+    const isHeard = (): boolean => this.buffered.after(current) !== undefined;
     try {
-      const page = await changesUnlessHeard(this.options.feed, revision, isHeard);
+      const page = await changesUnlessHeard(this.options.feed, current.revision, isHeard);
       this.refusals = 0;
       return page;
     } catch (error) {
@@ -269,11 +310,9 @@ export class Follower {
   }
 
   private moved(now: Head): void {
-    this.current = { revision: now.revision, digest: now.digest };
-    for (const revision of this.buffered.keys()) {
-      if (revision <= now.revision) this.buffered.delete(revision);
-    }
-    this.link.acknowledge(now.revision);
+    this.current = now;
+    this.buffered.dropUntil(now);
+    this.link.acknowledge(now);
     this.noteLag();
   }
 

@@ -1,4 +1,4 @@
-import { type Change, decodeChange, decodeHead, type Operation } from '@weir/config-model';
+import { type Change, decodeChange, decodeLogPoint, type Operation } from '@weir/config-model';
 import { setImmediate as yieldToQueries } from 'node:timers/promises';
 
 /** A millisecond of decoding, or two. */
@@ -21,13 +21,13 @@ export async function decodeGradually(values: readonly unknown[]): Promise<Chang
   const breather = new Breather();
   const changes: Change[] = [];
   for (const value of values) {
-    const head = decodeHead(value);
+    const point = decodeLogPoint(value);
     const operations: Operation[] = [];
     for (const part of partsOf(value)) {
       operations.push(...decodeChange(part).operations);
       await breather.breathe();
     }
-    changes.push({ ...head, operations });
+    changes.push({ ...point, operations });
   }
   return changes;
 }

@@ -10,6 +10,8 @@ export {
   FOLLOWER_KINDS,
   type FollowerKind,
   type FollowerState,
+  type Position,
+  type PublishedChange,
   redisNames,
   type SnapshotPart,
 } from './protocol.js';

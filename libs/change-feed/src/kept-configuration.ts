@@ -1,4 +1,4 @@
-import { type Change, type Head, RowError } from '@weir/config-model';
+import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
 import { Breather } from './gradually.js';
 import type { SnapshotPart } from './protocol.js';
 import type { FeedLogger } from './redis.js';
@@ -54,7 +54,7 @@ export class KeptConfiguration {
       for (const change of state.changes) {
         if (change.revision !== head.revision + 1) continue;
         const digest = await this.target.apply(change);
-        head = { revision: change.revision, digest };
+        head = { ...head, revision: change.revision, digest };
         if (digest !== change.digest)
           throw new RowError('a change of the journal does not lead to its digest');
       }
@@ -88,7 +88,7 @@ export class KeptConfiguration {
   }
 
   /** Applies a change that is the next one, and notes it on disk. */
-  async apply(change: Change): Promise<Head> {
+  async apply(change: Change): Promise<LogPoint> {
     const breather = new Breather();
     const digest = await this.target.apply(change);
     await breather.breathe();
@@ -120,20 +120,23 @@ export class KeptConfiguration {
   }
 
   private async build(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
-    let sent: Head | null = null;
+    const heads: Head[] = [];
     async function* noticeHead(): AsyncGenerator<SnapshotPart> {
       for await (const part of parts) {
-        if (part.type === 'head') sent = part;
+        if (part.type === 'head') heads.push(part);
         yield part;
       }
     }
     const built = await this.target.build(noticeHead());
-    const { revision, digest } = (sent as Head | null) ?? {};
-    if (built.revision !== revision || built.digest !== digest) {
-      throw new DigestError(`the snapshot of revision ${revision ?? '?'} does not have its digest`);
+    const [head] = heads;
+    if (built.revision !== head?.revision || built.digest !== head.digest) {
+      throw new DigestError(
+        `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
+      );
     }
     built.swapIn();
-    return { revision, digest };
+    const { lineage, revision, digest } = head;
+    return { lineage, revision, digest };
   }
 
   private async compact(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<void> {

@@ -10,6 +10,7 @@ import {
   RowError,
 } from '@weir/config-model';
 import { createHash } from 'node:crypto';
+import { expectFeedVersion, FEED_VERSION, feedVersionOf } from './feed-version.js';
 
 /** The names that one deployment uses in Redis. Redis may lose all of it: the change log in PostgreSQL is the guarantee. */
 export interface RedisNames {
@@ -56,17 +57,27 @@ export const CHANGES_PAGE = 1_000;
 export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
 export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
 
+/** A revision of one log. */
+export type Position = Pick<Head, 'lineage' | 'revision'>;
+
+/** A change as it is published: with the log that it is of. */
+export type PublishedChange = EncodedChange & Head;
+
 /** What a follower says of itself. */
 export interface FollowerState {
   readonly id: string;
   readonly kind: FollowerKind;
+  /** Of the log that it follows; null: its release knows none, or it says goodbye. */
+  readonly lineage: string | null;
   /** The revision in force there; null: it says goodbye. */
   readonly revision: number | null;
+  /** Version of the feed that it reads. */
+  readonly feedVersion: number;
 }
 
 /** One line of a snapshot: first the head, then rows by kind, last the trailer. */
 export type SnapshotPart =
-  | { readonly type: 'head'; readonly revision: number; readonly digest: string }
+  | ({ readonly type: 'head' } & Head)
   | { readonly type: 'rows'; readonly kind: EntityKind; readonly rows: readonly Row[] };
 
 export interface SnapshotTrailer {
@@ -83,36 +94,42 @@ export interface ChangesPage {
 }
 
 /** The text of a change for its channel: whole, or its head alone when it is longer than `MAX_PUBLISHED_BYTES`. */
-export function renderChangeMessage(change: EncodedChange): string {
-  const whole = JSON.stringify(change);
-  if (whole.length <= MAX_PUBLISHED_BYTES) return whole;
-  return JSON.stringify({ revision: change.revision, digest: change.digest });
+export function renderChangeMessage(change: PublishedChange): string {
+  const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
+  return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHeadMessage(change);
 }
 
-/** A change, or a head when the change was too large. @throws RowError when the text is neither. */
-export function parseChangeMessage(text: string): Change | Head {
-  const value = parseJson(text);
-  return typeof value === 'object' && value !== null && 'operations' in value
-    ? decodeChange(value)
-    : decodeHead(value);
+/** The text of a head for its channel. */
+export function renderHeadMessage({ lineage, revision, digest }: Head): string {
+  return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
 }
 
-/** @throws RowError when the text is no head. */
+/** A change, or a head when the change was too large. @throws FeedVersionError; RowError when the text is neither. */
+export function parseChangeMessage(text: string): (Change & Head) | Head {
+  const value = parseMessage(text);
+  const head = decodeHead(value);
+  return 'operations' in (value as object) ? { ...head, ...decodeChange(value) } : head;
+}
+
+/** @throws FeedVersionError; RowError when the text is no head. */
 export function parseHeadMessage(text: string): Head {
-  return decodeHead(parseJson(text));
+  return decodeHead(parseMessage(text));
 }
 
-/** @throws RowError when the text is no follower's state. */
+/** Of any version: what it says of itself keeps its meaning. @throws RowError when the text is no follower's state. */
 export function parseFollowerState(text: string): FollowerState {
   const value = parseJson(text) as Partial<Record<keyof FollowerState, unknown>> | null;
   const { id, kind, revision } = value ?? {};
+  const lineage = value?.lineage ?? null;
   const known = FOLLOWER_KINDS.find((one) => one === kind);
   const revisionValid =
     revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
   if (typeof id !== 'string' || id === '' || id.length > 200 || !known || !revisionValid) {
     throw new RowError('a follower has an id, a kind and a revision');
   }
-  return { id, kind: known, revision: revision as number | null };
+  if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
+  const feedVersion = feedVersionOf(value?.feedVersion);
+  return { id, kind: known, lineage, revision: revision as number | null, feedVersion };
 }
 
 /** @throws RowError when the text is no page of changes. They are not decoded: `decodeGradually` does. */
@@ -143,6 +160,12 @@ export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer 
     default:
       throw new RowError('unknown line in a snapshot');
   }
+}
+
+function parseMessage(text: string): unknown {
+  const value = parseJson(text);
+  expectFeedVersion((value as { feedVersion?: unknown } | null)?.feedVersion);
+  return value;
 }
 
 function parseJson(text: string): unknown {

@@ -1,15 +1,19 @@
-import type { EncodedChange, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
+import { FEED_VERSION } from './feed-version.js';
 import { type Applied, FollowerRegistry } from './follower-registry.js';
 import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
   parseFollowerState,
+  type Position,
+  type PublishedChange,
   type RedisNames,
   redisNames,
   renderChangeMessage,
+  renderHeadMessage,
 } from './protocol.js';
 import { connectRedis, type FeedLogger, startConnecting, subscribe } from './redis.js';
 
@@ -41,6 +45,8 @@ export class ChangePublisher {
   /** A channel of its own. */
   private readonly echo: string;
   private readonly registry = new FollowerRegistry();
+  /** Versions of followers that were said in the log. */
+  private readonly foreignVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
   private allHeard: NodeJS.Timeout | undefined;
   private lastAnswerMs = 0;
@@ -78,13 +84,13 @@ export class ChangePublisher {
   }
 
   /** Publishes a committed change. Never rejects: followers that miss it find it in the log. */
-  async publish(change: EncodedChange): Promise<void> {
+  async publish(change: PublishedChange): Promise<void> {
     await this.send(this.names.change, renderChangeMessage(change));
   }
 
   /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
-  waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
-    return this.registry.waitApplied(revision, timeoutMs);
+  waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
+    return this.registry.waitApplied(position, timeoutMs);
   }
 
   /** Ends all waits with what there is, and begins no more: the process is about to stop. */
@@ -133,10 +139,22 @@ export class ChangePublisher {
 
   private hear(text: string): void {
     try {
-      this.registry.hear(parseFollowerState(text), performance.now());
+      const state = parseFollowerState(text);
+      this.noteVersion(state);
+      this.registry.hear(state, performance.now());
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'unreadable message of a follower');
     }
+  }
+
+  /** It is waited for all the same: that a revision is in force there means the same in every version. */
+  private noteVersion({ id, kind, feedVersion }: FollowerState): void {
+    if (feedVersion === FEED_VERSION || this.foreignVersions.has(feedVersion)) return;
+    this.foreignVersions.add(feedVersion);
+    this.options.log.warn(
+      { follower: id, kind, feedVersion, ownFeedVersion: FEED_VERSION },
+      'a follower is of another version of the feed; changes wait for it as for any other',
+    );
   }
 
   /** Speaks to itself on the way that followers take. */
@@ -162,7 +180,8 @@ export class ChangePublisher {
         this.lastAnswerMs = performance.now();
       }
       const head = await this.options.readHead();
-      if (this.commands.status === 'ready') await this.send(this.names.head, JSON.stringify(head));
+      if (this.commands.status === 'ready')
+        await this.send(this.names.head, renderHeadMessage(head));
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
     }

@@ -47,7 +47,7 @@ async function deploy({ onTestFinished }: TestContext) {
   const write = async () => {
     const change = log.commit(log.revision, 1);
     await publisher.publish(change);
-    return publisher.waitApplied(change.revision, 3_000);
+    return publisher.waitApplied(change, 3_000);
   };
   expect(await write()).toEqual(EVERYWHERE);
   return { redis, way, log, publisher, target, write, closeFeed };

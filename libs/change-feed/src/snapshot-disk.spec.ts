@@ -18,8 +18,9 @@ import type { SnapshotPart } from './protocol.js';
 import type { FeedLogger } from './redis.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 
+const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const snapshotAt = (revision: number): SnapshotPart[] => [
-  { type: 'head', revision, digest: '0123456789abcdef' },
+  { type: 'head', lineage: LINEAGE, revision, digest: '0123456789abcdef' },
   {
     type: 'rows',
     kind: 'blockPage',

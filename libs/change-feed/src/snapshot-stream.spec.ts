@@ -4,7 +4,12 @@ import type { SnapshotPart } from './protocol.js';
 import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
 
 const PARTS: readonly SnapshotPart[] = [
-  { type: 'head', revision: 3, digest: '0123456789abcdef' },
+  {
+    type: 'head',
+    lineage: '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01',
+    revision: 3,
+    digest: '0123456789abcdef',
+  },
   { type: 'rows', kind: 'blockPage', rows: [[1, 0]] },
   {
     type: 'rows',

@@ -1,8 +1,18 @@
 import type { EntityKind } from './entities.js';
 import { ENTITY_KINDS } from './entities.js';
-import type { Change, DeleteOperation, Head, Operation, PutOperation } from './operations.js';
+import type {
+  Change,
+  DeleteOperation,
+  Head,
+  LogPoint,
+  Operation,
+  PutOperation,
+} from './operations.js';
 import { RowError } from './row-reader.js';
 import { fromKeyRow, fromRow, toKeyRow, toRow, type Row } from './rows.js';
+
+/** As PostgreSQL writes it. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * An operation as JSON: `["put", kind, row]`, `["delete", kind, key row]` or `["reload"]`. The form in the change log, on the feed
@@ -12,9 +22,7 @@ export type EncodedOperation =
   readonly ['put', EntityKind, Row] | readonly ['delete', EntityKind, Row] | readonly ['reload'];
 
 /** A change as JSON. */
-export interface EncodedChange {
-  readonly revision: number;
-  readonly digest: string;
+export interface EncodedChange extends LogPoint {
   readonly operations: readonly EncodedOperation[];
 }
 
@@ -46,15 +54,24 @@ export function encodeChange({ revision, digest, operations }: Change): EncodedC
 
 /** @throws RowError when `value` is not an encoded change. */
 export function decodeChange(value: unknown): Change {
-  const head = decodeHead(value);
+  const point = decodeLogPoint(value);
   const { operations } = value as { operations?: unknown };
   if (!Array.isArray(operations)) throw new RowError('a change has an array of operations');
-  return { ...head, operations: operations.map(decodeOperation) };
+  return { ...point, operations: operations.map(decodeOperation) };
+}
+
+/** @throws RowError when `value` has no revision, digest or lineage in its range. */
+export function decodeHead(value: unknown): Head {
+  const point = decodeLogPoint(value);
+  const lineage = (value as Record<string, unknown>)['lineage'] ?? null;
+  const isValid = lineage === null || (typeof lineage === 'string' && UUID.test(lineage));
+  if (!isValid) throw new RowError('a lineage is a UUID');
+  return { lineage, ...point };
 }
 
 /** @throws RowError when `value` has no revision or digest in its range. */
-export function decodeHead(value: unknown): Head {
-  if (typeof value !== 'object' || value === null) throw new RowError('a head is an object');
+export function decodeLogPoint(value: unknown): LogPoint {
+  if (typeof value !== 'object' || value === null) throw new RowError('a point is an object');
   const { revision, digest } = value as Record<string, unknown>;
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) {
     throw new RowError('a revision is an integer from 0');

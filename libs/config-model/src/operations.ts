@@ -17,17 +17,24 @@ export interface ReloadOperation {
 
 export type Operation = PutOperation | DeleteOperation | ReloadOperation;
 
-/** One committed change: all operations of one API call, applied as one step. */
-export interface Change {
-  /** Number of the change in the one gapless sequence, from 1 (decisions §6). */
+/** A point in the log of changes. */
+export interface LogPoint {
+  /** Number of the change in the one gapless sequence, from 1 (decisions §6); 0: before the first. */
   readonly revision: number;
   /** Digest of the whole configuration after the change: 16 hex digits, see `Digest`. */
   readonly digest: string;
+}
+
+/** One committed change: all operations of one API call, applied as one step. */
+export interface Change extends LogPoint {
   readonly operations: readonly Operation[];
 }
 
-/** Where the log stands. */
-export interface Head {
-  readonly revision: number;
-  readonly digest: string;
+/** Where the log stands, and which log it is. */
+export interface Head extends LogPoint {
+  /**
+   * A UUID. A database that was restored has another one: there the same revision may be another configuration. Null:
+   * said by a release that knows none.
+   */
+  readonly lineage: string | null;
 }

@@ -60,16 +60,18 @@ describe('writeBlockAnswer', () => {
 
   it.each([Type.https, Type.svcb, Type.txt, Type.any])('has no record for type %i', (qtype) => {
     const message = decodeMessage(block(encodeQuery('example.com', qtype, { udpBytes: 1232 })));
-    expect(message).toMatchObject({ rcode: 0, answers: [], authorities: [], ede: [17] });
+    const authorities = [{ owner: 'example.com', type: Type.soa, ttl: 10 }];
+    expect(message).toMatchObject({ rcode: 0, answers: [], authorities, ede: [17] });
   });
 
-  it('has no record for a family without addresses', () => {
-    expect(decodeMessage(block(encodeQuery('example.com', 28), IPV4, NO_ADDRESS)).answers).toEqual(
-      [],
-    );
-    expect(decodeMessage(block(encodeQuery('example.com', 1), NO_ADDRESS, IPV6)).answers).toEqual(
-      [],
-    );
+  it('has no record but an SOA for a family without addresses (RFC 2308 §2.2)', () => {
+    for (const [qtype, ipv4, ipv6] of [
+      [28, IPV4, NO_ADDRESS],
+      [1, NO_ADDRESS, IPV6],
+    ] as const) {
+      const message = decodeMessage(block(encodeQuery('example.com', qtype), ipv4, ipv6));
+      expect(message).toMatchObject({ answers: [], authorities: [{ type: Type.soa, ttl: 10 }] });
+    }
   });
 
   it('fits the longest name and the most addresses into 512 bytes', () => {

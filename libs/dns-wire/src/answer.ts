@@ -66,7 +66,8 @@ export function writeBlockAnswer(
 }
 
 /**
- * NOERROR with one A or AAAA record an address when the query asks for that type, and no record for any other type.
+ * NOERROR with one A or AAAA record an address when the query asks for that type. Where there is none, an SOA record of the queried name,
+ * by which the client keeps the answer for as long (RFC 2308 §5).
  * @param ipv4 addresses, 4 bytes each; may be empty
  * @param ipv6 addresses, 16 bytes each; may be empty
  */
@@ -80,9 +81,13 @@ export function writeAddressAnswer(
   ede: number,
 ): number {
   let end = writeHead(out, bytes, query, Rcode.noError);
-  if (query.qtype === Type.a) end = writeAddresses(out, end, Type.a, ipv4, IPV4_BYTES, ttlSeconds);
-  if (query.qtype === Type.aaaa) {
+  if (query.qtype === Type.a && ipv4.length > 0) {
+    end = writeAddresses(out, end, Type.a, ipv4, IPV4_BYTES, ttlSeconds);
+  } else if (query.qtype === Type.aaaa && ipv6.length > 0) {
     end = writeAddresses(out, end, Type.aaaa, ipv6, IPV6_BYTES, ttlSeconds);
+  } else {
+    end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
+    writeUint16(out, NSCOUNT_OFFSET, 1);
   }
   return writeOpt(out, end, query, Rcode.noError, ede);
 }

@@ -1,56 +1,107 @@
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OpsServer, startOpsServer } from './ops-server.js';
-import { explainListenError } from './process.js';
+import { type OpsParts, OpsServer } from './ops-server.js';
 
-describe('startOpsServer', () => {
-  const registry = new Registry();
-  new Counter({ name: 'weir_example_total', help: 'An example.', registers: [registry] }).inc();
-  let notReady: string | null;
-  let server: OpsServer;
-  const get = (path: string, method = 'GET') =>
-    fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+describe('OpsServer', () => {
+  let registry: Registry;
+  const logged: unknown[] = [];
+  const log = { error: (fields: object) => void logged.push(fields) };
+  let ops: OpsServer;
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${ops.port}${path}`, { method });
+    return [response.status, await response.text()];
+  };
+  const serve = (parts: Partial<OpsParts>) =>
+    ops.serve({ notReady: () => null, registry, ...parts });
 
   beforeEach(async () => {
-    notReady = null;
-    server = await startOpsServer({
-      host: '127.0.0.1',
-      port: 0,
-      notReady: () => notReady,
-      registry,
-    });
+    logged.length = 0;
+    registry = new Registry();
+    new Counter({ name: 'weir_example_total', help: 'An example.', registers: [registry] }).inc();
+    ops = await OpsServer.start({ host: '127.0.0.1', port: 0, log });
   });
-  afterEach(() => server.close());
+  afterEach(() => ops.close());
 
-  it('is live while the process turns', async () => {
-    expect((await get('/livez')).status).toBe(200);
+  it('is live and not ready before the process has its parts', async () => {
+    expect(await get('/livez')).toEqual([200, 'ok\n']);
+    expect(await get('/readyz')).toEqual([503, 'starting\n']);
+    expect(await get('/metrics')).toEqual([200, '']);
+    expect((await get('/own'))[0]).toBe(404);
   });
 
-  it('says why it is not ready', async () => {
-    notReady = 'no snapshot yet';
-    const response = await get('/readyz');
-    expect([response.status, await response.text()]).toEqual([503, 'no snapshot yet\n']);
-    notReady = null;
-    expect((await get('/readyz')).status).toBe(200);
+  it('says what a start waits for', async () => {
+    ops.waitFor('the moon');
+    expect(await get('/readyz')).toEqual([503, 'starting: the moon\n']);
+    serve({ notReady: () => null });
+    expect(await get('/readyz')).toEqual([200, 'ok\n']);
+  });
+
+  it('says why it is not ready, and what is degraded either way', async () => {
+    let reason: string | null = 'no snapshot yet';
+    let degraded: readonly string[] = ['Redis is out of reach'];
+    serve({ notReady: () => reason, degraded: () => degraded });
+    const line = 'degraded: Redis is out of reach\n';
+    expect(await get('/readyz')).toEqual([503, `no snapshot yet\n${line}`]);
+    reason = null;
+    expect(await get('/readyz')).toEqual([200, `ok\n${line}`]);
+    degraded = [];
+    expect(await get('/readyz')).toEqual([200, 'ok\n']);
+  });
+
+  it('is live and not ready while it drains', async () => {
+    serve({});
+    ops.drain();
+    expect(await get('/readyz')).toEqual([503, 'stopping\n']);
+    expect(await get('/livez')).toEqual([200, 'ok\n']);
+  });
+
+  it('is not ready when that cannot be found out, and keeps the error for the log', async () => {
+    serve({ notReady: () => Promise.reject(new Error('SELECT 1 on db.internal failed')) });
+    const [status, text] = await get('/readyz');
+    expect(status).toBe(503);
+    expect(text).toBe('cannot find out whether it is ready; the log says why\n');
+    expect(String((logged[0] as { err: Error }).err)).toContain('db.internal');
+  });
+
+  it('tells Prometheus whether it is ready', async () => {
+    let reason: string | null = null;
+    serve({ notReady: () => reason });
+    expect((await get('/metrics'))[1]).toMatch(/^weir_ready 1$/m);
+    reason = 'no snapshot yet';
+    expect((await get('/metrics'))[1]).toMatch(/^weir_ready 0$/m);
+    reason = null;
+    ops.drain();
+    expect((await get('/metrics'))[1]).toMatch(/^weir_ready 0$/m);
   });
 
   it('serves the metrics of the registry', async () => {
-    expect(await (await get('/metrics')).text()).toContain('weir_example_total 1');
+    serve({});
+    expect((await get('/metrics'))[1]).toContain('weir_example_total 1');
   });
 
   it('answers 404 and 405 elsewhere', async () => {
-    expect((await get('/')).status).toBe(404);
-    const refused = await get('/livez', 'POST');
+    expect((await get('/'))[0]).toBe(404);
+    const refused = await fetch(`http://127.0.0.1:${ops.port}/livez`, { method: 'POST' });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
+  it('hands paths that it does not know to the process, and answers 404 when that does not know them either', async () => {
+    serve({
+      handleOther: (request, response) => {
+        if (request.url !== '/own?a=1') return Promise.resolve(false);
+        response.end('mine');
+        return Promise.resolve(true);
+      },
+    });
+    expect(await get('/own?a=1')).toEqual([200, 'mine']);
+    expect(await get('/livez')).toEqual([200, 'ok\n']);
+    expect(await get('/other')).toEqual([404, 'not found\n']);
+  });
+
   it('says which port and variable when the port is taken', async () => {
-    const where = { host: '127.0.0.1', port: server.port, variable: 'OPS_PORT' };
-    const error = await startOpsServer({ ...where, notReady: () => null, registry }).catch(
-      (reason: unknown) => explainListenError(reason, where),
-    );
-    expect((error as Error).message).toBe(
-      `127.0.0.1:${server.port} is in use by another process (OPS_PORT)`,
+    const taken = OpsServer.start({ host: '127.0.0.1', port: ops.port, log });
+    await expect(taken).rejects.toThrow(
+      `127.0.0.1:${ops.port} is in use by another process (OPS_PORT)`,
     );
   });
 });

@@ -1,60 +1,139 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
+import type { Logger } from './log.js';
+import { explainListenError } from './process.js';
 
 export interface OpsServerOptions {
+  /** `OPS_HOST`. */
   readonly host: string;
+  /** `OPS_PORT`. */
   readonly port: number;
-  /** Why the process cannot serve yet, or null when it can. Asked at each `GET /readyz`. */
-  readonly notReady: () => string | null | Promise<string | null>;
-  readonly registry: Registry;
-}
-
-export interface OpsServer {
-  /** The port listened on. */
-  readonly port: number;
-  close(): Promise<void>;
+  readonly log: Pick<Logger, 'error'>;
 }
 
 /**
- * Serves health and metrics: `GET /livez` (200 while the process turns), `GET /readyz` (200, or 503 with the reason),
- * `GET /metrics` (Prometheus text). Holds no secrets and takes no input, so it asks for no token.
- * @throws the listen error (`EADDRINUSE` …).
+ * What a process tells of itself once it has started. The texts are short, plain lines without secrets. They are
+ * asked for at each `GET /readyz`.
  */
-export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
-  const server = createServer((request, response) => {
-    answer(options, request, response).catch((error: unknown) => {
-      response.destroy(error instanceof Error ? error : new Error('metrics failed'));
-    });
-  });
-  server.requestTimeout = 10_000;
-  server.headersTimeout = 5_000;
-  await listen(server, options.port, options.host);
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => close(server),
-  };
+export interface OpsParts {
+  /** Why the process cannot serve, or null when it can. */
+  readonly notReady: () => string | null | Promise<string | null>;
+  /** What does not work as it should while the process serves. */
+  readonly degraded?: () => readonly string[];
+  readonly registry: Registry;
+  /** Answers `GET` requests for paths that are not the ops server's own. @returns false when it does not know the path either. */
+  readonly handleOther?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 }
 
-async function answer(
-  options: OpsServerOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return send(response.setHeader('Allow', 'GET, HEAD'), 405, 'method not allowed\n');
+/**
+ * Health and metrics of a process: `GET /livez` (200 while the process turns, whatever else is there), `GET /readyz`
+ * (200, or 503 with the reason; what is degraded stands below), `GET /metrics` (Prometheus text). Holds no secrets
+ * and takes no input, so it asks for no token. A process starts it before anything else. Until `serve` is called the
+ * process is not ready and has no metrics.
+ */
+export class OpsServer {
+  private parts: OpsParts | null = null;
+  private isDraining = false;
+  private starting = 'starting';
+  private readonly server: Server;
+
+  private constructor(private readonly log: Pick<Logger, 'error'>) {
+    this.server = createServer((request, response) => {
+      this.answer(request, response).catch((error: unknown) => {
+        log.error({ err: error }, 'a request for health or metrics failed');
+        response.destroy();
+      });
+    });
+    this.server.requestTimeout = 10_000;
+    this.server.headersTimeout = 5_000;
   }
-  switch (request.url?.split('?', 1)[0]) {
-    case '/livez':
-      return send(response, 200, 'ok\n');
-    case '/readyz': {
-      const reason = await options.notReady();
-      return reason === null ? send(response, 200, 'ok\n') : send(response, 503, `${reason}\n`);
+
+  /** @throws StartError that names `OPS_PORT` when it cannot be had. */
+  static async start({ host, port, log }: OpsServerOptions): Promise<OpsServer> {
+    const ops = new OpsServer(log);
+    try {
+      await listen(ops.server, port, host);
+      return ops;
+    } catch (error) {
+      throw explainListenError(error, { host, port, variable: 'OPS_PORT' });
     }
-    case '/metrics':
-      return send(response, 200, await options.registry.metrics(), options.registry.contentType);
-    default:
-      return send(response, 404, 'not found\n');
+  }
+
+  /** The port listened on. */
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Until `serve`, says what the process waits for. */
+  waitFor(what: string): void {
+    this.starting = `starting: ${what}`;
+  }
+
+  /** From now on the process is ready when its parts say so. */
+  serve(parts: OpsParts): void {
+    this.parts = parts;
+    const ask = (): Promise<string | null> => this.whyNotReady();
+    new Gauge({
+      name: 'weir_ready',
+      help: '1: the process is ready, as /readyz says',
+      registers: [parts.registry],
+      async collect() {
+        this.set((await ask()) === null ? 1 : 0);
+      },
+    });
+  }
+
+  /** The process is going to stop: it is not ready any more. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => {
+        resolve();
+      });
+      this.server.closeAllConnections();
+    });
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return send(response.setHeader('Allow', 'GET, HEAD'), 405, 'method not allowed\n');
+    }
+    switch (request.url?.split('?', 1)[0]) {
+      case '/livez':
+        return send(response, 200, 'ok\n');
+      case '/readyz':
+        return this.answerReadiness(response);
+      case '/metrics': {
+        const registry = this.parts?.registry;
+        return send(response, 200, (await registry?.metrics()) ?? '', registry?.contentType);
+      }
+      default:
+        if ((await this.parts?.handleOther?.(request, response)) === true) return;
+        return send(response, 404, 'not found\n');
+    }
+  }
+
+  private async answerReadiness(response: ServerResponse): Promise<void> {
+    const reason = await this.whyNotReady();
+    const degraded = this.parts?.degraded?.() ?? [];
+    const lines = [reason ?? 'ok', ...degraded.map((what) => `degraded: ${what}`)];
+    send(response, reason === null ? 200 : 503, `${lines.join('\n')}\n`);
+  }
+
+  private async whyNotReady(): Promise<string | null> {
+    if (this.isDraining) return 'stopping';
+    if (this.parts === null) return this.starting;
+    try {
+      return await this.parts.notReady();
+    } catch (error) {
+      // What an error says is for the log, and not for everybody.
+      this.log.error({ err: error }, 'cannot find out whether this process is ready');
+      return 'cannot find out whether it is ready; the log says why';
+    }
   }
 }
 
@@ -73,14 +152,5 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-    server.closeAllConnections();
   });
 }

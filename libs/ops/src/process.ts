@@ -5,6 +5,7 @@ import {
   VariableError,
   type VariableSchema,
 } from './variable.js';
+import { readVersion } from './version.js';
 
 /** A start that failed for a reason that an operator can mend: its message is one line for people, without a stack. */
 export class StartError extends Error {
@@ -39,18 +40,25 @@ export interface EntryPoint<S extends VariableSchema> {
   /** One sentence for `--help`. */
   readonly description: string;
   readonly schema: S;
-  /** Arguments behind the script: none, `--help` or `--check`. */
+  /** Its package.json, which has its version. */
+  readonly packageFile: URL;
+  /** Other arguments than `--help`, `--version` and `--check`, with what each is there for: `to …`. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** For the end of `--help`. */
+  readonly notes?: string;
+  /** Arguments behind the script: none, or one of those. */
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Runs an entry point with its configuration. `--help` prints the variables, `--check` only reads them. A VariableError or StartError ends
- * the process with its lines on standard error and exit code 1; anything else likewise with its stack.
+ * Runs an entry point with its configuration, and with the flag that it was given. `--help` prints the variables, `--version`
+ * the version, `--check` only reads the variables. A VariableError or StartError ends the process with its lines on standard
+ * error and exit code 1; anything else likewise with its stack.
  */
 export function runMain<S extends VariableSchema>(
   entry: EntryPoint<S>,
-  main: (configuration: Configuration<S>) => Promise<void>,
+  main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
 ): void {
   start(entry, main).catch((error: unknown) => {
     const mendable = error instanceof VariableError || error instanceof StartError;
@@ -61,33 +69,23 @@ export function runMain<S extends VariableSchema>(
 
 async function start<S extends VariableSchema>(
   entry: EntryPoint<S>,
-  main: (configuration: Configuration<S>) => Promise<void>,
+  main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
 ): Promise<void> {
   const [argument] = entry.argv;
   if (argument === '--help' || argument === '-h') {
     process.stdout.write(renderHelp(entry));
     return;
   }
-  if (argument !== undefined && argument !== '--check') {
+  if (argument === '--version') {
+    process.stdout.write(`${entry.name} ${readVersion(entry.packageFile, entry.environment)}\n`);
+    return;
+  }
+  const known = ['--check', ...Object.keys(entry.flags ?? {})];
+  if (argument !== undefined && !known.includes(argument)) {
     throw new StartError(`unknown argument ${argument.slice(0, 60)}; see --help`);
   }
   const configuration = parseVariables(entry.schema, entry.environment);
-  if (argument === undefined) await main(configuration);
-}
-
-/** Calls `stop` once on SIGTERM or SIGINT, then exits: 0 when it finished, 1 when it failed or took longer than `deadlineMs`. */
-export function stopOnSignal(stop: () => Promise<void>, deadlineMs = 9_000): void {
-  let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), deadlineMs).unref();
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(`stopping failed: ${String(error)}`),
-    );
-  };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  if (argument !== '--check') await main(configuration, argument);
 }
 
 function fail(lines: string): never {

@@ -5,12 +5,20 @@ export function renderHelp(options: {
   name: string;
   description: string;
   schema: VariableSchema;
+  flags?: Readonly<Record<string, string>>;
+  notes?: string;
 }): string {
   const entries = Object.entries(options.schema).map(
     ([name, variable]) =>
       `  ${name}\n      ${variable.description}\n      ${sentence(variable.allowed)} ${presence(variable)}.\n`,
   );
-  return `${options.name}: ${options.description}\n\nArguments: none to run, --check to check the variables only, --help.\nThe environment configures it:\n\n${entries.join('')}`;
+  const flags = Object.entries(options.flags ?? {}).map(
+    ([flag, meaning]) => `${flag} ${meaning}, `,
+  );
+  const notes = options.notes === undefined ? '' : `\n${options.notes}\n`;
+  const head = `${options.name}: ${options.description}\n\n`;
+  const args = `Arguments: none to run, ${flags.join('')}--check to check the variables only, --version, --help.\n`;
+  return `${head}${args}The environment configures it:\n\n${entries.join('')}${notes}`;
 }
 
 /** The variables of a process as a Markdown table: the configuration reference. */

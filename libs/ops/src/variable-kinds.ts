@@ -1,6 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { CidrSet, InvalidCidrError } from './cidr-set.js';
-import { type Variable, VariableFault } from './variable.js';
+import { type ValueSchema, type Variable, VariableFault } from './variable.js';
+import * as valueSchemas from './value-schemas.js';
 
 /** What each kind of variable takes beside its own bounds. */
 export interface VariableOptions {
@@ -17,10 +18,12 @@ export interface Endpoint {
 function variable<T>(
   options: VariableOptions,
   allowed: string,
+  valueSchema: ValueSchema,
   parse: (text: string) => T,
   secret = false,
 ): Variable<T> {
-  return { description: options.description, default: options.default, allowed, secret, parse };
+  const { description, default: defaultText } = options;
+  return { description, default: defaultText, allowed, secret, valueSchema, parse };
 }
 
 /** A whole number from `lowest` to `highest`. */
@@ -29,7 +32,8 @@ export function integer(
   highest: number,
   options: VariableOptions,
 ): Variable<number> {
-  return variable(options, `a whole number from ${lowest} to ${highest}`, (text) =>
+  const allowed = `a whole number from ${lowest} to ${highest}`;
+  return variable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
     parseInteger(text, lowest, highest),
   );
 }
@@ -39,25 +43,22 @@ export function port(
   options: VariableOptions & { readonly lowest?: number; readonly highest?: number },
 ): Variable<number> {
   const { lowest = 0, highest = 65535 } = options;
-  return variable(options, `a port number from ${lowest} to ${highest}`, (text) =>
+  const allowed = `a port number from ${lowest} to ${highest}`;
+  return variable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
     parseInteger(text, lowest, highest),
   );
 }
 
 /** Any text, as it stands. */
 export function text(allowed: string, options: VariableOptions): Variable<string> {
-  return variable(options, allowed, (value) => value);
+  return variable(options, allowed, valueSchemas.TEXT, (value) => value);
 }
 
 /** A text that is never shown, of at least `shortest` characters. */
 export function secret(shortest: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseSecret(value, shortest);
-  return variable(
-    options,
-    `a secret of at least ${shortest} characters without spaces`,
-    parse,
-    true,
-  );
+  const allowed = `a secret of at least ${shortest} characters without spaces`;
+  return variable(options, allowed, valueSchemas.secret(shortest), parse, true);
 }
 
 /** Comma-separated secrets of at least `shortest` characters each. */
@@ -68,13 +69,15 @@ export function secretList(
   const allowed = `comma-separated secrets of at least ${shortest} characters without spaces`;
   const parse = (value: string): string[] =>
     splitList(value).map((item) => parseSecret(item, shortest));
-  return variable(options, allowed, parse, true);
+  const schema = valueSchemas.listOf(valueSchemas.listedSecret(shortest));
+  return variable(options, allowed, schema, parse, true);
 }
 
 /** A secret of exactly `bytes` bytes in hexadecimal. */
 export function hexKey(bytes: number, options: VariableOptions): Variable<string> {
   const parse = (value: string): string => parseHex(value, bytes);
-  return variable(options, `${bytes * 2} hexadecimal digits`, parse, true);
+  const allowed = `${bytes * 2} hexadecimal digits`;
+  return variable(options, allowed, valueSchemas.hex(bytes), parse, true);
 }
 
 /** Comma-separated secrets of exactly `bytes` bytes each in hexadecimal, at most `most`. */
@@ -89,12 +92,13 @@ export function hexKeyList(
     if (items.length > most) throw new VariableFault();
     return items.map((item) => parseHex(item, bytes));
   };
-  return variable(options, allowed, parse, true);
+  const schema = valueSchemas.listOf(valueSchemas.hex(bytes), most);
+  return variable(options, allowed, schema, parse, true);
 }
 
 /** `true` or `false`. */
 export function boolean(options: VariableOptions): Variable<boolean> {
-  return variable(options, 'true or false', (value) => {
+  return variable(options, 'true or false', valueSchemas.BOOLEAN, (value) => {
     if (value !== 'true' && value !== 'false') throw new VariableFault();
     return value === 'true';
   });
@@ -105,7 +109,8 @@ export function choice<const T extends string>(
   choices: readonly T[],
   options: VariableOptions,
 ): Variable<T> {
-  return variable(options, `one of ${choices.join(', ')}`, (value) => {
+  const allowed = `one of ${choices.join(', ')}`;
+  return variable(options, allowed, { enum: choices }, (value) => {
     const found = choices.find((one) => one === value);
     if (found === undefined) throw new VariableFault();
     return found;
@@ -121,13 +126,13 @@ export function url(protocols: readonly string[], options: VariableOptions): Var
       throw new VariableFault();
     return value;
   };
-  return variable(options, allowed, parse, true);
+  return variable(options, allowed, valueSchemas.url(protocols), parse, true);
 }
 
 /** Comma-separated networks in CIDR form; a bare address is a network of one. */
 export function cidrList(options: VariableOptions): Variable<CidrSet> {
   const allowed = 'comma-separated networks such as 192.0.2.0/24 or 2001:db8::/32';
-  return variable(options, allowed, (value) => {
+  return variable(options, allowed, valueSchemas.listOf(valueSchemas.NETWORK), (value) => {
     try {
       return CidrSet.parse(splitList(value));
     } catch (error) {
@@ -139,7 +144,7 @@ export function cidrList(options: VariableOptions): Variable<CidrSet> {
 
 /** An address to listen on. */
 export function address(options: VariableOptions): Variable<string> {
-  return variable(options, 'an IPv4 or IPv6 address', (value) => {
+  return variable(options, 'an IPv4 or IPv6 address', valueSchemas.ADDRESS, (value) => {
     if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
     return value;
   });
@@ -148,7 +153,9 @@ export function address(options: VariableOptions): Variable<string> {
 /** Comma-separated addresses of one family. */
 export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
   const valid = family === 4 ? isIPv4 : isIPv6;
-  return variable(options, `comma-separated IPv${family} addresses`, (value) => {
+  const allowed = `comma-separated IPv${family} addresses`;
+  const schema = valueSchemas.listOf(family === 4 ? valueSchemas.IPV4 : valueSchemas.IPV6);
+  return variable(options, allowed, schema, (value) => {
     const items = splitList(value);
     const bad = items.find((item) => !valid(item) || item.includes('%'));
     if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
@@ -162,14 +169,15 @@ export function endpointList(
   options: VariableOptions,
 ): Variable<readonly Endpoint[]> {
   const allowed = `comma-separated addresses such as 192.0.2.1, 192.0.2.1:${defaultPort} or [2001:db8::1]:${defaultPort}`;
-  return variable(options, allowed, (value) =>
+  return variable(options, allowed, valueSchemas.listOf(valueSchemas.ENDPOINT), (value) =>
     splitList(value).map((item) => parseEndpoint(item, defaultPort)),
   );
 }
 
 /** A size in bytes: digits, or digits with kb, mb or gb (1024 each). */
 export function byteSize(options: VariableOptions): Variable<number> {
-  return variable(options, 'a size such as 512kb, 8mb or a number of bytes', (value) => {
+  const allowed = 'a size such as 512kb, 8mb or a number of bytes';
+  return variable(options, allowed, valueSchemas.BYTE_SIZE, (value) => {
     const match = /^(\d{1,12})(kb|mb|gb|b)?$/i.exec(value);
     if (!match) throw new VariableFault();
     const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
@@ -179,7 +187,8 @@ export function byteSize(options: VariableOptions): Variable<number> {
 
 /** An IANA time zone. */
 export function timeZone(options: VariableOptions): Variable<string> {
-  return variable(options, 'an IANA time zone such as UTC or Europe/London', (value) => {
+  const allowed = 'an IANA time zone such as UTC or Europe/London';
+  return variable(options, allowed, valueSchemas.TIME_ZONE, (value) => {
     if (!/^[A-Za-z]/.test(value)) throw new VariableFault();
     try {
       return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
@@ -194,9 +203,9 @@ export function timeZone(options: VariableOptions): Variable<string> {
 export function json<T>(
   allowed: string,
   read: (value: unknown) => T,
-  options: VariableOptions,
+  options: VariableOptions & { readonly valueSchema?: ValueSchema },
 ): Variable<T> {
-  return variable(options, allowed, (value) => {
+  return variable(options, allowed, options.valueSchema ?? {}, (value) => {
     let parsed: unknown;
     try {
       parsed = JSON.parse(value);

@@ -1,3 +1,6 @@
+/** A JSON Schema (draft 7), its patterns without flags and in the syntax that ECMAScript and RE2 share. */
+export type ValueSchema = Readonly<Record<string, unknown>>;
+
 /** A variable of the environment: what it means, what it may be, and how its text becomes a value. */
 export interface Variable<T> {
   /** One sentence for operators. */
@@ -8,6 +11,11 @@ export interface Variable<T> {
   readonly default: string | undefined;
   /** Whether the value must never be shown. */
   readonly secret: boolean;
+  /**
+   * What a typed document, such as the values of the Helm chart, gives in place of the text: numbers, booleans, lists for what is separated by
+   * commas, objects for JSON. It may allow more than `parse`, never less.
+   */
+  readonly valueSchema: ValueSchema;
   /** @throws VariableFault when the text is not what is allowed. */
   readonly parse: (text: string) => T;
   /** Value of an optional variable that is unset. Present only on optional variables. */

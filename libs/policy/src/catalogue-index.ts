@@ -20,4 +20,8 @@ export interface CatalogueIndex {
    * certain: `find` answers 0. So most names cost no search. Allocates nothing, never throws.
    */
   mayList(names: SuffixHashes): number;
+  /** Name of the category with this id, for people; undefined: the catalogue does not have it. */
+  categoryName(id: number): string | undefined;
+  /** Name of the application with this id, for people; undefined: the catalogue does not have it. */
+  applicationName(id: number): string | undefined;
 }

@@ -133,6 +133,10 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     },
   );
 
+  findBlockPage(id: number): BlockPage | undefined {
+    return this.pages.get(id);
+  }
+
   private activeCatalogue: ActiveCatalogue | null = null;
   readonly catalogue: EntityStore<'catalogue'> = storeOf(
     () => (this.activeCatalogue === null ? 0 : 1),

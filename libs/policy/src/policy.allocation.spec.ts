@@ -47,6 +47,8 @@ function fullPolicy(): Policy {
     memberships: Int32Array.of(0, 1, 1, 2, 1),
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
     mayList: () => -1,
+    categoryName: () => undefined,
+    applicationName: () => undefined,
   });
   return policy;
 }

@@ -437,6 +437,17 @@ describe('Policy.apply', () => {
   });
 });
 
+describe('Policy.blockPage', () => {
+  it('knows the block pages that were put and not deleted', () => {
+    policy.put({ type: 'put', kind: 'blockPage', entity: { id: 7, type: 1 } });
+    expect(policy.blockPage(7)).toEqual({ id: 7, type: 1 });
+    expect(policy.blockPage(8)).toBeUndefined();
+    const operations = [{ type: 'delete', kind: 'blockPage', key: { id: 7 } } as const];
+    policy.apply({ revision: 1, digest: '', operations });
+    expect(policy.blockPage(7)).toBeUndefined();
+  });
+});
+
 describe('Policy', () => {
   it('refuses a time zone that does not exist', () => {
     expect(() => new Policy({ timeZone: 'Mars/Base' })).toThrow(PolicyError);

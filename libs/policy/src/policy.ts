@@ -1,4 +1,5 @@
 import {
+  type BlockPage,
   type Change,
   type DeleteOperation,
   Digest,
@@ -125,6 +126,16 @@ export class Policy {
   /** The index that names are looked up in from now on; null: nothing belongs to any category or application. */
   setCatalogue(index: CatalogueIndex | null): void {
     this.ladder.catalogue = index;
+  }
+
+  /** The catalogue that `setCatalogue` was last given. */
+  get catalogue(): CatalogueIndex | null {
+    return this.ladder.catalogue;
+  }
+
+  /** The block page with this id (`Decision.pageId`); undefined: there is none. */
+  blockPage(id: number): BlockPage | undefined {
+    return this.stores.findBlockPage(id);
   }
 
   /** Finds the client's profile and the one that decides now. Leaves what `judge` sets as it is. */

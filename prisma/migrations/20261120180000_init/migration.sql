@@ -1,23 +1,45 @@
 -- The configuration, its revision log and the catalogue.
 --
--- What can be held by the database is held here, whatever the services above it check first: keys, references, bounds, and the
--- masked prefix of every network. Ids are integers from 0 to 2147483647, the upper end of `integer`.
+-- What can be held by the database is held here, whatever the services above it check first: keys, references,
+-- bounds, and the masked prefix of every network. Ids are integers from 0 to 2147483647, the upper end of `integer`.
+
+-- Which releases may work on this schema: docs/operations/upgrades.md.
+
+CREATE TABLE schema_compatibility (
+  id            smallint PRIMARY KEY DEFAULT 1,
+  -- The name of a migration: a release that does not know it must not start. Raised by migrations that take something
+  -- away.
+  min_migration text NOT NULL,
+  CONSTRAINT schema_compatibility_single CHECK (id = 1)
+);
+INSERT INTO schema_compatibility (min_migration) VALUES ('20261120180000_init');
 
 -- The catalogue: compiled images, and how their sources fared.
 
 CREATE TABLE catalogue_image (
-  version    bigserial PRIMARY KEY,
-  sha256     char(64) NOT NULL,
-  size_bytes bigint NOT NULL,
-  image      bytea NOT NULL,
-  metadata   jsonb NOT NULL,
-  created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  version       bigserial PRIMARY KEY,
+  sha256        char(64) NOT NULL,
+  size_bytes    bigint NOT NULL,
+  metadata      jsonb NOT NULL,
+  created_at    timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- Tells whether anything is to be compiled without compiling it.
+  inputs_sha256 char(64),
   CONSTRAINT catalogue_image_sha256_hex CHECK (sha256 ~ '^[0-9a-f]{64}$'),
-  CONSTRAINT catalogue_image_size CHECK (size_bytes = octet_length(image))
+  CONSTRAINT catalogue_image_inputs_hex CHECK (inputs_sha256 ~ '^[0-9a-f]{64}$')
 );
 CREATE UNIQUE INDEX catalogue_image_sha256_key ON catalogue_image (sha256);
--- An image is hashes: it does not compress.
-ALTER TABLE catalogue_image ALTER COLUMN image SET STORAGE EXTERNAL;
+
+-- One value holds 1 GB at most, an image may hold more: its bytes are kept in pieces of 256 KiB, the last one shorter.
+CREATE TABLE catalogue_image_piece (
+  version bigint NOT NULL REFERENCES catalogue_image (version) ON DELETE CASCADE ON UPDATE CASCADE,
+  number  integer NOT NULL,
+  bytes   bytea NOT NULL,
+  PRIMARY KEY (version, number),
+  CONSTRAINT catalogue_image_piece_number CHECK (number >= 0),
+  CONSTRAINT catalogue_image_piece_size CHECK (octet_length(bytes) BETWEEN 1 AND 262144)
+);
+-- Hashes do not compress.
+ALTER TABLE catalogue_image_piece ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
 CREATE TABLE catalogue_source (
   name            text PRIMARY KEY,
@@ -28,8 +50,20 @@ CREATE TABLE catalogue_source (
   last_error      text,
   domain_count    integer,
   invalid_count   integer,
-  CONSTRAINT catalogue_source_counts CHECK (domain_count >= 0 AND invalid_count >= 0)
+  format          text,
+  -- What the source last listed is kept, as keyed hashes: a catalogue can be compiled whatever became of the source.
+  names           bytea,
+  names_sha256    char(64),
+  failures        integer NOT NULL DEFAULT 0,
+  -- What is known of a source outlives its place in the definition for a while, but is not told of then.
+  is_named        boolean NOT NULL DEFAULT true,
+  CONSTRAINT catalogue_source_counts CHECK (domain_count >= 0 AND invalid_count >= 0),
+  CONSTRAINT catalogue_source_names_whole CHECK ((names IS NULL) = (names_sha256 IS NULL)),
+  CONSTRAINT catalogue_source_sha256_hex CHECK (names_sha256 ~ '^[0-9a-f]{64}$'),
+  CONSTRAINT catalogue_source_failures CHECK (failures >= 0)
 );
+-- Hashes do not compress, and uncompressed they can be read in pieces.
+ALTER TABLE catalogue_source ALTER COLUMN names SET STORAGE EXTERNAL;
 
 -- The revision log. Every change locks the one row of config_head.
 
@@ -38,9 +72,13 @@ CREATE TABLE config_head (
   revision          bigint NOT NULL DEFAULT 0,
   digest            char(16) NOT NULL,
   catalogue_version bigint REFERENCES catalogue_image (version) ON DELETE RESTRICT ON UPDATE CASCADE,
+  -- The hash of one fixed name under the deployment's DOMAIN_HASH_KEY, noted by the first control plane that starts:
+  -- under another key every stored domain rule would silently match nothing.
+  domain_hash_check bigint,
   CONSTRAINT config_head_single CHECK (id = 1),
   CONSTRAINT config_head_revision CHECK (revision BETWEEN 0 AND 9007199254740991),
-  CONSTRAINT config_head_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$')
+  CONSTRAINT config_head_digest_hex CHECK (digest ~ '^[0-9a-f]{16}$'),
+  CONSTRAINT config_head_domain_hash_check CHECK (domain_hash_check BETWEEN 0 AND 9007199254740991)
 );
 INSERT INTO config_head (digest) VALUES ('0000000000000000');
 
@@ -110,7 +148,9 @@ CREATE TABLE schedule (
 );
 CREATE INDEX schedule_target_profile_id_idx ON schedule (target_profile_id);
 
--- Who belongs to which profile.
+-- Who belongs to which profile. When a profile goes, PostgreSQL looks for what still refers to it: without the
+-- indexes on profile_id it reads the whole table for each profile, which takes hours when a configuration of ten
+-- thousand profiles is replaced.
 
 CREATE TABLE ipv4_network (
   address       inet PRIMARY KEY,
@@ -121,6 +161,7 @@ CREATE TABLE ipv4_network (
   CONSTRAINT ipv4_network_prefix_length CHECK (prefix_length BETWEEN 10 AND 32)
 );
 CREATE UNIQUE INDEX ipv4_network_network_key ON ipv4_network (network);
+CREATE INDEX ipv4_network_profile_id_idx ON ipv4_network (profile_id);
 
 CREATE TABLE ipv6_network (
   address       inet PRIMARY KEY,
@@ -128,10 +169,12 @@ CREATE TABLE ipv6_network (
   network       cidr GENERATED ALWAYS AS (network(set_masklen(address, prefix_length))) STORED,
   profile_id    integer NOT NULL REFERENCES profile (id) ON DELETE RESTRICT ON UPDATE CASCADE,
   -- An IPv4-mapped address counts as the IPv4 address, so it never stands here.
-  CONSTRAINT ipv6_network_address CHECK (family(address) = 6 AND masklen(address) = 128 AND NOT address <<= '::ffff:0:0/96'),
+  CONSTRAINT ipv6_network_address
+    CHECK (family(address) = 6 AND masklen(address) = 128 AND NOT address <<= '::ffff:0:0/96'),
   CONSTRAINT ipv6_network_prefix_length CHECK (prefix_length BETWEEN 16 AND 128)
 );
 CREATE UNIQUE INDEX ipv6_network_network_key ON ipv6_network (network);
+CREATE INDEX ipv6_network_profile_id_idx ON ipv6_network (profile_id);
 
 CREATE TABLE napt_assignment (
   address    inet NOT NULL,
@@ -142,3 +185,4 @@ CREATE TABLE napt_assignment (
   CONSTRAINT napt_assignment_address CHECK (family(address) = 4 AND masklen(address) = 32),
   CONSTRAINT napt_assignment_ports CHECK (0 <= lower_port AND lower_port <= upper_port AND upper_port <= 65535)
 );
+CREATE INDEX napt_assignment_profile_id_idx ON napt_assignment (profile_id);

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '../migrate/migrate.js';
+import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { startPostgres } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 import { ApiClient } from './api-client.js';
-import { peakResidentMiB, startControlPlane } from './control-plane-process.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 

@@ -20,10 +20,10 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '../migrate/migrate.js';
+import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { startPostgres } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 import { ApiClient } from './api-client.js';
-import { peakResidentMiB, startControlPlane } from './control-plane-process.js';
 import { measureLatencies, summarise } from './latencies.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -21,6 +21,10 @@ export interface DeploymentOptions {
   readonly folder: string;
   readonly replicas: number;
   readonly resolvers: number;
+  /** Default: none. */
+  readonly blockPages?: number;
+  /** For every process, besides its own. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Of the proxy's faults. */
   readonly random: Random;
   readonly onBroken: (explanation: string) => void;
@@ -38,14 +42,20 @@ const CATALOGUE = `categories:
   - id: 12
     name: Gambling
     domains: [casino.example.com]
-applications: []
+applications:
+  - id: 3
+    name: Video
+    domains: [video.example.com]
 `;
 
 /** A deployment of real processes on loopback, with everything between them that can be made to fail. */
 export class Deployment {
   replicas: readonly WeirProcess[] = [];
   readonly resolvers: readonly WeirProcess[];
+  readonly blockPages: readonly WeirProcess[];
   readonly dnsPorts: readonly number[];
+  readonly managementPorts: readonly number[];
+  readonly pagePorts: readonly number[];
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
   databaseUrl = '';
@@ -56,7 +66,7 @@ export class Deployment {
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
   private upstream: Socket | null = null;
-  private readonly secrets = {
+  readonly secrets = {
     token: randomBytes(24).toString('hex'),
     feedToken: randomBytes(24).toString('hex'),
     hashKey: randomBytes(16).toString('hex'),
@@ -68,8 +78,11 @@ export class Deployment {
     private readonly ports: Ports,
   ) {
     this.dnsPorts = ports.dns;
+    this.managementPorts = ports.management;
+    this.pagePorts = ports.page;
     this.redisProxy = new RedisProxy(ports.redis, options.random);
     this.resolvers = ports.dns.map((_, i) => this.resolver(i));
+    this.blockPages = ports.page.map((_, i) => this.blockPage(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
     let turn = 0;
     this.feedWay = new TcpWay(() => {
@@ -80,10 +93,10 @@ export class Deployment {
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
-    const { replicas, resolvers } = options;
+    const { replicas, resolvers, blockPages = 0 } = options;
     // Not of the seed: which ports are free is another matter each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await choosePorts(5 + 4 * replicas + 2 * resolvers, random);
+    const free = await choosePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
@@ -98,6 +111,8 @@ export class Deployment {
       replicaOps: take(replicas),
       dns: take(resolvers),
       resolverOps: take(resolvers),
+      page: take(blockPages),
+      pageOps: take(blockPages),
     });
   }
 
@@ -117,13 +132,13 @@ export class Deployment {
       folder: join(this.options.root, 'prisma/migrations'),
     });
     this.replicas = this.ports.management.map((_, i) => this.replica(i));
-    await Promise.all([...this.replicas, ...this.resolvers].map((one) => one.start()));
+    await Promise.all(this.processes.map((one) => one.start()));
   }
 
   /** Stops everything that was started. */
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
-    await Promise.all([...this.replicas, ...this.resolvers].map((one) => one.kill()));
+    await Promise.all(this.processes.map((one) => one.kill()));
     await Promise.all([this.feedWay, ...this.postgresWays].map((way) => way.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
@@ -171,8 +186,18 @@ export class Deployment {
     return join(this.options.folder, `${name}.log`);
   }
 
-  private get redisPort(): number {
-    return this.options.undisturbed === true ? this.ports.redis : this.ports.redisProxy;
+  private get processes(): readonly WeirProcess[] {
+    return [...this.replicas, ...this.resolvers, ...this.blockPages];
+  }
+
+  /** As the processes of Weir are given it. */
+  get redisUrl(): string {
+    const port = this.options.undisturbed === true ? this.ports.redis : this.ports.redisProxy;
+    return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
+  }
+
+  get feedUrl(): string {
+    return `http://127.0.0.1:${this.ports.feedWay}`;
   }
 
   private databaseUrlOf(replica: number): string {
@@ -211,8 +236,18 @@ export class Deployment {
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
-      FEED_URL: `http://127.0.0.1:${ports.feedWay}`,
+      FEED_URL: this.feedUrl,
       DATA_DIR: this.dataFolder(i),
+    });
+  }
+
+  private blockPage(i: number): WeirProcess {
+    const { ports } = this;
+    return this.process(`block-page-${i}`, 'apps/block-page/dist/main.js', ports.pageOps[i], {
+      BLOCK_PAGE_PORT: String(ports.page[i]),
+      BLOCK_PAGE_CLIENT_RATE: '0',
+      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      FEED_URL: this.feedUrl,
     });
   }
 
@@ -230,9 +265,10 @@ export class Deployment {
       logFile: this.logFile(name),
       onBroken: this.options.onBroken,
       environment: {
+        ...this.options.variables,
         ...environment,
         OPS_PORT: String(opsPort),
-        REDIS_URL: `redis://:${this.secrets.redisPassword}@127.0.0.1:${this.redisPort}`,
+        REDIS_URL: this.redisUrl,
         FEED_TOKEN: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
       },
@@ -252,4 +288,6 @@ interface Ports {
   readonly replicaOps: readonly number[];
   readonly dns: readonly number[];
   readonly resolverOps: readonly number[];
+  readonly page: readonly number[];
+  readonly pageOps: readonly number[];
 }

@@ -13,7 +13,7 @@ export interface WeirProcessOptions {
 }
 
 const READY_DEADLINE_MS = 30_000;
-/** SIGTERM drains, and ends the process within this time (external contract). */
+/** SIGTERM drains for as long as it is told, and then ends the process within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
 
 /** One process of Weir, which the script kills, stops and starts again on the same ports and folder. */
@@ -30,6 +30,11 @@ export class WeirProcess {
 
   constructor(private readonly options: WeirProcessOptions) {
     this.name = options.name;
+  }
+
+  /** Where its health and metrics are. */
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.options.opsPort}`;
   }
 
   /** Whether it must answer: ready, and not stopped. */
@@ -89,7 +94,7 @@ export class WeirProcess {
 
   /** The sum of a metric over all its labels. @throws when the process does not tell it. */
   async metric(name: string): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${this.options.opsPort}/metrics`);
+    const response = await fetch(`${this.opsUrl}/metrics`);
     const lines = (await response.text()).split('\n');
     const values = lines.filter(
       (line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`),
@@ -102,7 +107,8 @@ export class WeirProcess {
     this.ending = true;
     this.readyAtMs = null;
     this.disturbedAtMs = performance.now();
-    const ending = await (this.child?.stop(signal, STOP_DEADLINE_MS) ?? { code: 0 });
+    const drainMs = Number(this.options.environment['DRAIN_S'] ?? 0) * 1_000;
+    const ending = await (this.child?.stop(signal, STOP_DEADLINE_MS + drainMs) ?? { code: 0 });
     this.child = null;
     return ending;
   }
@@ -117,8 +123,9 @@ export class WeirProcess {
     let reason = 'no answer';
     while (performance.now() < deadlineMs && this.child === child && !this.ending) {
       try {
-        const url = `http://127.0.0.1:${this.options.opsPort}/readyz`;
-        const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+        const response = await fetch(`${this.opsUrl}/readyz`, {
+          signal: AbortSignal.timeout(2_000),
+        });
         if (response.ok) {
           this.readyAtMs = performance.now();
           return;

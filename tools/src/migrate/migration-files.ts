@@ -12,6 +12,12 @@ export interface Migration {
   readonly checksum: string;
 }
 
+/**
+ * Stands in a file whose statements PostgreSQL does not let into a transaction: `CREATE INDEX CONCURRENTLY` and the
+ * like.
+ */
+const NO_TRANSACTION = /^-- transaction: none$/m;
+
 /** The migrations of a folder laid out as Prisma's: `<name>/migration.sql`. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
@@ -19,6 +25,19 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
   });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(names.sort().map((name) => readMigration(folder, name)));
+}
+
+export function runsInTransaction(sql: string): boolean {
+  return !NO_TRANSACTION.test(sql);
+}
+
+/**
+ * The statements of a file without a transaction: each ends with a semicolon at the end of a line, and none has one
+ * within.
+ */
+export function splitStatements(sql: string): string[] {
+  const pieces = sql.split(/;[ \t]*$/m);
+  return pieces.filter((piece) => piece.replace(/--.*$/gm, '').trim() !== '');
 }
 
 async function readMigration(folder: string, name: string): Promise<Migration> {

@@ -20,7 +20,7 @@ export interface PostgresOptions {
   readonly dataDir: string;
   readonly logFile: string;
   /** Default: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Settings as `name=value`, for example `fsync=off` for tests. */
   readonly settings?: readonly string[];
 }

@@ -20,7 +20,7 @@ export interface RedisOptions {
   readonly dataDir: string;
   readonly logFile: string;
   /** Default: a free one. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default: a random one. */
   readonly password?: string;
   /** Told what takes long. */

@@ -4,6 +4,7 @@ import {
   type Configuration,
   hexKey,
   integer,
+  OPS_VARIABLES,
   optional,
   port,
   secret,
@@ -16,6 +17,10 @@ const LAST_PORT = 65535;
 const MOST_RESOLVERS = 10;
 /** Health and metrics of resolver i are on `OPS_PORT` + this + i. */
 export const FIRST_RESOLVER_OPS = 10;
+/** Health, metrics and preview of the block page are on `OPS_PORT` + this. */
+export const BLOCK_PAGE_OPS = FIRST_RESOLVER_OPS + MOST_RESOLVERS;
+/** Health and metrics of the stack itself are on `OPS_PORT` + this. */
+export const STACK_OPS = 30;
 
 /** Variables of the local stack itself. Every other variable goes to the processes as it stands, and they check it. */
 export const STACK_SCHEMA = {
@@ -57,6 +62,7 @@ export const STACK_SCHEMA = {
         'Certificate chain of the management API, PEM, with `MANAGEMENT_TLS_KEY`; then it is https. From the repository’s root when it is relative.',
     }),
   ),
+  FEED_HOST: address({ description: 'Address of the feed API.', default: '127.0.0.1' }),
   FEED_PORT: port({
     description: 'Port of the feed API that resolvers follow.',
     default: '8090',
@@ -98,12 +104,23 @@ export const STACK_SCHEMA = {
     description: 'How many resolvers to run.',
     default: '2',
   }),
+  BLOCK_PAGE_HOST: address({ description: 'Address of the block page.', default: '127.0.0.1' }),
+  BLOCK_PAGE_PORT: port({
+    description: 'HTTP port of the block page.',
+    default: '8081',
+    lowest: 1,
+  }),
+  DRAIN_S: OPS_VARIABLES.DRAIN_S,
+  OPS_HOST: address({
+    description: 'Address of health and metrics of all processes.',
+    default: '127.0.0.1',
+  }),
   OPS_PORT: port({
     description:
-      'Port of health and metrics: the control plane here, resolver i on `OPS_PORT` + 10 + i.',
+      'Port of health and metrics: the control plane here, resolver i on `OPS_PORT` + 10 + i, the block page on `OPS_PORT` + 20, the stack itself on `OPS_PORT` + 30.',
     default: '9090',
     lowest: 1,
-    highest: LAST_PORT - FIRST_RESOLVER_OPS - MOST_RESOLVERS,
+    highest: LAST_PORT - STACK_OPS,
   }),
 };
 

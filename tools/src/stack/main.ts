@@ -1,6 +1,7 @@
-import { runMain, StartError } from '@weir/ops';
+import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import { STACK_SCHEMA } from './configuration.js';
+import { isJournal } from './journal.js';
 import { Stack } from './stack.js';
 import { renderWelcome } from './welcome.js';
 
@@ -12,25 +13,26 @@ runMain(
     name: 'weir',
     description: 'runs the whole of Weir on this machine',
     schema: STACK_SCHEMA,
+    packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
     environment: process.env,
   },
   async (configuration) => {
     const stack = new Stack({ configuration, environment: process.env, root, onProgress: print });
-    const interrupted = new Promise<null>((resolve) => {
+    const interrupted = new Promise<void>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
         process.on(signal, () => {
-          resolve(null);
+          resolve();
         });
       }
     });
-    const running = stack.start().then((secrets) => {
-      print(renderWelcome(configuration, secrets, stack.dataDir));
-      return stack.broken;
+    const started = stack.start().then((secrets) => {
+      const isLogged = isJournal(process.env['JOURNAL_STREAM']);
+      print(renderWelcome(configuration, secrets, stack.dataDir, isLogged));
     });
     try {
-      const explanation = await Promise.race([running, interrupted]);
-      if (explanation !== null) throw new StartError(explanation);
+      await Promise.race([started, interrupted]);
+      await interrupted;
       print('\nStopping');
     } finally {
       await stack.stop();

@@ -7,16 +7,25 @@ const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '
 const secrets = { managementTokens: ['a', 'b'], feedToken: 'f', domainHashKey: '00' };
 const stores = { databaseUrl: 'postgresql://database', redisUrl: 'redis://redis' };
 
+const resolversOf = (wanted: typeof configuration) =>
+  planProcesses(wanted, secrets, '/data', stores).filter(({ name }) => name.startsWith('resolver'));
+
 describe('the plan of the local stack', () => {
-  it('runs one control plane and as many resolvers as asked for', () => {
+  it('runs one control plane, as many resolvers as asked for, and a block page', () => {
     const names = planProcesses(configuration, secrets, '/data', stores).map(({ name }) => name);
-    expect(names).toEqual(['control-plane', 'resolver-0', 'resolver-1', 'resolver-2']);
+    expect(names).toEqual([
+      'control-plane',
+      'resolver-0',
+      'resolver-1',
+      'resolver-2',
+      'block-page',
+    ]);
   });
 
   it('gives each resolver ports of its own for TLS and HTTPS, when they are wanted', () => {
     const secure = { RESOLVERS: '2', DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' };
     const wanted = parseVariables(STACK_SCHEMA, secure);
-    const [, ...resolvers] = planProcesses(wanted, secrets, '/data', stores);
+    const resolvers = resolversOf(wanted);
     expect(resolvers.map(({ environment }) => environment)).toMatchObject([
       { DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' },
       { DNS_TLS_PORT: '8854', DNS_HTTPS_PORT: '8444' },
@@ -28,7 +37,7 @@ describe('the plan of the local stack', () => {
   });
 
   it('gives each resolver ports of its own, and all the same key and feed', () => {
-    const [, ...resolvers] = planProcesses(configuration, secrets, '/data', stores);
+    const resolvers = resolversOf(configuration);
     expect(resolvers.map(({ environment }) => environment['DNS_PORT'])).toEqual([
       '5300',
       '5301',
@@ -40,7 +49,7 @@ describe('the plan of the local stack', () => {
       '/data/resolver-2',
     ]);
     expect(resolvers.map(({ readyUrl }) => readyUrl)).toEqual(
-      [9100, 9101, 9102].map((port) => `http://[::1]:${port}/readyz`),
+      [9100, 9101, 9102].map((port) => `http://127.0.0.1:${port}/readyz`),
     );
     for (const { environment } of resolvers) {
       expect(environment).toMatchObject({
@@ -53,12 +62,26 @@ describe('the plan of the local stack', () => {
     }
   });
 
+  it('gives the block page its ports, a folder, and the key and feed of the resolvers', () => {
+    const blockPage = planProcesses(configuration, secrets, '/data', stores).at(-1);
+    expect(blockPage).toMatchObject({
+      name: 'block-page',
+      readyUrl: 'http://127.0.0.1:9110/readyz',
+      environment: {
+        BLOCK_PAGE_PORT: '8081',
+        DATA_DIR: '/data/block-page',
+        DOMAIN_HASH_KEY: '00',
+        FEED_URL: 'http://127.0.0.1:8090',
+      },
+    });
+  });
+
   it('wants each port once', () => {
     const wanted = wantedPorts(configuration).map(
       ({ host, port, protocol }) => `${protocol} ${host} ${port}`,
     );
     expect(new Set(wanted).size).toBe(wanted.length);
-    expect(wanted).toHaveLength(3 + 3 * 3);
+    expect(wanted).toHaveLength(3 + 3 * 3 + 2 + 1);
   });
 
   it('reaches wildcard listeners by loopback', () => {

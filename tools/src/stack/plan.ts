@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import type { WantedPort } from '../services/ports.js';
-import { FIRST_RESOLVER_OPS, type StackConfiguration } from './configuration.js';
+import {
+  BLOCK_PAGE_OPS,
+  FIRST_RESOLVER_OPS,
+  STACK_OPS,
+  type StackConfiguration,
+} from './configuration.js';
 import type { StackSecrets } from './secrets.js';
 
 /** One process of Weir as the stack starts it. */
@@ -27,30 +32,40 @@ export function planProcesses(
   const resolvers = Array.from({ length: configuration.RESOLVERS }, (_, index) =>
     planResolver(configuration, secrets, dataDir, stores, index),
   );
-  return [planControlPlane(configuration, secrets, stores), ...resolvers];
+  return [
+    planControlPlane(configuration, secrets, stores),
+    ...resolvers,
+    planBlockPage(configuration, secrets, dataDir, stores),
+  ];
 }
 
 /** The ports that the processes are going to take. */
 export function wantedPorts(configuration: StackConfiguration): readonly WantedPort[] {
-  const { MANAGEMENT_HOST, DNS_HOST, DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
-  const tcp = (host: string, port: number, variable: string): WantedPort => {
-    const hostVariable = host === DNS_HOST ? 'DNS_HOST' : 'MANAGEMENT_HOST';
-    return { host, port, variable, hostVariable, protocol: 'tcp' };
+  const { DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
+  const tcp = (
+    hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'DNS_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
+    port: number,
+    variable: string,
+  ): WantedPort => {
+    return { host: configuration[hostVariable], port, variable, hostVariable, protocol: 'tcp' };
   };
   const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {
-    const dns = tcp(DNS_HOST, DNS_PORT + index, 'DNS_PORT');
-    const ops = tcp(DNS_HOST, resolverOpsPort(OPS_PORT, index), 'OPS_PORT');
+    const dns = tcp('DNS_HOST', DNS_PORT + index, 'DNS_PORT');
+    const ops = tcp('OPS_HOST', resolverOpsPort(OPS_PORT, index), 'OPS_PORT');
     const secure = (['DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const).flatMap((variable) => {
       const first = configuration[variable];
-      return first === undefined ? [] : [tcp(DNS_HOST, first + index, variable)];
+      return first === undefined ? [] : [tcp('DNS_HOST', first + index, variable)];
     });
     return [dns, { ...dns, protocol: 'udp' as const }, ...secure, ops];
   });
   return [
-    tcp(MANAGEMENT_HOST, configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
-    tcp(MANAGEMENT_HOST, configuration.FEED_PORT, 'FEED_PORT'),
-    tcp(MANAGEMENT_HOST, OPS_PORT, 'OPS_PORT'),
+    tcp('MANAGEMENT_HOST', configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
+    tcp('FEED_HOST', configuration.FEED_PORT, 'FEED_PORT'),
+    tcp('OPS_HOST', OPS_PORT, 'OPS_PORT'),
     ...resolvers.flat(),
+    tcp('BLOCK_PAGE_HOST', configuration.BLOCK_PAGE_PORT, 'BLOCK_PAGE_PORT'),
+    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS, 'OPS_PORT'),
+    tcp('OPS_HOST', OPS_PORT + STACK_OPS, 'OPS_PORT'),
   ];
 }
 
@@ -77,11 +92,13 @@ function planControlPlane(
       MANAGEMENT_TOKENS: secrets.managementTokens.join(','),
       MANAGEMENT_DOCS: configuration.MANAGEMENT_DOCS,
       DOMAIN_HASH_KEY: secrets.domainHashKey,
+      FEED_HOST: configuration.FEED_HOST,
       FEED_PORT: String(configuration.FEED_PORT),
       FEED_TOKEN: secrets.feedToken,
+      OPS_HOST: configuration.OPS_HOST,
       OPS_PORT: String(configuration.OPS_PORT),
     },
-    readyUrl: readyUrl(configuration.MANAGEMENT_HOST, configuration.OPS_PORT),
+    readyUrl: readyUrl(configuration.OPS_HOST, configuration.OPS_PORT),
   };
 }
 
@@ -97,18 +114,53 @@ function planResolver(
     name: `resolver-${index}`,
     script: 'apps/resolver/dist/main.js',
     environment: {
-      REDIS_URL: stores.redisUrl,
-      FEED_URL: `http://${reachableHost(configuration.MANAGEMENT_HOST)}:${configuration.FEED_PORT}`,
-      FEED_TOKEN: secrets.feedToken,
-      DOMAIN_HASH_KEY: secrets.domainHashKey,
+      ...followerEnvironment(configuration, secrets, stores),
       DATA_DIR: join(dataDir, `resolver-${index}`),
       DNS_HOST: configuration.DNS_HOST,
       DNS_PORT: String(configuration.DNS_PORT + index),
       ...ownPort('DNS_TLS_PORT', configuration.DNS_TLS_PORT, index),
       ...ownPort('DNS_HTTPS_PORT', configuration.DNS_HTTPS_PORT, index),
+      OPS_HOST: configuration.OPS_HOST,
       OPS_PORT: String(opsPort),
     },
-    readyUrl: readyUrl(configuration.DNS_HOST, opsPort),
+    readyUrl: readyUrl(configuration.OPS_HOST, opsPort),
+  };
+}
+
+function planBlockPage(
+  configuration: StackConfiguration,
+  secrets: StackSecrets,
+  dataDir: string,
+  stores: Stores,
+): PlannedProcess {
+  const { BLOCK_PAGE_HOST: host, OPS_HOST: opsHost } = configuration;
+  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS;
+  return {
+    name: 'block-page',
+    script: 'apps/block-page/dist/main.js',
+    environment: {
+      ...followerEnvironment(configuration, secrets, stores),
+      DATA_DIR: join(dataDir, 'block-page'),
+      BLOCK_PAGE_HOST: host,
+      BLOCK_PAGE_PORT: String(configuration.BLOCK_PAGE_PORT),
+      OPS_HOST: opsHost,
+      OPS_PORT: String(opsPort),
+    },
+    readyUrl: readyUrl(opsHost, opsPort),
+  };
+}
+
+/** What each process that follows the configuration is given. */
+function followerEnvironment(
+  configuration: StackConfiguration,
+  secrets: StackSecrets,
+  stores: Stores,
+): Record<string, string> {
+  return {
+    REDIS_URL: stores.redisUrl,
+    FEED_URL: `http://${reachableHost(configuration.FEED_HOST)}:${configuration.FEED_PORT}`,
+    FEED_TOKEN: secrets.feedToken,
+    DOMAIN_HASH_KEY: secrets.domainHashKey,
   };
 }
 

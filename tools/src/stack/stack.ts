@@ -1,24 +1,26 @@
-import { StartError } from '@weir/ops';
+import { createLogger, type OpsServer, StartError } from '@weir/ops';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../migrate/migrate.js';
-import { type Child, describeEnding, runChild, startChild } from '../services/child.js';
+import { runChild, startChild } from '../services/child.js';
 import { lockFolder, makeFolder, writeWhole } from '../services/files.js';
 import { expectFree, expectReachable } from '../services/ports.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import type { StackConfiguration } from './configuration.js';
+import { STACK_OPS, type StackConfiguration } from './configuration.js';
+import { ownPostgres, ownRedis, type OwnStore } from './own-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, wantedPorts } from './plan.js';
+import { untilReady } from './ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
+import { startStackOps } from './stack-ops.js';
+import { Supervised, type SupervisedOptions } from './supervised.js';
 
-const READY_DEADLINE_MS = 60_000;
+/** Behind the draining. */
+const STOP_DEADLINE_MS = 10_000;
 
 export interface StackOptions {
   readonly configuration: StackConfiguration;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The repository's root. */
   readonly root: string;
-  /** Told each step as it begins. */
+  /** Told each step of the start as it begins, and later what becomes of the processes. */
   readonly onProgress: (text: string) => void;
 }
 
@@ -27,21 +29,29 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Weir on one machine: the stores that are missing, and every process. */
+/**
+ * Weir on one machine: the stores that are missing, and every process. Once started, it starts again what ends by
+ * itself.
+ */
 export class Stack {
-  /** Settles with an explanation when a process ends by itself. */
-  readonly broken: Promise<string>;
   readonly dataDir: string;
-  private readonly children: Child[] = [];
+  private readonly stores: Supervised[] = [];
+  private readonly processes: Supervised[] = [];
+  /** Rejects with an explanation when one of them ends in the first start. */
+  private readonly broken: Promise<never>;
+  private breakDown!: (error: StartError) => void;
+  private isStarted = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
-  private breakDown!: (explanation: string) => void;
+  private ops: OpsServer | undefined;
 
   constructor(private readonly options: StackOptions) {
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
-    this.broken = new Promise((resolveBroken) => {
-      this.breakDown = resolveBroken;
+    this.broken = new Promise((_resolve, reject) => {
+      this.breakDown = reject;
     });
+    // `start` tells.
+    this.broken.catch(() => undefined);
   }
 
   /**
@@ -49,6 +59,22 @@ export class Stack {
    * @throws Interrupted when `stop` is called meanwhile.
    */
   async start(): Promise<StackSecrets> {
+    const secrets = await Promise.race([this.startAll(), this.broken]);
+    for (const one of this.all()) one.keepUp();
+    this.isStarted = true;
+    return secrets;
+  }
+
+  /** Stops what was started, and nothing else: the stores last. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.processes.map((one) => one.stop()));
+    await Promise.all(this.stores.map((one) => one.stop()));
+    await this.ops?.close();
+    this.lock?.release();
+  }
+
+  private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
     await expectFree(wantedPorts(configuration));
     makeFolder(this.dataDir);
@@ -58,81 +84,60 @@ export class Stack {
     const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
     await Promise.all(unchecked.map((planned) => this.check(planned)));
+    await this.startOps();
     const stores = await this.startStores();
     this.progress('Migrating the database');
     await migrate({
       databaseUrl: stores.databaseUrl,
       folder: join(this.options.root, 'prisma/migrations'),
     });
-    const processes = planProcesses(configuration, secrets, this.dataDir, stores);
-    this.writeEnvironments(processes);
-    const [controlPlane, ...resolvers] = processes;
+    const planned = planProcesses(configuration, secrets, this.dataDir, stores);
+    this.writeEnvironments(planned);
+    const [controlPlane, ...followers] = planned;
     await this.startProcesses([controlPlane]);
-    await this.startProcesses(resolvers);
+    await this.startProcesses(followers);
     return secrets;
   }
 
-  /** Stops what was started, last started first, and nothing else. */
-  async stop(): Promise<void> {
-    this.stopping = true;
-    const started = this.children.splice(0).reverse();
-    const isStore = (child: Child): boolean => child.name === 'postgres' || child.name === 'redis';
-    await Promise.all(started.filter((child) => !isStore(child)).map((child) => child.stop()));
-    // SIGINT is PostgreSQL's fast shutdown; Redis takes it as well.
-    await Promise.all(started.filter(isStore).map((child) => child.stop('SIGINT', 30_000)));
-    this.lock?.release();
-  }
-
-  private async startProcesses(processes: readonly PlannedProcess[]): Promise<void> {
-    this.progress(`Starting ${processes.map(({ name }) => name).join(', ')}`);
-    for (const planned of processes) this.startProcess(planned);
-    await Promise.race([
-      Promise.all(processes.map((planned) => this.waitUntilReady(planned))),
-      this.broken.then((explanation) => {
-        throw new StartError(explanation);
-      }),
-    ]);
-  }
-
-  /** Says what comes next, or ends the start here when it was interrupted. */
-  private progress(text: string): void {
-    if (this.stopping) throw new Interrupted();
-    this.options.onProgress(text);
+  private async startOps(): Promise<void> {
+    const { OPS_HOST: host, OPS_PORT } = this.options.configuration;
+    this.ops = await startStackOps({
+      host,
+      port: OPS_PORT + STACK_OPS,
+      log: createLogger({ name: 'weir', level: 'error' }),
+      processes: () => this.all(),
+      isStarted: () => this.isStarted,
+    });
   }
 
   private async startStores(): Promise<Stores> {
     const { DATABASE_URL, REDIS_URL } = this.options.configuration;
     if (REDIS_URL !== undefined) await expectReachable(REDIS_URL, 'REDIS_URL');
+    const options = {
+      dataDir: this.dataDir,
+      logFile: (name: string) => this.logFile(name),
+      onProgress: (text: string) => {
+        this.progress(text);
+      },
+    };
     const [databaseUrl, redisUrl] = await Promise.all([
-      DATABASE_URL ??
-        this.startOwn('PostgreSQL', () =>
-          startPostgres({
-            dataDir: join(this.dataDir, 'postgres'),
-            logFile: this.logFile('postgres'),
-          }),
-        ),
-      REDIS_URL ??
-        this.startOwn('Redis', () =>
-          startRedis({
-            dataDir: join(this.dataDir, 'redis'),
-            logFile: this.logFile('redis'),
-            onProgress: (text) => {
-              this.progress(text);
-            },
-          }),
-        ),
+      DATABASE_URL ?? this.startStore(ownPostgres(options)),
+      REDIS_URL ?? this.startStore(ownRedis(options)),
     ]);
     return { databaseUrl, redisUrl };
   }
 
-  private async startOwn(
-    title: string,
-    start: () => Promise<{ url: string; child: Child }>,
-  ): Promise<string> {
-    this.progress(`Starting ${title}`);
-    const { url, child } = await start();
-    await this.watch(child);
-    return url;
+  private async startStore(store: OwnStore): Promise<string> {
+    this.progress(`Starting ${store.title}`);
+    const supervised = this.supervise(store.name, {
+      start: () => store.start(),
+      untilReady: () => Promise.resolve(),
+      // PostgreSQL's fast shutdown; Redis takes it as well.
+      stop: (child) => child.stop('SIGINT', 30_000),
+    });
+    this.stores.push(supervised);
+    await supervised.start();
+    return store.url;
   }
 
   /** Has the process read its variables, so that a wrong one is one line before anything runs. */
@@ -152,59 +157,68 @@ export class Stack {
     }
   }
 
-  private startProcess(planned: PlannedProcess): void {
-    const child = startChild({
-      name: planned.name,
-      command: process.execPath,
-      args: ['--enable-source-maps', planned.script],
-      env: { ...this.options.environment, ...planned.environment },
-      cwd: this.options.root,
-      logFile: this.logFile(planned.name),
-    });
-    void this.watch(child);
+  private async startProcesses(planned: readonly PlannedProcess[]): Promise<void> {
+    this.progress(`Starting ${planned.map(({ name }) => name).join(', ')}`);
+    await Promise.all(planned.map((one) => this.startProcess(one)));
   }
 
-  private async watch(child: Child): Promise<void> {
-    // A store that comes up while the stack is being stopped has nobody left to stop it but this.
-    if (this.stopping) {
-      await child.stop('SIGINT');
-      return;
-    }
-    this.children.push(child);
-    void child.ended.then((ending) => {
-      if (this.stopping) return;
-      const lines = child.lastLines().map((line) => `  ${line}\n`);
-      this.breakDown(
-        `${child.name} ended by itself (${describeEnding(ending)}). Its last lines (${this.logFile(child.name)}):\n${lines.join('').trimEnd()}`,
-      );
+  private async startProcess({
+    name,
+    script,
+    environment,
+    readyUrl,
+  }: PlannedProcess): Promise<void> {
+    const start = () =>
+      startChild({
+        name,
+        command: process.execPath,
+        args: ['--enable-source-maps', script],
+        env: { ...this.options.environment, ...environment },
+        cwd: this.options.root,
+        logFile: this.logFile(name),
+      });
+    const graceMs = STOP_DEADLINE_MS + this.options.configuration.DRAIN_S * 1_000;
+    const supervised = this.supervise(name, {
+      start: () => Promise.resolve(start()),
+      untilReady: (signal, deadlineMs) => untilReady(readyUrl, signal, deadlineMs),
+      stop: (child) => child.stop('SIGTERM', graceMs),
+    });
+    this.processes.push(supervised);
+    await supervised.start();
+  }
+
+  private supervise(
+    name: string,
+    options: Pick<SupervisedOptions, 'start' | 'untilReady' | 'stop'>,
+  ): Supervised {
+    return new Supervised({
+      ...options,
+      name,
+      logFile: this.logFile(name),
+      report: this.options.onProgress,
+      onBroken: (explanation) => {
+        this.breakDown(new StartError(explanation));
+      },
     });
   }
 
   /** What each process was given, for whoever wants to run one more by hand or look into the stores. */
-  private writeEnvironments(processes: readonly PlannedProcess[]): void {
+  private writeEnvironments(planned: readonly PlannedProcess[]): void {
     const environments = Object.fromEntries(
-      processes.map(({ name, environment }) => [name, environment]),
+      planned.map(({ name, environment }) => [name, environment]),
     );
     writeWhole(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
-  private async waitUntilReady(planned: PlannedProcess): Promise<void> {
-    const deadlineMs = performance.now() + READY_DEADLINE_MS;
-    let reason = 'no answer';
-    while (performance.now() < deadlineMs && !this.stopping) {
-      try {
-        const response = await fetch(planned.readyUrl, { signal: AbortSignal.timeout(2_000) });
-        if (response.ok) return;
-        reason = (await response.text()).trim();
-      } catch {
-        reason = 'no answer'; // not listening yet
-      }
-      await sleep(50);
-    }
+  /** Says what comes next, or ends the start here when it was interrupted. */
+  private progress(text: string): void {
     if (this.stopping) throw new Interrupted();
-    throw new StartError(
-      `${planned.name} is not ready after ${READY_DEADLINE_MS / 1000} s: ${reason} (${this.logFile(planned.name)})`,
-    );
+    this.options.onProgress(text);
+  }
+
+  /** In the order in which they were started. */
+  private all(): readonly Supervised[] {
+    return [...this.stores, ...this.processes];
   }
 
   private logFile(name: string): string {

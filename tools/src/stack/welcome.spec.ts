@@ -13,5 +13,12 @@ it('the welcome names the API with its scheme, and has curl trust the certificat
   const secure = welcome({ MANAGEMENT_TLS_CERT: 'api.crt' });
   expect(secure).toContain('https://127.0.0.1:8080/docs');
   expect(secure.match(/curl --cacert api\.crt /g)).toHaveLength(3);
-  expect(secure).not.toContain('http://');
+  expect(secure).not.toContain('http://127.0.0.1:8080');
+});
+
+it('the welcome keeps the token out of a log', () => {
+  const logged = renderWelcome(parseVariables(STACK_SCHEMA, {}), secrets, '/data', true);
+  expect(logged).not.toContain('the-token');
+  expect(logged).toContain('/data/secrets.json');
+  expect(logged).toContain('http://127.0.0.1:8080/docs');
 });

@@ -1,12 +1,16 @@
-import type { StackConfiguration } from './configuration.js';
+import { STACK_OPS, type StackConfiguration } from './configuration.js';
 import { reachableHost } from './plan.js';
 import type { StackSecrets } from './secrets.js';
 
-/** What a newcomer reads when the stack is ready: addresses, token, and commands to try. */
+/**
+ * What a newcomer reads when the stack is ready: addresses, token, and commands to try.
+ * @param isLogged whether it goes to a log that others read: then without the token.
+ */
 export function renderWelcome(
   configuration: StackConfiguration,
   secrets: StackSecrets,
   dataDir: string,
+  isLogged = false,
 ): string {
   const certificate = configuration.MANAGEMENT_TLS_CERT;
   const scheme = certificate === undefined ? 'http' : 'https';
@@ -16,25 +20,32 @@ export function renderWelcome(
     { length: configuration.RESOLVERS },
     (_, i) => `${dnsHost} port ${configuration.DNS_PORT + i}`,
   );
+  const blockPage = `http://${reachableHost(configuration.BLOCK_PAGE_HOST)}:${configuration.BLOCK_PAGE_PORT}`;
   const docs = configuration.MANAGEMENT_DOCS === 'off' ? '' : `  Its pages       ${api}/docs\n`;
   const [token = ''] = secrets.managementTokens;
   const trust = certificate === undefined ? '' : `--cacert ${certificate} `;
   const json = `${trust}-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
-  return `
+  const ops = `http://${reachableHost(configuration.OPS_HOST)}:${configuration.OPS_PORT + STACK_OPS}`;
+  const places = `
 Weir is ready.
 
   Management API  ${api}
-${docs}  Token           ${token}
+${docs}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secrets.json` : token}
   Resolvers       ${resolvers.join(', ')} (UDP and TCP)
+  Block page      ${blockPage}
+  Health, metrics ${ops}/readyz, ${ops}/metrics
   Data and logs   ${dataDir}
-
-To try, in another terminal: three calls, and a dig that shows what they came to
+`;
+  if (isLogged) return places;
+  return `${places}
+To try, in another terminal: three calls, a dig that shows what they came to, and the page of a blocked visitor
 
   export TOKEN=${token}
   curl ${json} ${api}/profiles/ -d '{"profile":{"id":1}}'
   curl ${json} ${api}/net/ -d '{"ip":"127.0.0.1","profile_id":1}'
   curl ${json} ${api}/profile/1/bw_list -d '{"type":"deny","domain":"example.com"}'
   dig @${dnsHost} -p ${configuration.DNS_PORT} www.example.com
+  curl -H 'Host: www.example.com' ${blockPage}/
 
 Ctrl-C stops everything that was started here.
 `;

@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../migrate/migrate.js';
 import { startPostgres } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 
@@ -9,10 +12,18 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A PostgreSQL server; a spec makes a database of its own there. */
     databaseUrl: string;
+    /**
+     * Name of a database there that is migrated and otherwise empty, for `CREATE DATABASE … TEMPLATE`. Nobody
+     * connects to it.
+     */
+    migratedTemplate: string;
     /** A Redis server that all specs of the run share. */
     redisUrl: string;
   }
 }
+
+const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
+const TEMPLATE = 'migrated_template';
 
 /** Global set-up of the integration tests: a real PostgreSQL and a real Redis for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -25,10 +36,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }),
     startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
   ]);
+  await createTemplate(postgres.url);
   project.provide('databaseUrl', postgres.url);
+  project.provide('migratedTemplate', TEMPLATE);
   project.provide('redisUrl', redis.url);
   return async () => {
     await Promise.all([postgres.stop(), redis.stop()]);
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+async function createTemplate(adminUrl: string): Promise<void> {
+  const admin = new pg.Client(adminUrl);
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${TEMPLATE}`);
+  await admin.end();
+  const url = new URL(adminUrl);
+  url.pathname = `/${TEMPLATE}`;
+  await migrate({ databaseUrl: url.href, folder: MIGRATIONS });
 }

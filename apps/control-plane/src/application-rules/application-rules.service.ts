@@ -67,7 +67,7 @@ export class ApplicationRulesService {
     applicationIds: readonly number[],
     place: (i: number) => string[],
   ): Promise<Fault[]> {
-    const known = await this.catalogue.applications(tx, head.catalogueVersion);
+    const known = await this.catalogue.applications(tx, head);
     return applicationIds.flatMap((applicationId, i): Fault[] => {
       if (known.has(applicationId)) return [];
       const msg = `The catalogue has no application ${applicationId}`;

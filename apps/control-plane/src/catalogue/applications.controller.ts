@@ -30,7 +30,7 @@ export class ApplicationsController {
   @Gives({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
   list(): Promise<Revised<Json<ApplicationDto>[]>> {
     return this.reader.read(async (tx, head) => {
-      const applications = await this.catalogue.applications(tx, head.catalogueVersion);
+      const applications = await this.catalogue.applications(tx, head);
       return Array.from(applications, ([id, name]) => ({ id, name }));
     });
   }

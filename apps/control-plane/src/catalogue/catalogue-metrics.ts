@@ -1,5 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
+import { withinPatience } from '../database/patience.js';
 import { type CatalogueMetadata, findActiveMetadata } from './catalogue-store.js';
 import { readStates, type SourceState } from './source-store.js';
 
@@ -12,6 +13,8 @@ interface Sample {
   readonly groups: CatalogueMetadata;
   readonly sources: readonly SourceState[];
 }
+
+const NOTHING: Sample = { groups: { categories: [], applications: [] }, sources: [] };
 
 /** What an operator is to know of the catalogue. Every replica tells the same, but for the refreshes, which are its own. */
 export class CatalogueMetrics {
@@ -105,7 +108,11 @@ export class CatalogueMetrics {
     return this.sampling;
   }
 
-  private async read(): Promise<Sample> {
+  private read(): Promise<Sample> {
+    return withinPatience(this.ask(), NOTHING);
+  }
+
+  private async ask(): Promise<Sample> {
     try {
       const [groups, states] = await Promise.all([
         findActiveMetadata(this.pool),
@@ -114,7 +121,7 @@ export class CatalogueMetrics {
       return { groups, sources: [...states.values()].filter(({ isNamed }) => isNamed) };
     } catch {
       // Whether the database can be asked is what /readyz tells.
-      return { groups: { categories: [], applications: [] }, sources: [] };
+      return NOTHING;
     }
   }
 }

@@ -183,7 +183,7 @@ const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
-/** Everything that may be answered: the rows of docs/api-coverage.md. */
+/** Everything that may be answered: the rows of api-coverage.md. */
 const ROWS = theContract()!
   .operations()
   .flatMap(({ method, path, operation }) =>
@@ -293,8 +293,8 @@ describe('every answer that is documented', () => {
     await restore();
   });
 
-  it('stands in docs/api-coverage.md', async () => {
-    await expect(renderCoverage()).toMatchFileSnapshot('../../../../docs/api-coverage.md');
+  it('stands in api-coverage.md', async () => {
+    await expect(renderCoverage()).toMatchFileSnapshot('../../api-coverage.md');
   });
 });
 

@@ -76,14 +76,9 @@ export class Database {
     return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
-  /** Why the database cannot be asked now, or null when it can. */
-  async fault(): Promise<string | null> {
-    try {
-      await this.pool.query('SELECT FROM config_head');
-      return null;
-    } catch (error) {
-      return `PostgreSQL: ${error instanceof Error ? error.message : String(error)}`;
-    }
+  /** Asks the database for next to nothing. @throws what it says when it cannot be used now. */
+  async probe(): Promise<void> {
+    await this.pool.query('SELECT FROM config_head');
   }
 
   /** Says goodbye, to a PostgreSQL that hears it; one that does not answer is not waited for. */

@@ -81,4 +81,21 @@ describe('while PostgreSQL is out of reach', () => {
     }, WAIT);
     expect(await ready()).toBe(200);
   });
+
+  it('a start that finds it not migrated later is ready when it is migrated', async () => {
+    proxy.cut();
+    harness = await startHarness({}, { databasePort: proxy.port });
+    await harness.sql('ALTER SCHEMA public RENAME TO away');
+    await harness.sql('CREATE SCHEMA public');
+    proxy.mend();
+    const why = async () =>
+      (await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/readyz`)).text();
+    await expect.poll(why, WAIT).toBe('the database is not migrated\n');
+    await harness.sql('DROP SCHEMA public');
+    await harness.sql('ALTER SCHEMA away RENAME TO public');
+    await expect.poll(ready, WAIT).toBe(200);
+    await vi.waitFor(async () => {
+      expect((await call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+    }, WAIT);
+  });
 });

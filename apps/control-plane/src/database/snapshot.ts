@@ -19,7 +19,9 @@ export class Snapshot {
     client.on('error', heardAtNextQuery);
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows } = await client.query<Head>('SELECT revision::float8, digest FROM config_head');
+      const { rows } = await client.query<Head>(
+        'SELECT lineage, revision::float8, digest FROM config_head',
+      );
       const [head] = rows;
       if (head === undefined) throw new Error('config_head has lost its row');
       return new Snapshot(client, head);

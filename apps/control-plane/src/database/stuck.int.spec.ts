@@ -6,6 +6,7 @@ import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { type Harness, startHarness, TOKEN } from '../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
+import { openPool } from '../testing/open-pool.js';
 import { settled } from './commit-inquiry.js';
 import { Database } from './database.js';
 
@@ -72,7 +73,7 @@ describe('a replacement of everything', () => {
 
 describe('a commit whose answer was lost', () => {
   const lose = (connectionString: string, number: string) => {
-    const pool = new pg.Pool({ connectionString });
+    const pool = openPool({ connectionString });
     // Its last words may come when the database is dropped already.
     pool.on('connect', (client) => client.on('error', () => undefined));
     const outcome = settled<null>(

@@ -81,3 +81,13 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   }
   return false;
 }
+
+/** `undefined_table`. */
+const NO_SUCH_TABLE = '42P01';
+
+/** Why a database cannot be used, in plain words. They repeat nothing of what it said: no statement, no host. */
+export function databaseTrouble(error: unknown): string {
+  if ((error as Fields | null)?.['code'] === NO_SUCH_TABLE) return 'the database is not migrated';
+  if (isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
+  return 'PostgreSQL cannot be used; the log says why';
+}

@@ -10,7 +10,7 @@ const PAGE_BYTES = 1024 * 1024;
 
 /** One statement, so that head and changes are of one moment. The sizes are those stored, compressed: known without reading the operations. */
 const READ_LOG = `
-  SELECT head.revision::float8 AS head_revision, head.digest AS head_digest,
+  SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
          page.revision::float8 AS revision, page.digest, page.operations
   FROM config_head AS head LEFT JOIN (
     SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
@@ -20,6 +20,7 @@ const READ_LOG = `
 
 /** A change with the head beside it; where there is no change, the head alone. */
 interface LogRow {
+  readonly lineage: string;
   readonly head_revision: number;
   readonly head_digest: string;
   readonly revision: number | null;
@@ -29,18 +30,18 @@ interface LogRow {
 
 /** What followers read, straight from the database. */
 export class DatabaseFeedSource implements FeedSource {
-  /** The newest revision read so far; the publisher reads the head each second. */
-  lastRevision = 0;
+  /** The newest head read so far; the publisher reads it each second. */
+  lastHead: Head | null = null;
 
   constructor(private readonly database: Database) {}
 
   async head(): Promise<Head> {
     const { rows } = await this.database.pool.query<Head>(
-      'SELECT revision::float8 AS revision, digest FROM config_head',
+      'SELECT lineage, revision::float8 AS revision, digest FROM config_head',
     );
     const [head] = rows;
     if (head === undefined) throw new Error('config_head has lost its row');
-    this.lastRevision = head.revision;
+    this.lastHead = head;
     return head;
   }
 
@@ -52,8 +53,12 @@ export class DatabaseFeedSource implements FeedSource {
     ]);
     const [first] = rows;
     if (first === undefined) throw new Error('config_head has lost its row');
-    const head: Head = { revision: first.head_revision, digest: first.head_digest };
-    this.lastRevision = head.revision;
+    const head: Head = {
+      lineage: first.lineage,
+      revision: first.head_revision,
+      digest: first.head_digest,
+    };
+    this.lastHead = head;
     const changes = rows.filter((row): row is LogRow & EncodedChange => row.revision !== null);
     // A log that was pruned begins later, or has nothing left.
     if (head.revision > revision && changes[0]?.revision !== revision + 1)

@@ -53,9 +53,9 @@ describe('the feed', () => {
     const [version, sizeBytes] = (
       await harness.sql('SELECT version, size_bytes FROM catalogue_image')
     )[0];
-    const digest = (await harness.sql('SELECT digest FROM config_head'))[0][0];
+    const [[lineage, digest]] = await harness.sql('SELECT lineage, digest FROM config_head');
     expect(lines).toEqual([
-      { type: 'head', revision: 5, digest },
+      { type: 'head', lineage, revision: 5, digest },
       { type: 'rows', kind: 'blockPage', rows: [[7, 1]] },
       {
         type: 'rows',
@@ -95,7 +95,7 @@ describe('the feed', () => {
   it('gives the changes after a revision, in order', async () => {
     const page = (await json('/changes?after=3')) as { changes: unknown[]; head: unknown };
     expect(page).toEqual({
-      head: { revision: 5, digest: expect.any(String) },
+      head: { lineage: expect.any(String), revision: 5, digest: expect.any(String) },
       changes: [
         {
           revision: 4,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ActiveCatalogueReader } from '../catalogue/active-catalogue-reader.js';
 import { DomainHasher } from '../domain-lists/domain-hasher.js';
-import { ConfigurationReader } from '../revisions/configuration-reader.js';
+import { ConfigurationReader, type ReadHead } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { Revised } from '../revisions/revised.js';
 import { findDraftFaults } from './draft-faults.js';
@@ -35,20 +35,23 @@ export class InitService {
     // Before the lock, so that a body that is refused keeps nobody waiting.
     const checkedWith = await this.check(draft);
     return this.writer.replace(async (client, head) => {
-      if (head.catalogueVersion !== checkedWith) await this.check(draft);
+      const isSame =
+        head.lineage === checkedWith.lineage &&
+        head.catalogueVersion === checkedWith.catalogueVersion;
+      if (!isSame) await this.check(draft);
       return replaceConfiguration(client, draft);
     });
   }
 
-  /** @returns the version of the catalogue that was in force. @throws InvalidRequestError */
-  private async check(draft: Draft): Promise<number | null> {
-    const { result } = await this.reader.read(async (tx, { catalogueVersion }) => ({
-      catalogueVersion,
-      applications: await this.catalogue.applications(tx, catalogueVersion),
+  /** @returns the head with the catalogue that was in force. @throws InvalidRequestError */
+  private async check(draft: Draft): Promise<ReadHead> {
+    const { result } = await this.reader.read(async (tx, head) => ({
+      head,
+      applications: await this.catalogue.applications(tx, head),
     }));
     const faults = new FaultList();
     await findDraftFaults(draft, result.applications, faults);
     faults.refuse();
-    return result.catalogueVersion;
+    return result.head;
   }
 }

@@ -70,7 +70,7 @@ export class ProfilesService {
     if (typeof pageId === 'number' && !(await findBlockPage(tx, pageId))) {
       faults.push(unknownBlockPage(pageId, PLACES.pageId));
     }
-    const applications = await this.catalogue.applications(tx, head.catalogueVersion);
+    const applications = await this.catalogue.applications(tx, head);
     faults.push(...applicationFaults(applicationRules ?? [], applications, PLACES.application));
     return faults;
   }

@@ -1,4 +1,5 @@
-import { type EncodedChange, encodeChange } from '@weir/config-model';
+import type { PublishedChange } from '@weir/change-feed';
+import { encodeChange } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { LockedHead } from './change-log.js';
@@ -17,7 +18,7 @@ export type Work<T> = (tx: Transaction, head: LockedHead) => Promise<Written<T> 
 
 /** What became of a work, should the transaction be committed. */
 export type Attempt<T> =
-  | { readonly type: 'changed'; readonly result: T; readonly change: EncodedChange }
+  | { readonly type: 'changed'; readonly result: T; readonly change: PublishedChange }
   | { readonly type: 'unchanged' }
   | { readonly type: 'refused'; readonly reason: unknown };
 
@@ -44,13 +45,15 @@ export async function attempt<T>(
   if (outcome.value === null) return { attempt: { type: 'unchanged' }, head };
   const { result, changes } = outcome.value;
   const after = headAfter(head, changes);
-  const change = encodeChange({ ...after, operations: operationsOf(changes) });
+  const encoded = encodeChange({ ...after, operations: operationsOf(changes) });
+  const change = { lineage: after.lineage, ...encoded };
   return { attempt: { type: 'changed', result, change }, head: after };
 }
 
 function headAfter(head: LockedHead, changes: readonly EntityChange[]): LockedHead {
   const catalogue = changes.findLast((change) => change.kind === 'catalogue');
   return {
+    lineage: head.lineage,
     revision: head.revision + 1,
     digest: digestAfter(head.digest, changes),
     catalogueVersion:

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startHarness } from '../testing/harness.js';
+import { openPool } from '../testing/open-pool.js';
 import { lockHead, logChanges } from './change-log.js';
 import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './change-log-pruning.js';
 
@@ -28,7 +29,7 @@ describe('pruneChangeLog', () => {
 
   beforeAll(async () => {
     url = await createFreshDatabase(inject('databaseUrl'));
-    pool = new pg.Pool({ connectionString: url, max: 2 });
+    pool = openPool({ connectionString: url, max: 2 });
   });
   beforeEach(() => fill(10, 10));
   afterAll(async () => {
@@ -69,7 +70,7 @@ describe('pruneChangeLog', () => {
       expect(await pruneChangeLog(client, NEVER)).toBe(100);
       await changing.query('BEGIN');
       const { head } = await lockHead(changing);
-      const change = { revision: head.revision + 1, digest: head.digest, operations: [] };
+      const change = { ...head, revision: head.revision + 1, operations: [] };
       await logChanges(changing, [change]);
       await changing.query('COMMIT');
     } finally {

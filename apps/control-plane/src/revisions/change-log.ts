@@ -1,17 +1,17 @@
-import type { EncodedChange } from '@weir/config-model';
+import type { PublishedChange } from '@weir/change-feed';
+import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionMark } from '../database/commit-inquiry.js';
 
 /** The head as a change finds it, locked until its commit. */
-export interface LockedHead {
-  readonly revision: number;
-  readonly digest: string;
+export interface LockedHead extends Head {
   readonly catalogueVersion: number | null;
 }
 
 interface HeadRow {
   readonly transaction: string;
   readonly began_ms: number;
+  readonly lineage: string;
   readonly revision: string;
   readonly digest: string;
   readonly catalogue_version: string | null;
@@ -20,7 +20,7 @@ interface HeadRow {
 const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
   text: `
-    SELECT revision, digest, catalogue_version,
+    SELECT lineage, revision, digest, catalogue_version,
            pg_current_xact_id()::text AS transaction,
            (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS began_ms,
            set_config('idle_in_transaction_session_timeout', $1, true)
@@ -45,6 +45,7 @@ export async function lockHead(
   return {
     mark: { number: row.transaction, revision: Number(row.revision) + 1, beganMs: row.began_ms },
     head: {
+      lineage: row.lineage,
       revision: Number(row.revision),
       digest: row.digest,
       catalogueVersion: toNumber(row.catalogue_version),
@@ -67,7 +68,7 @@ const LOG_CHANGES = `
  */
 export function logChanges(
   client: ClientBase,
-  changes: readonly EncodedChange[],
+  changes: readonly PublishedChange[],
 ): Promise<unknown> {
   const last = changes.at(-1);
   const values = [JSON.stringify(changes), last?.revision, last?.digest];

@@ -5,7 +5,7 @@ import { type LockedHead, toNumber } from './change-log.js';
 import { Listing, Revised } from './revised.js';
 
 /** What a read finds at the head besides the revision. */
-export type ReadHead = Pick<LockedHead, 'catalogueVersion'>;
+export type ReadHead = Pick<LockedHead, 'lineage' | 'catalogueVersion'>;
 
 /** Reads the configuration together with the revision that was read. */
 export class ConfigurationReader {
@@ -17,10 +17,11 @@ export class ConfigurationReader {
       async (tx) => {
         const head = await tx.configHead.findUniqueOrThrow({
           where: { id: 1 },
-          select: { revision: true, catalogueVersion: true },
+          select: { lineage: true, revision: true, catalogueVersion: true },
         });
         const catalogueVersion = toNumber(head.catalogueVersion);
-        return new Revised(await work(tx, { catalogueVersion }), Number(head.revision));
+        const found = { lineage: head.lineage, catalogueVersion };
+        return new Revised(await work(tx, found), Number(head.revision));
       },
       { isolationLevel: 'RepeatableRead', maxWait: MAX_WAIT_MS },
     );

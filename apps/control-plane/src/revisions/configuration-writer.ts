@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Applied } from '@weir/change-feed';
-import { type EncodedChange, encodeChange } from '@weir/config-model';
+import type { Applied, Position, PublishedChange } from '@weir/change-feed';
+import { encodeChange } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { settled } from '../database/commit-inquiry.js';
@@ -16,8 +16,8 @@ export type { LockedHead, Transaction, Written };
 
 /** The part of the change feed's publisher that writes use. */
 export interface Propagation {
-  publish(change: EncodedChange): Promise<void>;
-  waitApplied(revision: number, timeoutMs: number): Promise<Applied>;
+  publish(change: PublishedChange): Promise<void>;
+  waitApplied(position: Position, timeoutMs: number): Promise<Applied>;
 }
 
 /** Longest waits for resolvers to have a change in force. */
@@ -82,9 +82,9 @@ export class ConfigurationWriter {
       case 'unchanged':
         return null;
       case 'changed': {
-        const { revision } = made.change;
-        const applied = await this.propagation.waitApplied(revision, this.timeouts.changeMs);
-        return new Revised(made.result, revision, applied);
+        const { result, change } = made;
+        const applied = await this.propagation.waitApplied(change, this.timeouts.changeMs);
+        return new Revised(result, change.revision, applied);
       }
     }
   }
@@ -97,24 +97,25 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
   ): Promise<Revised<void>> {
-    const { revision } = await this.turns.take(() => this.commitReplacement(load));
-    const applied = await this.propagation.waitApplied(revision, this.timeouts.replacementMs);
-    return new Revised(undefined, revision, applied);
+    const change = await this.turns.take(() => this.commitReplacement(load));
+    const applied = await this.propagation.waitApplied(change, this.timeouts.replacementMs);
+    return new Revised(undefined, change.revision, applied);
   }
 
   private async commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
-  ): Promise<EncodedChange> {
-    const change = await settled<EncodedChange>(this.database.pool, (committing) =>
+  ): Promise<PublishedChange> {
+    const change = await settled<PublishedChange>(this.database.pool, (committing) =>
       inTransaction(this.database, REPLACEMENT_SILENCE_MS, async (client) => {
         await client.query(FIND_OUT_WHO_IS_GONE);
         const { head, mark } = await lockHead(client, REPLACEMENT_PAUSE_MS);
         const digest = await load(client, head);
         const operations = [{ type: 'reload' } as const];
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-        await logChanges(client, [encoded]);
-        committing(encoded, mark);
-        return encoded;
+        const published = { lineage: head.lineage, ...encoded };
+        await logChanges(client, [published]);
+        committing(published, mark);
+        return published;
       }),
     );
     await this.publish([change]);
@@ -122,7 +123,7 @@ export class ConfigurationWriter {
   }
 
   /** Begins to publish, before the next commit, so in order. Acknowledgements are waited for elsewhere, and a publication never fails. */
-  private async publish(changes: readonly EncodedChange[]): Promise<void> {
+  private async publish(changes: readonly PublishedChange[]): Promise<void> {
     if (changes.length > 0 && PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
     for (const change of changes) void this.propagation.publish(change);
   }

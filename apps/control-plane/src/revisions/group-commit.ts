@@ -1,4 +1,4 @@
-import type { EncodedChange } from '@weir/config-model';
+import type { PublishedChange } from '@weir/change-feed';
 import { settled, type TransactionMark } from '../database/commit-inquiry.js';
 import type { Database } from '../database/database.js';
 import { type Attempt, attempt, type Work } from './change-attempt.js';
@@ -34,7 +34,7 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly turns: Turns,
-    private readonly onCommitted: (changes: readonly EncodedChange[]) => Promise<void>,
+    private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<void>,
     private readonly limits = LIMITS,
   ) {}
 
@@ -106,6 +106,6 @@ export class GroupCommit {
   }
 }
 
-function changesOf(attempts: readonly Attempt<unknown>[]): EncodedChange[] {
+function changesOf(attempts: readonly Attempt<unknown>[]): PublishedChange[] {
   return attempts.flatMap((one) => (one.type === 'changed' ? [one.change] : []));
 }

@@ -1,5 +1,4 @@
-import type { Applied } from '@weir/change-feed';
-import type { EncodedChange } from '@weir/config-model';
+import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Propagation } from './configuration-writer.js';
 
@@ -25,13 +24,13 @@ export class MeasuredPropagation implements Propagation {
     });
   }
 
-  publish(change: EncodedChange): Promise<void> {
+  publish(change: PublishedChange): Promise<void> {
     return this.propagation.publish(change);
   }
 
-  async waitApplied(revision: number, timeoutMs: number): Promise<Applied> {
+  async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
     const startedMs = performance.now();
-    const applied = await this.propagation.waitApplied(revision, timeoutMs);
+    const applied = await this.propagation.waitApplied(position, timeoutMs);
     if (timeoutMs > 0) this.durations.observe((performance.now() - startedMs) / 1000);
     if (applied.applied < applied.total) this.incomplete.inc();
     return applied;

@@ -69,7 +69,8 @@ describe('readers of long answers', () => {
 
   it('and resolvers that lag do not keep a change from its answer when the replica stops', async () => {
     const redis = new Redis(harness.environment['REDIS_URL']);
-    const lagging = { id: 'lagging', kind: 'resolver', revision: 0 };
+    const [[lineage]] = await harness.sql('SELECT lineage FROM config_head');
+    const lagging = { id: 'lagging', kind: 'resolver', lineage, revision: 0 };
     const speak = () => redis.publish(redisNames(FEED_TOKEN).follower, JSON.stringify(lagging));
     const speaking = setInterval(() => void speak(), 500);
     const replica = await harness.startReplica({ PROPAGATION_TIMEOUT_MS: '60000' });

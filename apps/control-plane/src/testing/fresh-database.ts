@@ -1,28 +1,37 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { inject } from 'vitest';
 
-const MIGRATIONS = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
+declare module 'vitest' {
+  interface ProvidedContext {
+    migratedTemplate: string;
+  }
+}
 
 let number = 0;
 
-/** A database with this version's schema and nothing in it, on the server of `adminUrl`. @returns its URL. */
+/** A database with this release's schema and nothing in it, on the server of `adminUrl`. @returns its URL. */
 export async function createFreshDatabase(adminUrl: string): Promise<string> {
-  const name = `control_plane_${process.pid}_${++number}`;
-  await run(adminUrl, [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`]);
-  const url = new URL(adminUrl);
-  url.pathname = `/${name}`;
-  const folders = readdirSync(MIGRATIONS, { withFileTypes: true }).filter((e) => e.isDirectory());
-  const files = folders.map((folder) => `${MIGRATIONS}${folder.name}/migration.sql`).sort();
-  await run(
-    url.href,
-    files.map((file) => readFileSync(file, 'utf8')),
-  );
-  return url.href;
+  return createDatabase(adminUrl, inject('migratedTemplate'));
+}
+
+/** A database that nobody has migrated. @returns its URL. */
+export async function createEmptyDatabase(adminUrl: string): Promise<string> {
+  return createDatabase(adminUrl, 'template1');
 }
 
 export async function dropDatabase(adminUrl: string, databaseUrl: string): Promise<void> {
   await run(adminUrl, [`DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)} WITH (FORCE)`]);
+}
+
+async function createDatabase(adminUrl: string, template: string): Promise<string> {
+  const name = `control_plane_${process.pid}_${++number}`;
+  await run(adminUrl, [
+    `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`,
+    `CREATE DATABASE ${name} TEMPLATE ${template}`,
+  ]);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 async function run(url: string, statements: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { ClientAddress } from '../listeners/client-address.js';
+import { ClientAddress } from '@weir/clients';
 
 /** Addresses that a blocked name is answered with, as rdata one after the other: 4 bytes each and 16 bytes each. Either may be empty. */
 export interface PageAddresses {

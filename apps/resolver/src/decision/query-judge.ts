@@ -1,3 +1,4 @@
+import type { ClientNetworks } from '@weir/clients';
 import {
   CLASS_IN,
   HEADER_BYTES,
@@ -7,8 +8,7 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
-import { Decision, type Policy, Verdict } from '@weir/policy';
-import type { ClientNetworks } from '../listeners/client-networks.js';
+import { Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
 import { offsetOfSuffix } from '../special/special-answer.js';
 import type { SpecialNames } from '../special/special-names.js';
@@ -18,7 +18,10 @@ import { Special } from '../special/zones.js';
 export const Action = {
   /** REFUSED: not for this client, or not a question that is answered here. */
   refuse: 0,
-  /** SERVFAIL: there is no configuration yet, and nobody is served unfiltered for that reason. */
+  /**
+   * SERVFAIL: there is no configuration yet, and nobody is served unfiltered for that reason. Also the answer to a
+   * health check while the resolver is not ready.
+   */
   notReady: 1,
   block: 2,
   /** The minimal answer to ANY. */
@@ -34,11 +37,6 @@ export type Action = (typeof Action)[keyof typeof Action];
 export const Passage = { pass: 0, block: 1, malformed: 2 } as const;
 export type Passage = (typeof Passage)[keyof typeof Passage];
 
-/** Where the policy in force is found; null before the first snapshot. */
-export interface PolicySource {
-  readonly policy: Policy | null;
-}
-
 export interface QueryJudgeOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
@@ -46,8 +44,12 @@ export interface QueryJudgeOptions {
   readonly allowedClients: ClientNetworks;
   /** Whether the targets of CNAME, HTTPS and SVCB records are judged too. */
   readonly inspectTargets: boolean;
-  /** Names that are answered here. */
-  readonly specialNames: SpecialNames;
+  /** Names by which clients look for another resolver: answered here whatever the policy says. */
+  readonly discoveryNames: SpecialNames;
+  /** Names that are answered here when the policy permits them. */
+  readonly localNames: SpecialNames;
+  /** Whether the resolver is ready, for health checks that ask for the readiness name. */
+  readonly isReady: () => boolean;
   /** Wall clock in milliseconds: schedules follow it. */
   readonly nowMs: () => number;
 }
@@ -66,7 +68,10 @@ export class QueryJudge {
     this.names = new SuffixHashes(options.hashKey);
   }
 
-  /** The order of the checks is that of decisions §7 and §8: what refuses comes first, then the filter, then what is no question for an upstream. Sets the exchange's hash. */
+  /**
+   * The order of the checks is that of decisions §7, §8 and §9: what refuses comes first, then the names that no policy answers, then
+   * the filter, then what is no question for an upstream. Sets the exchange's hash.
+   */
   judgeQuery(exchange: Exchange): Action {
     const { bytes, query, client } = exchange;
     exchange.nameLow = 0;
@@ -84,9 +89,12 @@ export class QueryJudge {
     if (decision.verdict === Verdict.unfiltered && !this.options.allowedClients.has(client)) {
       return Action.refuse;
     }
+    if (this.isSpecial(this.options.discoveryNames, bytes)) return this.overrule();
     if (decision.verdict === Verdict.block) return Action.block;
     if (query.qtype === Type.any) return Action.answerAny;
-    return this.isSpecial(bytes) ? Action.answerSpecial : Action.resolve;
+    if (!this.isSpecial(this.options.localNames, bytes)) return Action.resolve;
+    const isUnready = this.special === Special.ready && !this.options.isReady();
+    return isUnready ? this.undecided(Action.notReady) : Action.answerSpecial;
   }
 
   /**
@@ -113,12 +121,21 @@ export class QueryJudge {
     return Passage.pass;
   }
 
-  private isSpecial(bytes: Uint8Array): boolean {
-    const { specialNames } = this.options;
-    this.special = specialNames.find(this.names);
+  private isSpecial(zones: SpecialNames, bytes: Uint8Array): boolean {
+    this.special = zones.find(this.names);
     if (this.special === Special.none) return false;
-    this.specialOffset = offsetOfSuffix(bytes, this.names.count, specialNames.labels);
+    this.specialOffset = offsetOfSuffix(bytes, this.names.count, zones.labels);
     return true;
+  }
+
+  /** A special name that the policy has no say in: what it said is not what is answered, nor counted. */
+  private overrule(): Action {
+    const { decision } = this;
+    if (decision.verdict !== Verdict.unfiltered) {
+      decision.verdict = Verdict.permit;
+      decision.reason = Reason.none;
+    }
+    return Action.answerSpecial;
   }
 
   private undecided(action: Action): Action {

@@ -1,6 +1,5 @@
+import { RateTable, type SubscriberKey } from '@weir/clients';
 import type { Client } from '@weir/policy';
-import { RateTable } from './rate-table.js';
-import type { SubscriberKey } from './subscriber-key.js';
 
 const SLOTS = 65_536;
 /** Of the errors over the limit, one in so many. */

@@ -1,8 +1,8 @@
+import { ClientAddress } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { parseQuery, Query } from '@weir/dns-wire';
 import { bytesOf, encodeMessage, hexOf, opt, option, wireName } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
-import { ClientAddress } from '../listeners/client-address.js';
 import { ServerCookies } from './server-cookies.js';
 
 const SECRET = 'e5e973e5a6b2a43f48e7dc849e37bfcf';

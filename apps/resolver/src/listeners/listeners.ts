@@ -1,14 +1,16 @@
+import {
+  type ClientAddress,
+  ClientConnections,
+  ClientNetworks,
+  type Connection,
+  type SubscriberKey,
+} from '@weir/clients';
 import { explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ResolverConfiguration } from '../configuration.js';
-import { ClientConnections } from '../limits/client-connections.js';
-import type { SubscriberKey } from '../limits/subscriber-key.js';
 import { type QueryCounters, Transport } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-path.js';
-import type { ClientAddress } from './client-address.js';
-import { ClientNetworks } from './client-networks.js';
-import type { Connection } from './connection.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { StreamListener } from './stream-listener.js';

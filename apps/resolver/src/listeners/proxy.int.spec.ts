@@ -1,11 +1,11 @@
+import { ClientNetworks } from '@weir/clients';
+import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askTcp, askUdp } from '../testing/client.js';
 import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
-import { proxyHeader, type TestProxyHeader } from '../testing/proxy-header.js';
 import { frame } from '../testing/upstream-server.js';
-import { ClientNetworks } from './client-networks.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,11 +1,13 @@
+import {
+  ClientAddress,
+  type ClientConnections,
+  type ClientNetworks,
+  type Connection,
+  ProxyPreface,
+} from '@weir/clients';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ClientConnections } from '../limits/client-connections.js';
 import { Dropped, type QueryCounters } from '../metrics/query-counters.js';
-import { ClientAddress } from './client-address.js';
-import type { ClientNetworks } from './client-networks.js';
-import type { Connection } from './connection.js';
-import { ProxyPreface } from './proxy-preface.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 const DEFAULT_MAX_CONNECTIONS = 1024;

@@ -1,3 +1,4 @@
+import { type ClientNetworks, readProxyHeader } from '@weir/clients';
 import type { Query } from '@weir/dns-wire';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
@@ -5,8 +6,6 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-path.js';
-import type { ClientNetworks } from './client-networks.js';
-import { readProxyHeader } from './proxy-header.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;

@@ -1,3 +1,4 @@
+import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from '../cache/answer-cache.js';
@@ -5,10 +6,8 @@ import type { QueryLog } from '../query-log/query-log.js';
 import type { Forwarder } from '../upstream/forwarder.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { Upstream, UpstreamCounters } from '../upstream/upstream.js';
-import { registerFeedMetrics } from './feed-metrics.js';
 import type { LatencyHistogram } from './latency-histogram.js';
 import type { QueryCounters } from './query-counters.js';
-import { registerReadGauge } from './read-gauge.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
@@ -19,6 +18,8 @@ export interface MetricsSources {
   readonly forwarder: Forwarder;
   readonly follower: Follower;
 }
+
+const PREFIX = 'weir_resolver_';
 
 type Labels = Partial<Record<string, string>>;
 type Counts = Iterable<readonly [Labels, number]>;
@@ -58,7 +59,7 @@ export function createRegistry({
     counts: () => Counts,
   ): void => {
     new Counter({
-      name: `weir_resolver_${name}`,
+      name: `${PREFIX}${name}`,
       help,
       labelNames,
       registers: [registry],
@@ -69,7 +70,7 @@ export function createRegistry({
     });
   };
   const gauge = (name: string, help: string, value: () => number): void => {
-    registerReadGauge(registry, name, help, value);
+    registerReadGauge(registry, `${PREFIX}${name}`, help, value);
   };
   const { upstreams } = forwarder;
 
@@ -140,13 +141,13 @@ export function createRegistry({
       [{ result: 'lost' }, queryLog.dropped],
     ]);
   }
-  registerFeedMetrics(registry, follower);
+  registerFeedMetrics(registry, PREFIX, follower);
   return registry;
 }
 
 function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
   new Gauge({
-    name: 'weir_resolver_upstream_latency_seconds',
+    name: `${PREFIX}upstream_latency_seconds`,
     help: 'Smoothed time until an answer of an upstream, or until one was given up; 0 before the first',
     labelNames: ['upstream'],
     registers: [registry],
@@ -158,7 +159,7 @@ function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): vo
   });
 }
 
-const LATENCY_NAME = 'weir_resolver_latency_seconds';
+const LATENCY_NAME = `${PREFIX}latency_seconds`;
 
 /** A metric in the shape that the registry reads: the histograms of prom-client can only be told of each answer as it goes out. */
 function latencyMetric(latencies: LatencyHistogram): Metric {

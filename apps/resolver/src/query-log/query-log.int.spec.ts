@@ -1,6 +1,7 @@
 import { hashDomain, parseHashKey } from '@weir/dns-name';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { createLogger } from '@weir/ops';
+import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -11,8 +12,7 @@ import { type DnsConfiguration, DnsService } from '../dns-service.js';
 import { Exchange } from '../query/exchange.js';
 import { a, respond } from '../testing/answers.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { CONFIGURATION, domainRule, HASH_KEY_HEX, loopback } from '../testing/policies.js';
-import { policyOf, profile } from '../testing/policies.js';
+import { CONFIGURATION } from '../testing/configuration.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 import { QueryLog } from './query-log.js';
 

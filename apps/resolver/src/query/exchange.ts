@@ -1,5 +1,5 @@
+import { ClientAddress } from '@weir/clients';
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
-import { ClientAddress } from '../listeners/client-address.js';
 import type { Dropped, Transport } from '../metrics/query-counters.js';
 import type { Question } from './question.js';
 

@@ -1,28 +1,21 @@
+import { ClientNetworks, SubscriberKey } from '@weir/clients';
 import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, opt, wireName } from '@weir/dns-wire/testing';
 import { parseHashKey } from '@weir/dns-name';
+import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { SubscriberKey } from '../limits/subscriber-key.js';
 import { QueryJudge } from '../decision/query-judge.js';
-import { ClientNetworks } from '../listeners/client-networks.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { a, cname } from '../testing/answers.js';
-import {
-  CONFIGURATION,
-  domainRule,
-  HASH_KEY_HEX,
-  loopback,
-  policyOf,
-  profile,
-} from '../testing/policies.js';
+import { CONFIGURATION } from '../testing/configuration.js';
 import { SpecialNames } from '../special/special-names.js';
-import { LOCAL_ZONES } from '../special/zones.js';
+import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
 import { Exchange, type ReplyPath } from './exchange.js';
 import { QueryPath } from './query-path.js';
 
@@ -44,7 +37,9 @@ function stage() {
       hashKey: parseHashKey(HASH_KEY_HEX),
       allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
       inspectTargets: true,
-      specialNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
+      localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      isReady: () => true,
       nowMs: () => NOW_MS,
     }),
     pages: new BlockPages(['192.0.2.80'], new Map()),

@@ -30,6 +30,8 @@ export function writeSpecialAnswer(
 ): number {
   const ttl = Math.min(TTL_SECONDS, ttlCapSeconds);
   switch (special) {
+    case Special.ready:
+      return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, 0, Ede.none);
     case Special.localhost:
       if (query.qtype === Type.a || query.qtype === Type.aaaa) {
         return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, Ede.none);

@@ -1,13 +1,19 @@
 import { hashDomain, parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
-import { HASH_KEY_HEX } from '../testing/policies.js';
 import { SpecialNames } from './special-names.js';
-import { BYPASS_ZONES, LOCAL_ZONES, Special, type SpecialZone } from './zones.js';
+import {
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  READINESS_ZONES,
+  Special,
+  type SpecialZone,
+} from './zones.js';
 
 const key = parseHashKey(HASH_KEY_HEX);
 const hashes = new SuffixHashes(key);
 
-function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...BYPASS_ZONES]) {
+function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...DISCOVERY_ZONES]) {
   const names = new SpecialNames(key, zones);
   hashes.compute(toWireName(name), 0);
   const special = names.find(hashes);
@@ -40,6 +46,8 @@ describe('SpecialNames', () => {
     ['_dns.resolver.arpa', Special.empty, 3],
     ['x._dns.resolver.arpa', Special.empty, 3],
     ['use-application-dns.net', Special.nonexistent, 2],
+    ['mask.icloud.com', Special.nonexistent, 3],
+    ['mask-h2.icloud.com', Special.nonexistent, 3],
   ])('finds %s', (name, special, labels) => {
     expect(find(name)).toEqual([special, labels]);
   });
@@ -59,20 +67,29 @@ describe('SpecialNames', () => {
     'c.e.f.ip6.arpa',
     '2.0.0.0.ip6.arpa',
     'application-dns.net',
+    'icloud.com',
+    'www.icloud.com',
     'net',
   ])('finds nothing in %s', (name) => {
     expect(find(name)).toBeNull();
   });
 
+  it('finds the name of health checks, in a zone of which nothing else exists', () => {
+    const zones = [...READINESS_ZONES, ...LOCAL_ZONES];
+    expect(find('ready.weir.invalid', zones)).toEqual([Special.ready, 3]);
+    expect(find('weir.invalid', zones)).toEqual([Special.nonexistent, 1]);
+    expect(find('weir.invalid', READINESS_ZONES)).toBeNull();
+  });
+
   it('is told apart by what it is given', () => {
-    expect(find('localhost', BYPASS_ZONES)).toBeNull();
+    expect(find('localhost', DISCOVERY_ZONES)).toBeNull();
     expect(find('_dns.resolver.arpa', LOCAL_ZONES)).toEqual([Special.emptyZone, 2]);
-    expect(find('_dns.resolver.arpa', BYPASS_ZONES)).toEqual([Special.empty, 3]);
+    expect(find('_dns.resolver.arpa', DISCOVERY_ZONES)).toEqual([Special.empty, 3]);
     expect(find('localhost', [])).toBeNull();
   });
 
   it('has each zone once', () => {
-    const names = [...LOCAL_ZONES, ...BYPASS_ZONES].map(([name]) => hashDomain(name, key));
+    const names = [...LOCAL_ZONES, ...DISCOVERY_ZONES].map(([name]) => hashDomain(name, key));
     expect(new Set(names).size).toBe(names.length);
   });
 });

@@ -9,6 +9,8 @@ export const Special = {
   emptyZone: 3,
   /** The name exists and has no records. */
   empty: 4,
+  /** The loopback addresses while this resolver is ready, SERVFAIL while it is not. */
+  ready: 5,
 } as const;
 export type Special = (typeof Special)[keyof typeof Special];
 
@@ -32,6 +34,9 @@ const REVERSE_ZONES_IPV6 = [
   ...['d.f', '8.e.f', '9.e.f', 'a.e.f', 'b.e.f', '8.b.d.0.1.0.0.2'],
 ].map((net) => `${net}.ip6.arpa`);
 
+/** By this name load balancers find out whether the resolver is ready, before it takes no more queries. */
+export const READINESS_ZONES: readonly SpecialZone[] = [['ready.weir.invalid', Special.ready]];
+
 /** Names that must not be asked of anyone outside. */
 export const LOCAL_ZONES: readonly SpecialZone[] = [
   ['localhost', Special.localhost],
@@ -46,10 +51,16 @@ export const LOCAL_ZONES: readonly SpecialZone[] = [
   ...REVERSE_ZONES_IPV6.map((name): SpecialZone => [name, Special.emptyZone]),
 ];
 
-/** Names by which clients ask whether they may resolve elsewhere: they may not, for then nothing is filtered. */
-export const BYPASS_ZONES: readonly SpecialZone[] = [
+/**
+ * Names by which clients find out whether they may use another resolver, for which nothing is filtered: they may not. They come before
+ * the policy, which could turn the answer into an address (decisions §9).
+ */
+export const DISCOVERY_ZONES: readonly SpecialZone[] = [
   // Firefox leaves DNS over HTTPS off by itself when this does not exist.
   ['use-application-dns.net', Special.nonexistent],
+  // Apple's devices leave Private Relay off where these do not exist.
+  ['mask.icloud.com', Special.nonexistent],
+  ['mask-h2.icloud.com', Special.nonexistent],
   // Discovery of designated resolvers (RFC 9462 §4): there is none.
   ['_dns.resolver.arpa', Special.empty],
 ];

@@ -1,7 +1,5 @@
+import { ClientConnections, ClientNetworks, SubscriberKey } from '@weir/clients';
 import { Exchange } from '../query/exchange.js';
-import { ClientConnections } from '../limits/client-connections.js';
-import { SubscriberKey } from '../limits/subscriber-key.js';
-import { ClientNetworks } from '../listeners/client-networks.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';

@@ -1,8 +1,10 @@
+import { compileCatalogue } from '@weir/catalogue';
 import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
+import type { PutOperation } from '@weir/config-model';
+import { parseHashKey } from '@weir/dns-name';
+import { ControlPlane, FEED_TOKEN, HASH_KEY_HEX, put } from '@weir/policy-feed/testing';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { a, respond } from './answers.js';
-import { ControlPlane, FEED_TOKEN } from './control-plane.js';
-import { HASH_KEY_HEX } from './policies.js';
 import { UpstreamServer } from './upstream-server.js';
 
 /** What a resolver lives among. */
@@ -14,6 +16,14 @@ export interface Surroundings {
   readonly variables: Readonly<Record<string, string>>;
   /** Run after the test, last first. */
   readonly cleanups: (() => unknown)[];
+}
+
+/** A catalogue without anything in it: with one a resolver can be ready. */
+export function activateCatalogue(plane: ControlPlane): PutOperation {
+  const key = parseHashKey(HASH_KEY_HEX);
+  const { image, sha256 } = compileCatalogue({ categories: [], applications: [] }, key);
+  plane.images.set(sha256, image);
+  return put('catalogue', { version: 1, sha256, sizeBytes: image.length });
 }
 
 /** Sets up a Redis for the spec file, and for each test a control plane and an upstream of its own. The fields are good inside a test. */

@@ -1,5 +1,5 @@
+import { ClientAddress } from '@weir/clients';
 import type { Endpoint } from '@weir/ops';
-import { ClientAddress } from '../listeners/client-address.js';
 
 const UNSPECIFIED = ['4:0,0,0,0', '6:0,0,0,0'];
 

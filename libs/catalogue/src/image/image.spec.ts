@@ -58,6 +58,14 @@ describe('CatalogueImage', () => {
     expect(lookUp(image, 'example')).toEqual({ categories: [], applications: [] });
   });
 
+  it('knows the names of its categories and applications', () => {
+    const image = openCompiled(groups([group(12, 'bet.example')], [group(7, 'app.example')]));
+    expect(image.categoryName(12)).toBe(image.categories[0].name);
+    expect(image.categoryName(7)).toBeUndefined();
+    expect(image.applicationName(7)).toBe(image.applications[0].name);
+    expect(image.applicationName(12)).toBeUndefined();
+  });
+
   it('holds what a plain map holds, whatever is listed', () => {
     const domains = fc.array(
       fc.nat({ max: 400 }).map((n) => `d${n}.example`),

@@ -127,6 +127,14 @@ export class CatalogueImage implements CatalogueIndex {
     this.sink = read;
   }
 
+  categoryName(id: number): string | undefined {
+    return this.categories.find((category) => category.id === id)?.name;
+  }
+
+  applicationName(id: number): string | undefined {
+    return this.applications.find((application) => application.id === id)?.name;
+  }
+
   /** Slots are ascending by hash, so a search ends at the first that is not below. Empty slots hold the highest hash. */
   find(names: SuffixHashes, suffix: number): number {
     const { hashes } = this;

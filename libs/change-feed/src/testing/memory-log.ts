@@ -4,14 +4,14 @@ import {
   type DomainRule,
   EMPTY_DIGEST,
   encodeChange,
-  type EncodedChange,
   type Head,
   type Operation,
   toRow,
 } from '@weir/config-model';
+import { randomUUID } from 'node:crypto';
 import type { BuiltConfiguration, FollowerTarget } from '../kept-configuration.js';
 import type { FeedSource, LogPage } from '../feed-server.js';
-import type { SnapshotPart } from '../protocol.js';
+import type { PublishedChange, SnapshotPart } from '../protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
   profileId,
@@ -60,14 +60,16 @@ export class MemoryLog implements FeedSource {
   /** Whether nobody who asks for the log is answered. */
   isSilent = false;
   revision = 0;
+  /** Null: of a release that knows none. */
+  lineage: string | null = randomUUID();
 
-  commit(profileId: number, verdict: 1 | 2): EncodedChange {
+  commit(profileId: number, verdict: 1 | 2): PublishedChange {
     this.rules.put(profileId, verdict);
     return this.append([{ type: 'put', kind: 'domainRule', entity: rule(profileId, verdict) }]);
   }
 
   /** Replaces the whole configuration, as `POST /init/` does. */
-  replace(verdicts: ReadonlyMap<number, 1 | 2>): EncodedChange {
+  replace(verdicts: ReadonlyMap<number, 1 | 2>): PublishedChange {
     for (const [profileId, verdict] of this.rules.verdicts) {
       this.rules.digest.remove('domainRule', toRow('domainRule', rule(profileId, verdict)));
     }
@@ -80,7 +82,14 @@ export class MemoryLog implements FeedSource {
     this.begins = this.revision;
   }
 
-  /** Sets the database back to an earlier revision, as a restored backup does. */
+  /** Restores the database as it was at an earlier revision; the log begins there. */
+  restore(revision: number): void {
+    this.setBack(revision);
+    this.lineage = randomUUID();
+    this.prune();
+  }
+
+  /** Sets the database back to an earlier revision behind our back, as a snapshot of its disk would. */
   setBack(revision: number): void {
     this.changes.length = revision;
     this.revision = revision;
@@ -101,7 +110,8 @@ export class MemoryLog implements FeedSource {
   }
 
   currentHead(): Head {
-    return { revision: this.revision, digest: this.rules.digest.toString() };
+    const { lineage, revision } = this;
+    return { lineage, revision, digest: this.rules.digest.toString() };
   }
 
   head(): Promise<Head> {
@@ -134,11 +144,12 @@ export class MemoryLog implements FeedSource {
     return Promise.resolve(null);
   }
 
-  private append(operations: readonly Operation[]): EncodedChange {
+  private append(operations: readonly Operation[]): PublishedChange {
     this.revision++;
-    const change: Change = { ...this.currentHead(), operations };
+    const { lineage, ...point } = this.currentHead();
+    const change: Change = { ...point, operations };
     this.changes.push(change);
-    return encodeChange(change);
+    return { lineage, ...encodeChange(change) };
   }
 }
 

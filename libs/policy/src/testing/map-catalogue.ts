@@ -33,4 +33,12 @@ export class MapCatalogue implements CatalogueIndex {
     }
     return mask;
   }
+
+  categoryName(id: number): string | undefined {
+    return `Category ${id}`;
+  }
+
+  applicationName(id: number): string | undefined {
+    return `Application ${id}`;
+  }
 }

@@ -1,8 +1,9 @@
+import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket, type Socket } from 'node:dgram';
 import { DnsService } from '../../dns-service.js';
 import { createLogger } from '@weir/ops';
 import { askTcp } from '../client.js';
-import { CONFIGURATION, domainRule, loopback, policyOf, profile } from '../policies.js';
+import { CONFIGURATION } from '../configuration.js';
 import { type AskedQuery, frame, UpstreamServer } from '../upstream-server.js';
 import { faultOf } from './oracle.js';
 import {

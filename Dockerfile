@@ -1,0 +1,89 @@
+# The images of Weir, one target a process: control-plane, resolver, block-page, migrate.
+#
+#   docker build --target resolver --tag weir/resolver .
+#
+# BASE_IMAGE may name a digest or a mirror, NPM_CONFIG_REGISTRY a mirror of the npm registry.
+ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
+
+# What says which packages to install: as long as that stays the same they need not be installed again.
+FROM ${BASE_IMAGE} AS manifests
+WORKDIR /src
+COPY . .
+RUN find . -type f ! -name package.json ! -name package-lock.json -delete
+
+FROM ${BASE_IMAGE} AS build
+# Debian's npm installs what the lock file names; the Node among that runs all the rest.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates libatomic1 npm \
+  && rm -rf /var/lib/apt/lists/*
+ARG NPM_CONFIG_REGISTRY
+WORKDIR /src
+COPY --from=manifests /src .
+RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+  && ln --symbolic /src/node_modules/node-linux-*/bin/node /usr/local/bin/node
+ENV PATH=/src/node_modules/.bin:$PATH
+COPY . .
+# Prisma would download an engine that generating does not use.
+RUN PRISMA_SCHEMA_ENGINE_BINARY=/bin/true prisma generate \
+  && tsc -b apps/*/tsconfig.build.json tools/tsconfig.build.json
+RUN for target in control-plane resolver block-page migrate; do \
+    node compose/image-tree.mjs $target /images/$target || exit 1; \
+  done
+
+FROM ${BASE_IMAGE} AS runtime
+# Node needs libatomic1. Nothing here is to be run as its owner: no file keeps a setuid or setgid bit.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends libatomic1 \
+  && rm -rf /var/cache/* /var/lib/apt/lists/* /var/log/* \
+  && find / -xdev -perm /6000 -type f -exec chmod ug-s {} + \
+  && install --directory --owner=65532 --group=65532 /data
+COPY --from=build /src/node_modules/node-linux-*/bin/node /usr/local/bin/
+COPY --from=build /src/node_modules/node-linux-*/LICENSE /usr/local/share/doc/node/
+WORKDIR /app
+USER 65532:65532
+# Seconds to go on answering after SIGTERM. The process itself takes ten more at most.
+ENV NODE_ENV=production OPS_HOST=:: OPS_PORT=9090 DRAIN_S=5
+EXPOSE 9090/tcp
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "libs/ops/dist/health-check/main.js", "livez"]
+ARG VERSION=0.1.0
+ARG REVISION
+ARG SOURCE
+ENV WEIR_COMMIT=${REVISION}
+LABEL org.opencontainers.image.version=${VERSION} \
+  org.opencontainers.image.revision=${REVISION} \
+  org.opencontainers.image.source=${SOURCE} \
+  org.opencontainers.image.vendor=Weir
+
+FROM runtime AS control-plane
+LABEL org.opencontainers.image.title="Weir control plane" \
+  org.opencontainers.image.description="Management API, feed API and catalogue"
+COPY --from=build /images/control-plane .
+ENV MANAGEMENT_HOST=:: MANAGEMENT_PORT=8080 FEED_HOST=:: FEED_PORT=8090 CATALOGUE=/app/catalogue
+EXPOSE 8080/tcp 8090/tcp
+ENTRYPOINT ["node", "apps/control-plane/dist/main.js"]
+
+FROM runtime AS resolver
+LABEL org.opencontainers.image.title="Weir resolver" \
+  org.opencontainers.image.description="Answers the subscribers"
+COPY --from=build /images/resolver .
+ENV DNS_HOST=:: DNS_PORT=5300 DATA_DIR=/data
+EXPOSE 5300/udp 5300/tcp
+VOLUME /data
+ENTRYPOINT ["node", "apps/resolver/dist/main.js"]
+
+FROM runtime AS block-page
+LABEL org.opencontainers.image.title="Weir block page" \
+  org.opencontainers.image.description="Shows the visitors of blocked sites a page that says why"
+COPY --from=build /images/block-page .
+ENV BLOCK_PAGE_HOST=:: BLOCK_PAGE_PORT=8081 DATA_DIR=/data
+EXPOSE 8081/tcp
+VOLUME /data
+ENTRYPOINT ["node", "apps/block-page/dist/main.js"]
+
+FROM runtime AS migrate
+LABEL org.opencontainers.image.title="Weir migrations" \
+  org.opencontainers.image.description="Brings the database up to date"
+COPY --from=build /images/migrate .
+HEALTHCHECK NONE
+ENTRYPOINT ["node", "tools/dist/migrate.js"]

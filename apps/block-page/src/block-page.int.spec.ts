@@ -1,0 +1,99 @@
+import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { activateCatalogue, ask, useSurroundings } from './testing/running-page.js';
+
+const around = useSurroundings();
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const get = async (port: number, path: string) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return [response.status, await response.text()];
+};
+
+describe('a block page', () => {
+  it('is ready once it has a configuration and a catalogue', async () => {
+    const page = await around.start({ FEED_URL: 'http://127.0.0.1:1' }, { isReady: false });
+    expect(await get(page.opsPort, '/livez')).toEqual([200, 'ok\n']);
+    expect(await get(page.opsPort, '/readyz')).toEqual([503, 'no configuration yet\n']);
+    await around.plane.commit(profile(1));
+    const second = await around.start();
+    expect(await get(second.opsPort, '/readyz')).toEqual([503, 'no catalogue yet\n']);
+    await around.plane.commit(activateCatalogue(around.plane));
+    await expect.poll(() => get(second.opsPort, '/readyz')).toEqual([200, 'ok\n']);
+    expect((await get(second.opsPort, '/metrics'))[1]).toContain('weir_block_page_revision 2');
+  });
+
+  it('tells health at an address of its own, and that it is about to stop while it goes on answering', async () => {
+    const page = await around.start({ OPS_HOST: '127.0.0.2' });
+    const readiness = async () => {
+      const response = await fetch(`http://127.0.0.2:${page.opsPort}/readyz`);
+      return [response.status, await response.text()];
+    };
+    expect(await readiness()).toEqual([503, 'no catalogue yet\n']);
+    await expect(get(page.opsPort, '/livez')).rejects.toThrow('fetch failed');
+    await around.plane.commit(activateCatalogue(around.plane), profile(1), loopback(1));
+    await expect.poll(readiness).toEqual([200, 'ok\n']);
+    page.drain();
+    expect(await readiness()).toEqual([503, 'stopping\n']);
+    expect((await ask(page)).status).toBe(404);
+  });
+
+  it('is waited for by no change', async () => {
+    await around.start();
+    expect(await around.plane.commit(profile(1))).toEqual({ applied: 0, total: 0 });
+  });
+
+  it('starts from its own disk when nothing can be reached', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-block-page-'));
+    around.cleanups.unshift(() => {
+      rmSync(folder, { recursive: true });
+    });
+    await around.plane.commit(
+      activateCatalogue(around.plane),
+      profile(1),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
+    const first = await around.start({ DATA_DIR: folder });
+    expect((await ask(first)).status).toBe(403);
+    await first.stop();
+    const nowhere = { FEED_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
+    const again = await around.start({ DATA_DIR: folder, ...nowhere }, { isReady: false });
+    await expect.poll(() => get(again.opsPort, '/readyz')).toEqual([200, 'ok\n']);
+    expect((await ask(again)).status).toBe(403);
+  });
+
+  it('says which port is taken, and closes what it had opened', async () => {
+    const page = await around.start();
+    const taken = around.start({ OPS_PORT: String(page.opsPort) });
+    await expect(taken).rejects.toThrow(/is in use by another process \(OPS_PORT\)/);
+    const alsoTaken = around.start({ BLOCK_PAGE_PORT: String(page.port) });
+    await expect(alsoTaken).rejects.toThrow(/\(BLOCK_PAGE_PORT\)/);
+  });
+
+  it('ends with one line for a logo that cannot be read', async () => {
+    const started = around.start({ BLOCK_PAGE_BRAND_LOGO: '/nowhere/logo.png' });
+    await expect(started).rejects.toThrow(
+      'BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: /nowhere/logo.png (ENOENT)',
+    );
+  });
+
+  it('is a process that explains its variables', async () => {
+    const run = promisify(execFile);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    await run(process.execPath, [tsc, '-b', join(ROOT, 'apps/block-page/tsconfig.build.json')]);
+    const main = join(ROOT, 'apps/block-page/dist/main.js');
+    const { stdout } = await run(process.execPath, [main, '--help']);
+    expect(stdout).toContain('BLOCK_PAGE_BRAND_COLOR');
+    const refused = run(process.execPath, [main, '--check'], { env: { BLOCK_PAGE_PORT: 'x' } });
+    await expect(refused).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('block-page: BLOCK_PAGE_PORT must be a port number'),
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import { ClientConnections, ClientNetworks, RateTable, SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
+import { explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
+import { followPolicy } from '@weir/policy-feed';
+import { randomInt } from 'node:crypto';
+import { readBrand } from './brand/brand.js';
+import type { BlockPageConfiguration } from './configuration.js';
+import { CustomPages } from './content/custom-pages.js';
+import { PageCounters } from './metrics/page-counters.js';
+import { createRegistry } from './metrics/registry.js';
+import { BuiltInPage } from './page/built-in-page.js';
+import { Pages } from './page/pages.js';
+import { Preview } from './preview/preview.js';
+import { HttpsRefusal } from './server/https-refusal.js';
+import { PageHandler } from './server/page-handler.js';
+import { PageServer } from './server/page-server.js';
+import { CnameTargets } from './verdict/cname-targets.js';
+import { VisitorJudge } from './verdict/visitor-judge.js';
+
+const RATE_SLOTS = 65_536;
+/** Names that one subscriber may have looked up at a time. */
+const LOOKUPS_A_SUBSCRIBER = 8;
+
+const monotonicMs = (): number => performance.now();
+const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
+
+export interface BlockPage extends Service {
+  readonly port: number;
+  /** Where HTTPS is refused; undefined: nothing listens. */
+  readonly httpsPort: number | undefined;
+  readonly opsPort: number;
+  /** Resolves when the first configuration is in force and at the head. */
+  readonly ready: Promise<void>;
+}
+
+export interface BlockPageOptions {
+  readonly configuration: BlockPageConfiguration;
+  readonly log: Logger;
+  /** Wall clock in milliseconds, for schedules. */
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Starts a block page: first health and metrics, then everything else that must listen, so that a port that is taken
+ * shows at once, then the feed.
+ * @throws StartError when a port is taken or the logo cannot be read.
+ */
+export async function startBlockPage(options: BlockPageOptions): Promise<BlockPage> {
+  const { OPS_HOST: host, OPS_PORT: port } = options.configuration;
+  const ops = await OpsServer.start({ host, port, log: options.log });
+  try {
+    return await startParts(options, ops);
+  } catch (error) {
+    await ops.close();
+    throw error;
+  }
+}
+
+async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<BlockPage> {
+  const { configuration, log, nowMs = Date.now } = options;
+  const policy = followPolicy({ kind: 'block-page', configuration, log });
+  const { target: source, follower, notReady, degraded } = policy;
+  const counters = new PageCounters();
+  const custom = new CustomPages({
+    folder: configuration.BLOCK_PAGE_CONTENT,
+    log,
+    monotonicMs,
+    source,
+  });
+  const builtIn = new BuiltInPage(readBrand(configuration));
+  const pages = new Pages({ builtIn, timeZone: configuration.SCHEDULE_TIMEZONE });
+  const language = configuration.BLOCK_PAGE_LANGUAGE;
+  const trustedProxies = new ClientNetworks(configuration.BLOCK_PAGE_TRUSTED_PROXIES?.cidrs ?? []);
+  const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
+  const targets = configuration.INSPECT_CNAME
+    ? new CnameTargets(
+        configuration.UPSTREAMS,
+        new ClientConnections(LOOKUPS_A_SUBSCRIBER, subscriber),
+      )
+    : null;
+  const handler = new PageHandler({
+    judge: new VisitorJudge({
+      source,
+      hashKey: parseHashKey(configuration.DOMAIN_HASH_KEY),
+      targets,
+      nowMs,
+    }),
+    pages,
+    builtIn,
+    custom,
+    trustedProxies,
+    subscriber,
+    rates: new RateTable(RATE_SLOTS),
+    requestsPerSecond: configuration.BLOCK_PAGE_CLIENT_RATE,
+    nowSeconds,
+    language,
+    counters,
+  });
+  const server = new PageServer({
+    host: configuration.BLOCK_PAGE_HOST,
+    port: configuration.BLOCK_PAGE_PORT,
+    handler,
+    trustedProxies,
+    maxConnections: configuration.BLOCK_PAGE_CONNECTIONS,
+    connections: new ClientConnections(configuration.BLOCK_PAGE_CLIENT_CONNECTIONS, subscriber),
+    counters,
+    onFault: (error) => {
+      log.error({ err: error }, 'a request could not be handled');
+    },
+  });
+  const refusal = new HttpsRefusal();
+  const preview = new Preview({ pages, builtIn, custom, language, nowMs });
+  const listening: (() => Promise<void>)[] = [];
+  try {
+    const port = await listen(configuration, 'BLOCK_PAGE_PORT', () => server.start());
+    listening.push(() => server.stop());
+    const httpsPort = await startRefusal(configuration, refusal);
+    if (httpsPort !== undefined) listening.push(() => refusal.stop());
+    ops.serve({
+      notReady,
+      degraded,
+      registry: createRegistry({ counters, custom, server, follower }),
+      handleOther: (request, response) => preview.handle(request, response),
+    });
+    return {
+      port,
+      httpsPort,
+      opsPort: ops.port,
+      ready: follower.start(),
+      drain: () => ops.drain(),
+      stop: async () => {
+        ops.drain();
+        await closeAll(listening);
+        await follower.stop();
+        targets?.close();
+        await ops.close();
+      },
+    };
+  } catch (error) {
+    await closeAll(listening);
+    throw error;
+  }
+}
+
+async function startRefusal(
+  configuration: BlockPageConfiguration,
+  refusal: HttpsRefusal,
+): Promise<number | undefined> {
+  const { BLOCK_PAGE_HOST: host, BLOCK_PAGE_HTTPS_PORT: port } = configuration;
+  if (port === undefined) return undefined;
+  return listen(configuration, 'BLOCK_PAGE_HTTPS_PORT', () => refusal.start(host, port));
+}
+
+async function listen(
+  configuration: BlockPageConfiguration,
+  variable: 'BLOCK_PAGE_PORT' | 'BLOCK_PAGE_HTTPS_PORT',
+  start: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await start();
+  } catch (error) {
+    const [host, port] = [configuration.BLOCK_PAGE_HOST, configuration[variable] ?? 0];
+    throw explainListenError(error, { host, port, variable });
+  }
+}
+
+async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
+  await Promise.all(closings.map((close) => close()));
+}

@@ -1,0 +1,101 @@
+import { StartError } from '@weir/ops';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { BlockPageConfiguration } from '../configuration.js';
+import { contrastingColour } from './contrast.js';
+
+/** The provider, as the built-in page shows it. */
+export interface Brand {
+  readonly name: string | undefined;
+  /** A data URI of an image. */
+  readonly logo: string | undefined;
+  /** `#rrggbb` */
+  readonly colour: string;
+  /** The colour of text on it. */
+  readonly onColour: string;
+  /** Where subscribers get help: the target of a link and its text. */
+  readonly support: Link | undefined;
+  readonly phone: Link | undefined;
+}
+
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.svg': 'image/svg+xml',
+};
+/** It is sent with every page. */
+const LARGEST_LOGO_BYTES = 256 * 1024;
+
+type BrandConfiguration = Pick<
+  BlockPageConfiguration,
+  | 'BLOCK_PAGE_BRAND_NAME'
+  | 'BLOCK_PAGE_BRAND_LOGO'
+  | 'BLOCK_PAGE_BRAND_COLOR'
+  | 'BLOCK_PAGE_BRAND_SUPPORT'
+  | 'BLOCK_PAGE_BRAND_PHONE'
+>;
+
+/** @throws StartError when the logo cannot be read. */
+export function readBrand(configuration: BrandConfiguration): Brand {
+  const colour = configuration.BLOCK_PAGE_BRAND_COLOR;
+  return {
+    name: configuration.BLOCK_PAGE_BRAND_NAME,
+    logo: readLogo(configuration.BLOCK_PAGE_BRAND_LOGO),
+    colour,
+    onColour: contrastingColour(colour),
+    support: supportLink(configuration.BLOCK_PAGE_BRAND_SUPPORT),
+    phone: phoneLink(configuration.BLOCK_PAGE_BRAND_PHONE),
+  };
+}
+
+function readLogo(logo: string | undefined): string | undefined {
+  if (logo === undefined || logo.startsWith('data:')) return logo;
+  const mediaType = MEDIA_TYPES[extname(logo).toLowerCase()];
+  if (mediaType === undefined) {
+    const known = Object.keys(MEDIA_TYPES).join(', ');
+    throw new StartError(`BLOCK_PAGE_BRAND_LOGO must name a file that ends with one of ${known}`);
+  }
+  const bytes = readLogoFile(logo);
+  if (bytes.length > LARGEST_LOGO_BYTES) {
+    throw new StartError(
+      `BLOCK_PAGE_BRAND_LOGO names a file of ${bytes.length} bytes: ${LARGEST_LOGO_BYTES} is the most`,
+    );
+  }
+  return `data:${mediaType};base64,${bytes.toString('base64')}`;
+}
+
+function readLogoFile(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new StartError(
+      `BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: ${file} (${code})`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function supportLink(support: string | undefined): Link | undefined {
+  if (support === undefined) return undefined;
+  const isUrl = /^https?:\/\//i.test(support);
+  return isUrl
+    ? { href: support, text: support.replace(/^https?:\/\/|\/$/gi, '') }
+    : { href: `mailto:${support}`, text: support };
+}
+
+function phoneLink(phone: string | undefined): Link | undefined {
+  return phone === undefined
+    ? undefined
+    : { href: `tel:${phone.replace(/[^+\d]/g, '')}`, text: phone };
+}

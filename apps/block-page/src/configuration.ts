@@ -1,0 +1,153 @@
+import {
+  address,
+  boolean,
+  choice,
+  cidrList,
+  type Configuration,
+  endpointList,
+  integer,
+  LOG_LEVELS,
+  OPS_VARIABLES,
+  optional,
+  port,
+  text,
+  type Variable,
+  VariableFault,
+} from '@weir/ops';
+import { FEED_VARIABLES } from '@weir/policy-feed';
+import { LANGUAGES } from './texts/index.js';
+
+const MOST_CONNECTIONS = 65_536;
+const HIGHEST_RATE = 1_000_000;
+const LONGEST_TEXT = 100;
+const LONGEST_DATA_URI = 100_000;
+
+const IMAGE_DATA_URI = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml)[;,][\x21-\x7e]*$/;
+const SUPPORT = /^(?:https?:\/\/[^\s"<>]+|[^\s@"<>:]+@[^\s@"<>:]+)$/i;
+const PHONE = /^(?=.*\d)\+?[\d ()/.-]{3,40}$/;
+
+/** What a block page reads from its environment. */
+export const SCHEMA = {
+  BLOCK_PAGE_HOST: address({
+    description: 'Address on which the page is answered.',
+    default: '127.0.0.1',
+  }),
+  BLOCK_PAGE_PORT: port({
+    description:
+      'HTTP port of the page. Browsers ask on port 80: it is to be reached there at the ' +
+      'addresses that block answers give.',
+    default: '8081',
+  }),
+  BLOCK_PAGE_HTTPS_PORT: optional(
+    port({
+      description:
+        'Port on which each connection is ended at once, usually 443, for where nothing else ' +
+        'refuses it. No certificate can fit a blocked name. Unset: nothing listens.',
+    }),
+  ),
+  BLOCK_PAGE_CONTENT: optional(
+    text('a folder', {
+      description:
+        'Custom block pages: `<page id>/index.html` with its files beside it. Read again when it ' +
+        'changes. Unset: the built-in page stands in for all.',
+    }),
+  ),
+  BLOCK_PAGE_TRUSTED_PROXIES: optional(
+    cidrList({
+      description:
+        'Proxies and load balancers that are believed whom they name as the visitor, by ' +
+        'X-Forwarded-For or a PROXY protocol v2 header. Unset: none.',
+    }),
+  ),
+  BLOCK_PAGE_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
+    description: 'Connections that may be open at a time; more are closed at once.',
+    default: '4096',
+  }),
+  BLOCK_PAGE_CLIENT_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
+    description: 'Of these, connections that one subscriber may have.',
+    default: '64',
+  }),
+  BLOCK_PAGE_CLIENT_RATE: integer(0, HIGHEST_RATE, {
+    description:
+      'Requests that one subscriber gets answered in a second; more get 429. 0: any number.',
+    default: '100',
+  }),
+  BLOCK_PAGE_LANGUAGE: choice(LANGUAGES, {
+    description: 'Language of the page for visitors whose browser names none of these.',
+    default: 'en',
+  }),
+  BLOCK_PAGE_BRAND_NAME: optional(
+    matching(/^[^\p{Cc}]+$/u, LONGEST_TEXT, 'a name of at most 100 characters', {
+      description: 'Name of the provider on the built-in page.',
+    }),
+  ),
+  BLOCK_PAGE_BRAND_LOGO: optional(
+    logo({
+      description: 'Logo of the provider on the built-in page; a file is read at the start.',
+    }),
+  ),
+  BLOCK_PAGE_BRAND_COLOR: matching(/^#[\dA-Fa-f]{6}$/, 7, 'a colour such as #0b57d0', {
+    description:
+      'Colour of the header and the button; text on it is black or white, whichever reads better.',
+    default: '#1f4e79',
+  }),
+  BLOCK_PAGE_BRAND_SUPPORT: optional(
+    matching(SUPPORT, 300, 'an e-mail address, or a URL that begins with https:// or http://', {
+      description: 'Where subscribers get help.',
+    }),
+  ),
+  BLOCK_PAGE_BRAND_PHONE: optional(
+    matching(PHONE, 40, 'a phone number such as +44 20 7946 0000', {
+      description: 'Phone number at which subscribers get help.',
+    }),
+  ),
+  INSPECT_CNAME: boolean({
+    description:
+      'Whether a name that leads to a blocked one is blocked; as for the resolvers. The page ' +
+      'then asks UPSTREAMS where a permitted name leads.',
+    default: 'true',
+  }),
+  UPSTREAMS: optional(
+    endpointList(53, {
+      description:
+        'Resolvers that are asked where a name leads. Unset: the nameservers of the system.',
+    }),
+  ),
+  ...FEED_VARIABLES,
+  ...OPS_VARIABLES,
+  OPS_PORT: port({ description: 'Port of health, metrics and the preview.', default: '9090' }),
+  LOG_LEVEL: choice(LOG_LEVELS, {
+    description: 'Least severe level that is logged.',
+    default: 'info',
+  }),
+};
+
+export type BlockPageConfiguration = Configuration<typeof SCHEMA>;
+
+function logo(options: { readonly description: string }): Variable<string> {
+  const parse = (value: string): string => {
+    const isSound = value.length <= LONGEST_DATA_URI && IMAGE_DATA_URI.test(value);
+    if (value.startsWith('data:') && !isSound) throw new VariableFault();
+    return value;
+  };
+  const allowed =
+    'a file, or a data URI of at most 100000 characters, of a PNG, JPEG, GIF, WebP or SVG image';
+  return { ...text(allowed, options), parse };
+}
+
+function matching(
+  pattern: RegExp,
+  longest: number,
+  allowed: string,
+  options: { readonly description: string; readonly default?: string },
+): Variable<string> {
+  const parse = (value: string): string => {
+    if (value.length > longest || !pattern.test(value)) throw new VariableFault();
+    return value;
+  };
+  // A schema has no flags, and RE2 no lookahead: the process itself checks what they say.
+  const isPortable = !pattern.ignoreCase && !pattern.source.includes('(?=');
+  const portable = isPortable ? { pattern: pattern.source } : {};
+  const valueSchema = { type: 'string', minLength: 1, maxLength: longest, ...portable };
+  return { ...text(allowed, options), valueSchema, parse };
+}

@@ -1,0 +1,114 @@
+import type { Logger } from '@weir/ops';
+import type { PolicySource } from '@weir/policy';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Template } from './template.js';
+
+/** A change of the files shows this soon. */
+const CHECK_EVERY_MS = 1000;
+/** Type of a block page (management API). */
+const CUSTOM_PAGE = 1;
+const LARGEST_PAGE_BYTES = 1024 * 1024;
+
+interface Kept {
+  readonly checkedMs: number;
+  /** Identity of the file that was read: time, size and inode; or why there is none. */
+  readonly version: string;
+  readonly template: Template | null;
+}
+
+export interface CustomPagesOptions {
+  /** `BLOCK_PAGE_CONTENT`; undefined: there are no custom pages. */
+  readonly folder: string | undefined;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly monotonicMs: () => number;
+  /** The configuration: which block pages there are. */
+  readonly source: PolicySource;
+}
+
+/** The custom pages: `<page id>/index.html` in a folder, read again when they change. */
+export class CustomPages {
+  private readonly kept = new Map<number, Kept>();
+  /** Pages that are being looked at, each once. */
+  private readonly looks = new Map<number, Promise<Template | null>>();
+
+  constructor(private readonly options: CustomPagesOptions) {}
+
+  /** Ids of the configured pages that were asked for and have no content now. */
+  get missing(): readonly number[] {
+    for (const id of this.kept.keys()) if (!this.isConfigured(id)) this.kept.delete(id);
+    return [...this.kept].filter(([, { template }]) => template === null).map(([id]) => id);
+  }
+
+  /** Whether the block page with this id is a custom one. */
+  isConfigured(pageId: number): boolean {
+    return this.options.source.policy?.blockPage(pageId)?.type === CUSTOM_PAGE;
+  }
+
+  /** Folder of a page's files; undefined: there are no custom pages. */
+  folderOf(pageId: number): string | undefined {
+    const { folder } = this.options;
+    return folder === undefined ? undefined : join(folder, String(pageId));
+  }
+
+  /** The page; null: it has no content that can be read. The log says so once, and why. */
+  async find(pageId: number): Promise<Template | null> {
+    const kept = this.kept.get(pageId);
+    const nowMs = this.options.monotonicMs();
+    if (kept !== undefined && nowMs < kept.checkedMs + CHECK_EVERY_MS) return kept.template;
+    let look = this.looks.get(pageId);
+    if (look === undefined) {
+      look = this.look(pageId, kept, nowMs).finally(() => this.looks.delete(pageId));
+      this.looks.set(pageId, look);
+    }
+    return look;
+  }
+
+  /** The page as it is now, for whoever wants to see it; nothing is remembered. */
+  async preview(pageId: number): Promise<Template | null> {
+    return (await this.read(pageId, undefined)).template;
+  }
+
+  private async look(
+    pageId: number,
+    before: Kept | undefined,
+    checkedMs: number,
+  ): Promise<Template | null> {
+    const { version, template } = await this.read(pageId, before);
+    this.kept.set(pageId, { checkedMs, version, template });
+    if (version === before?.version) return template;
+    const { log } = this.options;
+    if (template === null) {
+      log.warn(
+        { pageId, reason: version },
+        'no content for a block page: the built-in one is shown',
+      );
+      return null;
+    }
+    log.info({ pageId }, 'content of a block page was read');
+    const placeholders = template.unknown.slice(0, 10);
+    if (placeholders.length > 0) {
+      log.warn({ pageId, placeholders }, 'a block page has unknown placeholders');
+    }
+    return template;
+  }
+
+  private async read(pageId: number, before: Kept | undefined): Promise<Omit<Kept, 'checkedMs'>> {
+    const folder = this.folderOf(pageId);
+    if (folder === undefined) return { version: 'BLOCK_PAGE_CONTENT is unset', template: null };
+    const file = join(folder, 'index.html');
+    try {
+      const found = await stat(file);
+      if (!found.isFile()) throw new Error(`${file} is no file`);
+      const { mtimeMs, size, ino } = found;
+      if (size > LARGEST_PAGE_BYTES) {
+        throw new Error(`${file} has ${size} bytes: ${LARGEST_PAGE_BYTES} is the most`);
+      }
+      const version = `${mtimeMs} ${size} ${ino}`;
+      if (version === before?.version) return before;
+      return { version, template: new Template(await readFile(file, 'utf8')) };
+    } catch (error) {
+      return { version: (error as Error).message, template: null };
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { escapeHtml } from '../html/markup.js';
+
+/** What a custom page may have filled in: `{{name}}` and so on. */
+export const PLACEHOLDERS = [
+  'name',
+  'reason',
+  'reason_code',
+  'category',
+  'application',
+  'target',
+  'next_switch',
+  'schedule',
+  'language',
+  'direction',
+  'page_id',
+  'assets',
+] as const;
+export type Placeholder = (typeof PLACEHOLDERS)[number];
+
+/** Plain texts for the placeholders; a placeholder without a value is filled with nothing. */
+export type PlaceholderValues = Readonly<Partial<Record<Placeholder, string>>>;
+
+const PATTERN = /\{\{\s*([A-Za-z_]+)\s*\}\}/g;
+
+/** The text of a custom page, cut at its placeholders. */
+export class Template {
+  /** Placeholders that do not exist: they stand in the page as they are. */
+  readonly unknown: readonly string[];
+  /** Literal, placeholder, literal, placeholder … literal. */
+  private readonly parts: readonly string[];
+
+  constructor(text: string) {
+    const unknown = new Set<string>();
+    const parts = [''];
+    let at = 0;
+    for (const match of text.matchAll(PATTERN)) {
+      parts[parts.length - 1] += text.slice(at, match.index);
+      at = match.index + match[0].length;
+      if (isPlaceholder(match[1])) {
+        parts.push(match[1], '');
+      } else {
+        unknown.add(match[1]);
+        parts[parts.length - 1] += match[0];
+      }
+    }
+    parts[parts.length - 1] += text.slice(at);
+    this.parts = parts;
+    this.unknown = [...unknown];
+  }
+
+  /** Values are escaped for element content and for attribute values in quotes. */
+  fill(values: PlaceholderValues): string {
+    const filled = this.parts.map((part, i) =>
+      i % 2 === 0 ? part : escapeHtml(values[part as Placeholder] ?? ''),
+    );
+    return filled.join('');
+  }
+}
+
+function isPlaceholder(name: string): name is Placeholder {
+  return (PLACEHOLDERS as readonly string[]).includes(name);
+}

@@ -1,0 +1,174 @@
+import { RuleVerdict } from '@weir/config-model';
+import { domainRule, loopback, profile, put } from '@weir/policy-feed/testing';
+import { describe, expect, it } from 'vitest';
+import { startCnameServer } from './testing/cname-server.js';
+import {
+  activateCatalogue,
+  ask,
+  GAMBLING,
+  useSurroundings,
+  VIDEO,
+} from './testing/running-page.js';
+
+const around = useSurroundings();
+const reason = (body: string) =>
+  /<dt>Reason<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1].replace(/[\u2068\u2069]/g, '');
+
+describe('the page of a blocked name', () => {
+  it('says why: list, category, application, allow-list only', async () => {
+    const rules = [{ applicationId: VIDEO, verdict: RuleVerdict.deny }];
+    await around.plane.commit(
+      activateCatalogue(around.plane),
+      profile(1, { categoryIds: [GAMBLING], applicationRules: rules }),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
+    const page = await around.start();
+    const listed = await ask(page, { host: 'www.blocked.example:80' });
+    expect(listed.status).toBe(403);
+    expect(listed.body).toContain('<h1>This site is blocked</h1>');
+    expect(listed.body).toContain('<bdi>www.blocked.example</bdi>');
+    expect(reason(listed.body)).toBe('Your list of blocked sites');
+    expect(reason((await ask(page, { host: 'www.bet.example' })).body)).toBe(
+      'Blocked category: Gambling',
+    );
+    expect(reason((await ask(page, { host: 'video.example' })).body)).toBe(
+      'Blocked application: Video',
+    );
+    await around.plane.commit(profile(1, { whiteListOnly: true }));
+    await expect
+      .poll(async () => reason((await ask(page, { host: 'other.example' })).body))
+      .toBe('Only sites that you have allowed can be opened');
+  });
+
+  it('changes with a change of the configuration, and is gone when the name is allowed', async () => {
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const page = await around.start();
+    expect((await ask(page)).status).toBe(403);
+    await around.plane.commit(domainRule(1, 'allow', 'blocked.example'));
+    await expect.poll(async () => (await ask(page)).status).toBe(404);
+    const allowed = await ask(page);
+    expect(allowed.body).toContain('<h1>This site is not blocked</h1>');
+    expect(allowed.body).toContain('<a class="button" href="">Try again</a>');
+    await around.plane.commit(domainRule(1, 'deny', 'blocked.example'));
+    await expect.poll(async () => (await ask(page)).status).toBe(403);
+  });
+
+  it('follows the schedule, and says until when it holds', async () => {
+    // Monday to Friday, 20:00 to 22:00.
+    const periods = [0, 1, 2, 3, 4].map((day) => ({ start: day * 48 + 40, end: day * 48 + 44 }));
+    await around.plane.commit(
+      profile(1),
+      profile(2, { whiteListOnly: true }),
+      loopback(1),
+      put('schedule', { profileId: 1, targetProfileId: 2, periods }),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
+    let nowMs = Date.UTC(2026, 10, 23, 19, 59, 59, 600); // a Monday
+    const page = await around.start({}, { nowMs: () => nowMs });
+    const before = await ask(page);
+    expect(reason(before.body)).toBe('Your list of blocked sites');
+    expect(before.body).toContain('These settings change: \u2068Monday 20:00\u2069');
+    expect((await ask(page, { host: 'other.example' })).status).toBe(404);
+    nowMs += 400;
+    const during = await ask(page, { host: 'other.example' });
+    expect(during.status).toBe(403);
+    expect(during.body).toContain('These settings apply until: \u2068Monday 22:00\u2069');
+    nowMs = Date.UTC(2026, 10, 23, 22);
+    expect((await ask(page, { host: 'other.example' })).status).toBe(404);
+  });
+
+  it('is told from a name that leads to a blocked one by asking the upstream where it leads', async () => {
+    const upstream = await startCnameServer({
+      'shop.example': 'cdn.example',
+      'cdn.example': 'ads.example',
+    });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'ads.example'));
+    const page = await around.start({
+      INSPECT_CNAME: 'true',
+      UPSTREAMS: `127.0.0.1:${upstream.port}`,
+    });
+    const led = await ask(page, { host: 'shop.example' });
+    expect(led.status).toBe(403);
+    expect(led.body).toContain('<dt>Leads to</dt><dd><bdi>ads.example</bdi></dd>');
+    expect((await ask(page, { host: 'elsewhere.example' })).status).toBe(404);
+    await around.plane.commit(domainRule(1, 'allow', 'shop.example'));
+    await expect.poll(async () => (await ask(page, { host: 'shop.example' })).status).toBe(404);
+  });
+
+  it('is told to one visitor while another has many names looked up', async () => {
+    // Answers only for the shop: whoever asks for others waits.
+    const upstream = await startCnameServer({ 'shop.example': 'ads.example' }, { isSilent: true });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    const networks = [1, 2].map((host) =>
+      put('ipv4Network', { address: 0xc000_0200 + host, prefixLength: 32, profileId: 1 }),
+    );
+    await around.plane.commit(profile(1), ...networks, domainRule(1, 'deny', 'ads.example'));
+    const page = await around.start({
+      INSPECT_CNAME: 'true',
+      UPSTREAMS: `127.0.0.1:${upstream.port}`,
+      BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1',
+      BLOCK_PAGE_CLIENT_RATE: '0',
+    });
+    const from = (address: string, host: string) =>
+      ask(page, { host, headers: { 'X-Forwarded-For': address } });
+    const busy = Array.from({ length: 100 }, (_, i) => from('192.0.2.1', `n${i}.example`));
+    expect((await from('192.0.2.2', 'shop.example')).status).toBe(403);
+    for (const { status } of await Promise.all(busy)) expect(status).toBe(404);
+  });
+
+  it('shows internationalised names as people write them', async () => {
+    await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
+    const page = await around.start();
+    expect((await ask(page, { host: 'xn--bcher-kva.example' })).body).toContain('bücher.example');
+  });
+});
+
+describe('a request that names no blocked site', () => {
+  it('gets a page that says so: no profile, no name, an address, no configuration yet', async () => {
+    const empty = await around.start({ FEED_URL: 'http://127.0.0.1:1' }, { isReady: false });
+    const unready = await ask(empty);
+    expect([unready.status, unready.headers['retry-after']]).toEqual([503, '1']);
+    await around.plane.commit(profile(1));
+    const page = await around.start();
+    expect((await ask(page)).body).toContain('This site is not blocked');
+    for (const host of [
+      null,
+      '[::1]:8081',
+      '192.0.2.1',
+      '*',
+      '-',
+      'a..b',
+      `${'a'.repeat(64)}.example`,
+    ]) {
+      const answer = await ask(page, { host });
+      expect([host, answer.status]).toEqual([host, 404]);
+      expect(answer.body).toContain('This is the page for blocked sites');
+    }
+  });
+
+  it('counts a whole URL as the target more than the Host header', async () => {
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    const page = await around.start();
+    const path = 'http://blocked.example/a';
+    expect((await ask(page, { host: 'other.example', path })).status).toBe(403);
+  });
+});
+
+describe('the language of the page', () => {
+  it('is the visitor’s, and the configured one where it has none of the visitor’s', async () => {
+    await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
+    const page = await around.start({ BLOCK_PAGE_LANGUAGE: 'pl' });
+    const languageFor = async (accepted: string) =>
+      (await ask(page, { headers: { 'Accept-Language': accepted } })).headers['content-language'];
+    expect(await languageFor('de-AT,de;q=0.9,en;q=0.8')).toBe('de');
+    expect(await languageFor('nl,zh;q=0.5')).toBe('pl');
+    const arabic = await ask(page, { headers: { 'Accept-Language': 'ar' } });
+    expect(arabic.body).toContain('<html lang="ar" dir="rtl">');
+  });
+});

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { BuiltInPage } from './built-in-page.js';
+import type { PageSubject } from './subject.js';
+import { displayName, Wording } from './wording.js';
+
+const EVIL = `"><script>alert(1)</script>&'`;
+const plain = { name: undefined, logo: undefined, support: undefined, phone: undefined };
+const brand = { ...plain, colour: '#1f4e79', onColour: '#ffffff' };
+const english = new Wording('en', 'UTC');
+const blocked: PageSubject = {
+  kind: 'blocked',
+  name: 'blocked.example',
+  reason: { code: 'list' },
+  target: undefined,
+  nextSwitch: undefined,
+  pageId: -1,
+};
+
+describe('BuiltInPage', () => {
+  it('allows its own style by hash, and nothing that is loaded', () => {
+    const page = new BuiltInPage(brand);
+    const style = /<style>([^]*?)<\/style>/.exec(page.render(blocked, english))?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(page.contentSecurityPolicy).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:`,
+    );
+  });
+
+  it('escapes whatever is inserted: names, categories and the brand', () => {
+    const link = { href: `https://help.example/${EVIL}`, text: EVIL };
+    const branded = { ...brand, name: EVIL, logo: `data:image/png,${EVIL}`, support: link };
+    const subject: PageSubject = {
+      ...blocked,
+      name: EVIL,
+      target: EVIL,
+      reason: { code: 'category', name: EVIL },
+    };
+    const html = new BuiltInPage(branded).render(subject, english);
+    expect(html).not.toContain('<script');
+    expect(html).not.toContain(EVIL);
+    expect(
+      html.match(/&quot;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;&amp;&#39;/g),
+    ).toHaveLength(8);
+  });
+
+  it('says what is the matter, for each subject', () => {
+    const page = new BuiltInPage(brand);
+    expect(page.render(blocked, english)).toContain('<h1>This site is blocked</h1>');
+    const others: PageSubject[] = [
+      { kind: 'not_blocked', name: 'free.example' },
+      { kind: 'no_name' },
+      { kind: 'not_ready' },
+    ];
+    for (const subject of others) {
+      const html = page.render(subject, english);
+      expect(html).toContain('Try again');
+      expect(html).not.toContain('<dl>');
+    }
+  });
+
+  it('shows the provider, how to reach it, and its logo', () => {
+    const page = new BuiltInPage({
+      ...brand,
+      name: 'Example Net',
+      logo: 'data:image/png;base64,AAAA',
+      support: { href: 'mailto:help@example.net', text: 'help@example.net' },
+      phone: { href: 'tel:+4912345', text: '+49 12345' },
+    });
+    const html = page.render(blocked, english);
+    expect(html).toContain('<title>This site is blocked – Example Net</title>');
+    expect(html).toContain('<img src="data:image/png;base64,AAAA" alt="Example Net">');
+    expect(html).toContain('<a href="mailto:help@example.net"><bdi>help@example.net</bdi></a>');
+    expect(html).toContain('<a href="tel:+4912345"><bdi>+49 12345</bdi></a>');
+  });
+});
+
+describe('displayName', () => {
+  it('shows a name as people write it, with its A-labels where it has any', () => {
+    expect(displayName('xn--bcher-kva.example')).toBe('bücher.example (xn--bcher-kva.example)');
+    for (const name of ['example.com', '127.1', '1.2.3', '0x7f.1', 'xn--a.example']) {
+      expect(displayName(name)).toBe(name);
+    }
+  });
+});
+
+describe('Wording', () => {
+  it('writes times on the wall clock of the schedules, in the visitor’s language', () => {
+    const nextSwitch = { atMs: Date.UTC(2026, 10, 23, 6, 30), isInPeriod: true };
+    const said = (language: 'de' | 'ar' | 'en') =>
+      new Wording(language, 'Europe/Berlin').schedule(nextSwitch).replace(/[\u2068\u2069]/g, '');
+    expect(said('de')).toBe('Diese Einstellungen gelten bis: Montag, 07:30');
+    expect(said('en')).toBe('These settings apply until: Monday 07:30');
+    expect(said('ar')).toContain('تسري هذه الإعدادات حتى');
+  });
+
+  it('isolates inserted texts from the direction of the sentence', () => {
+    const reason = new Wording('ar', 'UTC').reason({ code: 'category', name: 'Gambling' });
+    expect(reason).toBe('فئة محجوبة: \u2068Gambling\u2069');
+  });
+});

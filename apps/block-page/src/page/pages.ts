@@ -1,0 +1,60 @@
+import type { PlaceholderValues, Template } from '../content/template.js';
+import { type Language, LANGUAGES } from '../texts/index.js';
+import type { BuiltInPage } from './built-in-page.js';
+import type { BlockedSubject, PageSubject } from './subject.js';
+import { displayName, Wording } from './wording.js';
+
+/** Path of the files of custom pages, before the page id. */
+export const ASSETS_PATH = '/__assets/';
+
+export interface RenderedPage {
+  readonly page: 'built_in' | 'custom';
+  readonly html: string;
+}
+
+export interface PagesOptions {
+  readonly builtIn: BuiltInPage;
+  /** Zone of the schedules. */
+  readonly timeZone: string;
+}
+
+/** Renders the page for a subject. */
+export class Pages {
+  private readonly wordings: ReadonlyMap<Language, Wording>;
+
+  constructor(private readonly options: PagesOptions) {
+    this.wordings = new Map(
+      LANGUAGES.map((language) => [language, new Wording(language, options.timeZone)]),
+    );
+  }
+
+  /** @param template the custom page; null: the built-in page is wanted */
+  render(subject: PageSubject, template: Template | null, language: Language): RenderedPage {
+    const wording = this.wordings.get(language) as Wording;
+    if (subject.kind === 'blocked' && template !== null) {
+      return { page: 'custom', html: fill(template, subject, wording) };
+    }
+    return { page: 'built_in', html: this.options.builtIn.render(subject, wording) };
+  }
+}
+
+function fill(template: Template, subject: BlockedSubject, wording: Wording): string {
+  const { name, reason, target, nextSwitch, pageId } = subject;
+  const values: PlaceholderValues = {
+    name: displayName(name),
+    reason: wording.reason(reason),
+    reason_code: reason.code,
+    language: wording.language,
+    direction: wording.texts.direction,
+    page_id: String(pageId),
+    assets: `${ASSETS_PATH}${pageId}`,
+    ...(target !== undefined && { target: displayName(target) }),
+    ...(nextSwitch !== undefined && {
+      schedule: wording.schedule(nextSwitch),
+      next_switch: wording.timeOf(nextSwitch.atMs),
+    }),
+    ...(reason.code === 'category' && { category: reason.name ?? '' }),
+    ...(reason.code === 'application' && { application: reason.name ?? '' }),
+  };
+  return template.fill(values);
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendAsset } from '../content/send-asset.js';
+import type { CustomPages } from '../content/custom-pages.js';
+import type { BuiltInPage } from '../page/built-in-page.js';
+import { ASSETS_PATH, type Pages } from '../page/pages.js';
+import type { BlockReason, PageSubject } from '../page/subject.js';
+import { pageHeaders } from '../html/security-headers.js';
+import { type Language, LANGUAGES } from '../texts/index.js';
+import { negotiateLanguage } from '../texts/negotiate.js';
+
+const PREVIEW_PATH = /^\/__preview\/(default|0|[1-9]\d{0,9})$/;
+const BASE = 'http://ops.invalid';
+const NAME = 'www.blocked.example';
+const DEFAULT_PAGE = -1;
+const TWO_HOURS_MS = 7_200_000;
+
+const REASONS: readonly BlockReason[] = [
+  { code: 'category', name: 'Example category' },
+  { code: 'application', name: 'Example application' },
+  { code: 'list' },
+  { code: 'allow_list_only' },
+];
+const OTHER_SUBJECTS: readonly PageSubject[] = [
+  { kind: 'not_blocked', name: NAME },
+  { kind: 'no_name' },
+  { kind: 'not_ready' },
+];
+const SUBJECT_NAMES = [
+  ...REASONS.map(({ code }) => code),
+  ...OTHER_SUBJECTS.map(({ kind }) => kind),
+];
+
+export interface PreviewOptions {
+  readonly pages: Pages;
+  readonly builtIn: BuiltInPage;
+  readonly custom: CustomPages;
+  readonly language: Language;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Shows any page to staff, on the ops port: `/__preview/<page id or "default">?reason=…&lang=…&schedule=…`.
+ * Content that is there is shown whether or not a block page with that id exists yet.
+ */
+export class Preview {
+  constructor(private readonly options: PreviewOptions) {}
+
+  /** @returns false: the path is none of the preview's. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { url = '/' } = request;
+    if (!URL.canParse(url, BASE)) return false;
+    const { pathname, searchParams } = new URL(url, BASE);
+    if (pathname.startsWith(ASSETS_PATH)) {
+      sendAsset(request, response, this.options.custom, pathname.slice(ASSETS_PATH.length));
+      return true;
+    }
+    const id = PREVIEW_PATH.exec(pathname)?.[1];
+    if (id === undefined) return false;
+    const pageId = id === 'default' ? DEFAULT_PAGE : Number(id);
+    const subject = this.subjectOf(searchParams, pageId);
+    const language = this.languageOf(searchParams, request.headers['accept-language']);
+    if (typeof subject === 'string') respondText(response, 400, subject);
+    else if (language === null) {
+      respondText(response, 400, `lang must be one of ${LANGUAGES.join(', ')}\n`);
+    } else await this.show(response, subject, pageId, language);
+    return true;
+  }
+
+  private async show(
+    response: ServerResponse,
+    subject: PageSubject,
+    pageId: number,
+    language: Language,
+  ): Promise<void> {
+    const { pages, builtIn, custom } = this.options;
+    const template = pageId === DEFAULT_PAGE ? null : await custom.preview(pageId);
+    const { page, html } = pages.render(subject, template, language);
+    response.writeHead(200, pageHeaders(page, builtIn.contentSecurityPolicy, language)).end(html);
+  }
+
+  /** @returns what is wrong with the parameters, when it is a text */
+  private subjectOf(parameters: URLSearchParams, pageId: number): PageSubject | string {
+    const wanted = parameters.get('reason') ?? 'category';
+    const schedule = parameters.get('schedule') ?? 'none';
+    if (!['none', 'until', 'from'].includes(schedule)) {
+      return 'schedule must be one of none, until, from\n';
+    }
+    const other = OTHER_SUBJECTS.find(({ kind }) => kind === wanted);
+    if (other !== undefined) return other;
+    const reason = REASONS.find(({ code }) => code === wanted);
+    if (reason === undefined) return `reason must be one of ${SUBJECT_NAMES.join(', ')}\n`;
+    const nextSwitch =
+      schedule === 'none'
+        ? undefined
+        : { atMs: this.options.nowMs() + TWO_HOURS_MS, isInPeriod: schedule === 'until' };
+    return { kind: 'blocked', name: NAME, reason, target: undefined, nextSwitch, pageId };
+  }
+
+  private languageOf(parameters: URLSearchParams, accepted: string | undefined): Language | null {
+    const wanted = parameters.get('lang');
+    if (wanted === null) return negotiateLanguage(accepted, this.options.language);
+    return LANGUAGES.find((language) => language === wanted) ?? null;
+  }
+}
+
+function respondText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+}

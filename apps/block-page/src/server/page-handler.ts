@@ -1,0 +1,118 @@
+import {
+  type ClientAddress,
+  type ClientNetworks,
+  type RateTable,
+  type SubscriberKey,
+} from '@weir/clients';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CustomPages } from '../content/custom-pages.js';
+import { sendAsset } from '../content/send-asset.js';
+import type { Template } from '../content/template.js';
+import { type PageCounters, Refusal } from '../metrics/page-counters.js';
+import type { BuiltInPage } from '../page/built-in-page.js';
+import { ASSETS_PATH, type Pages } from '../page/pages.js';
+import { type PageSubject, STATUS } from '../page/subject.js';
+import type { Language } from '../texts/index.js';
+import { negotiateLanguage } from '../texts/negotiate.js';
+import { requestedName } from '../verdict/requested-name.js';
+import type { VisitorJudge } from '../verdict/visitor-judge.js';
+import { followForwardedFor } from '../visitor/forwarded-for.js';
+import { isPageRequest } from '../visitor/page-request.js';
+import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
+
+const RETRY_AFTER_SECONDS = '1';
+
+export interface PageHandlerOptions {
+  readonly judge: VisitorJudge;
+  readonly pages: Pages;
+  readonly builtIn: BuiltInPage;
+  readonly custom: CustomPages;
+  readonly trustedProxies: ClientNetworks;
+  readonly subscriber: SubscriberKey;
+  readonly rates: RateTable;
+  /** Requests that one subscriber gets answered in a second; 0: any number. */
+  readonly requestsPerSecond: number;
+  /** Clock in whole seconds above 0; it never goes back. */
+  readonly nowSeconds: () => number;
+  readonly language: Language;
+  readonly counters: PageCounters;
+}
+
+/** Answers requests for blocked sites. */
+export class PageHandler {
+  constructor(private readonly options: PageHandlerOptions) {}
+
+  /** @param client the sender of the request; becomes the visitor that a trusted proxy names */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: ClientAddress,
+  ): Promise<void> {
+    const { trustedProxies, custom, counters } = this.options;
+    const { headers, method, url = '/' } = request;
+    const forwardedFor = joined(headers['x-forwarded-for']);
+    if (!followForwardedFor(client, forwardedFor, trustedProxies)) {
+      return this.refuse(response, Refusal.unknownVisitor);
+    }
+    if (!this.admits(client)) return this.refuse(response, Refusal.rate);
+    if ((method === 'GET' || method === 'HEAD') && url.startsWith(ASSETS_PATH)) {
+      counters.assets++;
+      const [path] = url.slice(ASSETS_PATH.length).split('?', 1);
+      sendAsset(request, response, custom, path);
+      return;
+    }
+    if (!isPageRequest(method, headers)) return this.refuse(response, Refusal.noPage);
+    await this.answerPage(request, response, client);
+  }
+
+  private async answerPage(
+    { url = '/', headers }: IncomingMessage,
+    response: ServerResponse,
+    client: ClientAddress,
+  ): Promise<void> {
+    const { judge, pages, counters } = this.options;
+    const subject = await judge.judge(client, requestedName(url, headers.host));
+    const language = negotiateLanguage(headers['accept-language'], this.options.language);
+    const { page, html } = pages.render(subject, await this.templateOf(subject), language);
+    counters.countPage(page, subject);
+    const { contentSecurityPolicy } = this.options.builtIn;
+    const body = Buffer.from(html);
+    response.writeHead(STATUS[subject.kind], {
+      ...pageHeaders(page, contentSecurityPolicy, language),
+      'Content-Length': body.length,
+      ...(subject.kind === 'not_ready' && { 'Retry-After': RETRY_AFTER_SECONDS }),
+    });
+    response.end(body);
+  }
+
+  /** The custom page of a block page of type 1, if it has content. */
+  private async templateOf(subject: PageSubject): Promise<Template | null> {
+    const { custom } = this.options;
+    if (subject.kind !== 'blocked' || !custom.isConfigured(subject.pageId)) return null;
+    return custom.find(subject.pageId);
+  }
+
+  private admits(client: ClientAddress): boolean {
+    const { requestsPerSecond, subscriber, rates, nowSeconds } = this.options;
+    if (requestsPerSecond === 0) return true;
+    subscriber.identify(client);
+    return rates.admits(subscriber.first, subscriber.second, nowSeconds(), requestsPerSecond);
+  }
+
+  private refuse(response: ServerResponse, refusal: Refusal): void {
+    this.options.counters.refuse(refusal);
+    const isOverRate = refusal === Refusal.rate;
+    const status = isOverRate ? 429 : refusal === Refusal.unknownVisitor ? 400 : 403;
+    response.writeHead(status, {
+      ...COMMON_HEADERS,
+      'Content-Length': 0,
+      ...(isOverRate && { 'Retry-After': RETRY_AFTER_SECONDS }),
+    });
+    response.end();
+  }
+}
+
+/** A header that may come more than once: all of it. */
+function joined(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value;
+}

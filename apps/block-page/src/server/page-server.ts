@@ -1,0 +1,201 @@
+import {
+  ClientAddress,
+  type ClientConnections,
+  type ClientNetworks,
+  ProxyPreface,
+} from '@weir/clients';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type PageCounters, Refusal } from '../metrics/page-counters.js';
+import type { PageHandler } from './page-handler.js';
+import { COMMON_HEADERS } from '../html/security-headers.js';
+
+/** A browser sends the cookies of the blocked site along. */
+const LARGEST_HEADER_BYTES = 32 * 1024;
+const HEADER_MS = 5_000;
+const REQUEST_MS = 10_000;
+const CHECK_TIMEOUTS_EVERY_MS = 1_000;
+/** Longest silence on a connection. */
+const SILENCE_MS = 10_000;
+/** Longest that a connection may last, however slowly it is read. */
+const CONNECTION_MS = 60_000;
+const DRAIN_MS = 3_000;
+
+export interface PageServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly handler: PageHandler;
+  readonly trustedProxies: ClientNetworks;
+  readonly maxConnections: number;
+  /** Connections of one subscriber. */
+  readonly connections: ClientConnections;
+  readonly counters: PageCounters;
+  /** Told of errors of the listening socket and of defects; the server goes on. */
+  readonly onFault: (error: Error) => void;
+}
+
+/** The HTTP server of the page: bounds connections and requests, and knows whose they are. */
+export class PageServer {
+  private readonly server: Server;
+  private readonly clients = new WeakMap<Socket, ClientAddress>();
+  private readonly speakHttp: (socket: Socket) => void;
+  /** Connections, those whose client is not known yet included. */
+  private readonly open = new Set<Socket>();
+
+  constructor(private readonly options: PageServerOptions) {
+    const { counters, maxConnections } = options;
+    this.server = createServer(
+      {
+        maxHeaderSize: LARGEST_HEADER_BYTES,
+        headersTimeout: HEADER_MS,
+        requestTimeout: REQUEST_MS,
+        connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS,
+        // A request of HTTP/1.1 without Host gets the page for no name.
+        requireHostHeader: false,
+      },
+      (request, response) => {
+        void this.answer(request, response);
+      },
+    );
+    this.server.maxConnections = maxConnections;
+    this.server.timeout = SILENCE_MS;
+    // A connection ends with its first answer. What a client sent behind its request would wait for an answer for ever.
+    this.server.maxRequestsPerSocket = 1;
+    this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      void this.answer(request, response);
+    });
+    this.server.on('drop', () => {
+      counters.refuse(Refusal.crowded);
+    });
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      this.refuseMalformed(error, socket);
+    });
+    // A connection is taken by its client's address first, and by HTTP then.
+    const [speakHttp] = this.server.listeners('connection') as ((socket: Socket) => void)[];
+    this.speakHttp = speakHttp.bind(this.server);
+    this.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      this.identify(socket);
+    });
+  }
+
+  get connectionCount(): number {
+    return this.open.size;
+  }
+
+  /** @returns the port listened on. @throws the listen error (`EADDRINUSE` …). */
+  start(): Promise<number> {
+    const { host, port, onFault } = this.options;
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject).listen(port, host, () => {
+        this.server.off('error', reject).on('error', onFault);
+        resolve((this.server.address() as AddressInfo).port);
+      });
+    });
+  }
+
+  /** Takes no more connections, answers what has begun, then closes. */
+  async stop(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => {
+        resolve();
+      });
+    });
+    for (const socket of this.open) if (!this.clients.has(socket)) socket.destroy();
+    const timer = setTimeout(() => {
+      for (const socket of this.open) socket.destroy();
+    }, DRAIN_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  private identify(socket: Socket): void {
+    const client = new ClientAddress();
+    this.open.add(socket);
+    socket.once('close', () => this.open.delete(socket));
+    destroyAfter(socket, CONNECTION_MS);
+    if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
+      socket.destroy();
+      return;
+    }
+    if (!this.options.trustedProxies.has(client)) return this.admit(socket, client);
+    const deadline = destroyAfter(socket, HEADER_MS);
+    new ProxyPreface({
+      socket,
+      client,
+      nowMs: 0,
+      isOptional: true,
+      onClient: () => {
+        clearTimeout(deadline);
+        this.admit(socket, client);
+      },
+      onFault: () => {
+        this.turnAway(socket, Refusal.unproxied);
+      },
+    });
+  }
+
+  private admit(socket: Socket, client: ClientAddress): void {
+    // A proxy has the connections of many visitors.
+    if (!this.options.trustedProxies.has(client)) {
+      const { connections } = this.options;
+      const entered = connections.enter(client);
+      if (entered === null) return this.turnAway(socket, Refusal.crowded);
+      socket.once('close', () => {
+        connections.leave(entered);
+      });
+    }
+    this.clients.set(socket, client);
+    this.speakHttp(socket);
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { handler, counters, onFault } = this.options;
+    const client = new ClientAddress();
+    client.copyFrom(this.clients.get(request.socket) as ClientAddress);
+    try {
+      await handler.handle(request, response, client);
+    } catch (error) {
+      counters.refuse(Refusal.defect);
+      onFault(error as Error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { ...COMMON_HEADERS }).end();
+    }
+  }
+
+  private refuseMalformed({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+    if (code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    this.options.counters.refuse(Refusal.malformed);
+    const headers = Object.entries({ ...COMMON_HEADERS, 'Content-Length': '0' });
+    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    socket.end(`HTTP/1.1 ${malformedStatus(code)}\r\n${lines}\r\n`);
+  }
+
+  private turnAway(socket: Socket, refusal: Refusal): void {
+    this.options.counters.refuse(refusal);
+    socket.destroy();
+  }
+}
+
+/** Ends the connection after a while, whatever happens on it. @returns the timer, to be cleared. */
+function destroyAfter(socket: Socket, ms: number): NodeJS.Timeout {
+  const timer = setTimeout(() => socket.destroy(), ms);
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
+  return timer;
+}
+
+function malformedStatus(code: string | undefined): string {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return '431 Request Header Fields Too Large';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return '408 Request Timeout';
+    default:
+      return '400 Bad Request';
+  }
+}

@@ -1,0 +1,40 @@
+import type { Texts } from './texts.js';
+
+export const de: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Diese Website ist gesperrt',
+    text: 'Ihre eigenen Filtereinstellungen für diesen Internetanschluss sperren diese Website.',
+  },
+  notBlocked: {
+    title: 'Diese Website ist nicht gesperrt',
+    text:
+      'Ihre Filtereinstellungen sperren diese Website zurzeit nicht. Wurde sie gerade erst ' +
+      'erlaubt, kennt Ihr Gerät vielleicht noch die alte Antwort. Warten Sie eine Minute und ' +
+      'versuchen Sie es dann erneut.',
+  },
+  noName: {
+    title: 'Das ist die Seite für gesperrte Websites',
+    text: 'Sie sehen diese Seite anstelle einer Website, die Ihre Filtereinstellungen sperren.',
+  },
+  notReady: {
+    title: 'Dieser Dienst startet gerade',
+    text: 'Er kennt Ihre Einstellungen noch nicht. Bitte versuchen Sie es in einer Minute erneut.',
+  },
+  reasonLabel: 'Grund',
+  reason: {
+    category: (name) =>
+      name === undefined ? 'Gesperrte Kategorie' : `Gesperrte Kategorie: ${name}`,
+    application: (name) => (name === undefined ? 'Gesperrte App' : `Gesperrte App: ${name}`),
+    list: 'Ihre Liste gesperrter Websites',
+    allowListOnly: 'Nur Websites, die Sie erlaubt haben, lassen sich öffnen',
+  },
+  leadsToLabel: 'Verweist auf',
+  scheduleLabel: 'Zeitplan',
+  scheduleUntil: (time) => `Diese Einstellungen gelten bis: ${time}`,
+  scheduleFrom: (time) => `Nächster Wechsel der Einstellungen: ${time}`,
+  advice: 'Wer die Filtereinstellungen verwaltet, kann diese Website erlauben.',
+  tryAgain: 'Erneut versuchen',
+  helpLabel: 'Hilfe',
+  privacy: 'Diese Seite setzt keine Cookies und lädt nichts von anderen Servern.',
+};

@@ -1,0 +1,39 @@
+import type { Texts } from './texts.js';
+
+export const en: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'This site is blocked',
+    text: 'It is blocked by your own filter settings for this internet connection.',
+  },
+  notBlocked: {
+    title: 'This site is not blocked',
+    text:
+      'Your filter settings do not block this site now. If it was allowed a moment ago, your ' +
+      'device may still remember the old answer. Wait a minute, then try again.',
+  },
+  noName: {
+    title: 'This is the page for blocked sites',
+    text: 'You see this page in place of a site that your filter settings block.',
+  },
+  notReady: {
+    title: 'This service is starting',
+    text: 'It does not know your settings yet. Please try again in a minute.',
+  },
+  reasonLabel: 'Reason',
+  reason: {
+    category: (name) => (name === undefined ? 'Blocked category' : `Blocked category: ${name}`),
+    application: (name) =>
+      name === undefined ? 'Blocked application' : `Blocked application: ${name}`,
+    list: 'Your list of blocked sites',
+    allowListOnly: 'Only sites that you have allowed can be opened',
+  },
+  leadsToLabel: 'Leads to',
+  scheduleLabel: 'Schedule',
+  scheduleUntil: (time) => `These settings apply until: ${time}`,
+  scheduleFrom: (time) => `These settings change: ${time}`,
+  advice: 'The person who manages the filter settings can allow this site.',
+  tryAgain: 'Try again',
+  helpLabel: 'Help',
+  privacy: 'This page sets no cookies and loads nothing from other servers.',
+};

@@ -1,0 +1,41 @@
+import type { Texts } from './texts.js';
+
+export const es: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Este sitio está bloqueado',
+    text: 'Sus propios ajustes de filtrado para esta conexión a internet bloquean este sitio.',
+  },
+  notBlocked: {
+    title: 'Este sitio no está bloqueado',
+    text:
+      'Sus ajustes de filtrado no bloquean este sitio en este momento. Si se acaba de ' +
+      'permitir, puede que su dispositivo aún recuerde la respuesta anterior. Espere un minuto ' +
+      'y vuelva a intentarlo.',
+  },
+  noName: {
+    title: 'Esta es la página de los sitios bloqueados',
+    text: 'Esta página aparece en lugar de un sitio que sus ajustes de filtrado bloquean.',
+  },
+  notReady: {
+    title: 'Este servicio se está iniciando',
+    text: 'Todavía no conoce sus ajustes. Vuelva a intentarlo dentro de un minuto.',
+  },
+  reasonLabel: 'Motivo',
+  reason: {
+    category: (name) =>
+      name === undefined ? 'Categoría bloqueada' : `Categoría bloqueada: ${name}`,
+    application: (name) =>
+      name === undefined ? 'Aplicación bloqueada' : `Aplicación bloqueada: ${name}`,
+    list: 'Su lista de sitios bloqueados',
+    allowListOnly: 'Solo se pueden abrir los sitios que usted ha permitido',
+  },
+  leadsToLabel: 'Redirige a',
+  scheduleLabel: 'Horario',
+  scheduleUntil: (time) => `Estos ajustes se aplican hasta: ${time}`,
+  scheduleFrom: (time) => `Próximo cambio de ajustes: ${time}`,
+  advice: 'La persona que administra los ajustes de filtrado puede permitir este sitio.',
+  tryAgain: 'Volver a intentarlo',
+  helpLabel: 'Ayuda',
+  privacy: 'Esta página no usa cookies ni carga nada de otros servidores.',
+};

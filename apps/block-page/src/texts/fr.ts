@@ -1,0 +1,40 @@
+import type { Texts } from './texts.js';
+
+export const fr: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Ce site est bloqué',
+    text: 'Vos propres réglages de filtrage pour cette connexion internet bloquent ce site.',
+  },
+  notBlocked: {
+    title: 'Ce site n’est pas bloqué',
+    text:
+      'Vos réglages de filtrage ne bloquent pas ce site actuellement. S’il vient d’être ' +
+      'autorisé, votre appareil a peut-être gardé l’ancienne réponse en mémoire. Attendez ' +
+      'une minute, puis réessayez.',
+  },
+  noName: {
+    title: 'Voici la page des sites bloqués',
+    text: 'Cette page s’affiche à la place d’un site que vos réglages de filtrage bloquent.',
+  },
+  notReady: {
+    title: 'Ce service démarre',
+    text: 'Il ne connaît pas encore vos réglages. Veuillez réessayer dans une minute.',
+  },
+  reasonLabel: 'Motif',
+  reason: {
+    category: (name) => (name === undefined ? 'Catégorie bloquée' : `Catégorie bloquée : ${name}`),
+    application: (name) =>
+      name === undefined ? 'Application bloquée' : `Application bloquée : ${name}`,
+    list: 'Votre liste de sites bloqués',
+    allowListOnly: 'Seuls les sites que vous avez autorisés peuvent être ouverts',
+  },
+  leadsToLabel: 'Redirige vers',
+  scheduleLabel: 'Plage horaire',
+  scheduleUntil: (time) => `Ces réglages s’appliquent jusqu’à : ${time}`,
+  scheduleFrom: (time) => `Prochain changement de réglages : ${time}`,
+  advice: 'La personne qui gère les réglages de filtrage peut autoriser ce site.',
+  tryAgain: 'Réessayer',
+  helpLabel: 'Aide',
+  privacy: 'Cette page n’utilise pas de cookies et ne charge rien depuis d’autres serveurs.',
+};

@@ -1,0 +1,40 @@
+import type { Texts } from './texts.js';
+
+export const it: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Questo sito è bloccato',
+    text: 'Le tue impostazioni di filtro per questa connessione a internet bloccano questo sito.',
+  },
+  notBlocked: {
+    title: 'Questo sito non è bloccato',
+    text:
+      'Al momento le tue impostazioni di filtro non bloccano questo sito. Se è stato appena ' +
+      'consentito, il dispositivo potrebbe ricordare ancora la vecchia risposta. Attendi un ' +
+      'minuto e riprova.',
+  },
+  noName: {
+    title: 'Questa è la pagina dei siti bloccati',
+    text: 'Questa pagina compare al posto di un sito bloccato dalle tue impostazioni di filtro.',
+  },
+  notReady: {
+    title: 'Questo servizio si sta avviando',
+    text: 'Non conosce ancora le tue impostazioni. Riprova tra un minuto.',
+  },
+  reasonLabel: 'Motivo',
+  reason: {
+    category: (name) => (name === undefined ? 'Categoria bloccata' : `Categoria bloccata: ${name}`),
+    application: (name) =>
+      name === undefined ? 'Applicazione bloccata' : `Applicazione bloccata: ${name}`,
+    list: 'Il tuo elenco di siti bloccati',
+    allowListOnly: 'Si possono aprire solo i siti che hai consentito',
+  },
+  leadsToLabel: 'Rimanda a',
+  scheduleLabel: 'Programmazione',
+  scheduleUntil: (time) => `Queste impostazioni valgono fino a: ${time}`,
+  scheduleFrom: (time) => `Prossimo cambio delle impostazioni: ${time}`,
+  advice: 'Chi gestisce le impostazioni di filtro può consentire questo sito.',
+  tryAgain: 'Riprova',
+  helpLabel: 'Assistenza',
+  privacy: 'Questa pagina non usa cookie e non carica nulla da altri server.',
+};

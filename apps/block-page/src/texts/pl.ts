@@ -1,0 +1,40 @@
+import type { Texts } from './texts.js';
+
+export const pl: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Ta strona jest zablokowana',
+    text: 'Tę stronę blokują Twoje własne ustawienia filtra dla tego łącza internetowego.',
+  },
+  notBlocked: {
+    title: 'Ta strona nie jest zablokowana',
+    text:
+      'Twoje ustawienia filtra nie blokują teraz tej strony. Jeśli właśnie na nią zezwolono, ' +
+      'urządzenie może jeszcze pamiętać starą odpowiedź. Odczekaj minutę i spróbuj ponownie.',
+  },
+  noName: {
+    title: 'To jest strona dla zablokowanych witryn',
+    text: 'Zastępuje ona stronę, którą blokują Twoje ustawienia filtra.',
+  },
+  notReady: {
+    title: 'Ta usługa się uruchamia',
+    text: 'Nie zna jeszcze Twoich ustawień. Spróbuj ponownie za minutę.',
+  },
+  reasonLabel: 'Powód',
+  reason: {
+    category: (name) =>
+      name === undefined ? 'Zablokowana kategoria' : `Zablokowana kategoria: ${name}`,
+    application: (name) =>
+      name === undefined ? 'Zablokowana aplikacja' : `Zablokowana aplikacja: ${name}`,
+    list: 'Twoja lista zablokowanych stron',
+    allowListOnly: 'Można otwierać tylko strony, na które zezwolono',
+  },
+  leadsToLabel: 'Prowadzi do',
+  scheduleLabel: 'Harmonogram',
+  scheduleUntil: (time) => `Koniec obowiązywania tych ustawień: ${time}`,
+  scheduleFrom: (time) => `Następna zmiana ustawień: ${time}`,
+  advice: 'Osoba, która zarządza ustawieniami filtra, może zezwolić na tę stronę.',
+  tryAgain: 'Spróbuj ponownie',
+  helpLabel: 'Pomoc',
+  privacy: 'Ta strona nie używa plików cookie i nie pobiera niczego z innych serwerów.',
+};

@@ -1,0 +1,43 @@
+import type { Texts } from './texts.js';
+
+export const pt: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Este site está bloqueado',
+    text:
+      'As suas próprias configurações de filtro para esta conexão à internet bloqueiam ' +
+      'este site.',
+  },
+  notBlocked: {
+    title: 'Este site não está bloqueado',
+    text:
+      'As suas configurações de filtro não bloqueiam este site neste momento. Se acabou de ' +
+      'ser permitido, o seu dispositivo pode ainda lembrar-se da resposta antiga. Espere ' +
+      'um minuto e tente de novo.',
+  },
+  noName: {
+    title: 'Esta é a página dos sites bloqueados',
+    text: 'Esta página aparece no lugar de um site que as suas configurações de filtro bloqueiam.',
+  },
+  notReady: {
+    title: 'Este serviço ainda não está pronto',
+    text: 'Ainda não conhece as suas configurações. Tente de novo dentro de um minuto.',
+  },
+  reasonLabel: 'Motivo',
+  reason: {
+    category: (name) =>
+      name === undefined ? 'Categoria bloqueada' : `Categoria bloqueada: ${name}`,
+    application: (name) =>
+      name === undefined ? 'Aplicação bloqueada' : `Aplicação bloqueada: ${name}`,
+    list: 'A sua lista de sites bloqueados',
+    allowListOnly: 'Só podem ser abertos os sites que permitiu',
+  },
+  leadsToLabel: 'Aponta para',
+  scheduleLabel: 'Horário',
+  scheduleUntil: (time) => `Estas configurações valem até: ${time}`,
+  scheduleFrom: (time) => `Próxima mudança de configurações: ${time}`,
+  advice: 'A pessoa que administra as configurações de filtro pode permitir este site.',
+  tryAgain: 'Tentar de novo',
+  helpLabel: 'Ajuda',
+  privacy: 'Esta página não usa cookies nem carrega nada de outros servidores.',
+};

@@ -1,0 +1,41 @@
+import type { Texts } from './texts.js';
+
+export const tr: Texts = {
+  direction: 'ltr',
+  blocked: {
+    title: 'Bu site engellendi',
+    text: 'Bu siteyi, bu internet bağlantısı için kendi filtre ayarlarınız engelliyor.',
+  },
+  notBlocked: {
+    title: 'Bu site engellenmiyor',
+    text:
+      'Filtre ayarlarınız bu siteyi şu anda engellemiyor. Siteye az önce izin verildiyse ' +
+      'cihazınız eski yanıtı hâlâ hatırlıyor olabilir. Bir dakika bekleyin, sonra yeniden ' +
+      'deneyin.',
+  },
+  noName: {
+    title: 'Bu, engellenen siteler için gösterilen sayfadır',
+    text: 'Bu sayfayı, filtre ayarlarınızın engellediği bir sitenin yerine görüyorsunuz.',
+  },
+  notReady: {
+    title: 'Bu hizmet başlatılıyor',
+    text: 'Ayarlarınızı henüz bilmiyor. Lütfen bir dakika sonra yeniden deneyin.',
+  },
+  reasonLabel: 'Neden',
+  reason: {
+    category: (name) =>
+      name === undefined ? 'Engellenen kategori' : `Engellenen kategori: ${name}`,
+    application: (name) =>
+      name === undefined ? 'Engellenen uygulama' : `Engellenen uygulama: ${name}`,
+    list: 'Engellenen siteler listeniz',
+    allowListOnly: 'Yalnızca izin verdiğiniz siteler açılabilir',
+  },
+  leadsToLabel: 'Yönlendirdiği ad',
+  scheduleLabel: 'Zaman çizelgesi',
+  scheduleUntil: (time) => `Bu ayarların bitişi: ${time}`,
+  scheduleFrom: (time) => `Ayarların bir sonraki değişimi: ${time}`,
+  advice: 'Filtre ayarlarını yöneten kişi bu siteye izin verebilir.',
+  tryAgain: 'Yeniden dene',
+  helpLabel: 'Yardım',
+  privacy: 'Bu sayfa çerez kullanmaz ve başka sunuculardan hiçbir şey yüklemez.',
+};

@@ -1,0 +1,222 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DnsWatch } from './dns-watch.js';
+import { isInstalled } from './fresh-clone.js';
+import { LocalStack, root } from './local-stack.js';
+import type { ManagementClient } from './management-client.js';
+import { PORTS } from './ports.js';
+import { ask } from './resolver-client.js';
+import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
+
+const BLOCKED = '127.0.0.1';
+const DNS = [PORTS.dns, PORTS.dns + 1] as const;
+const WAIT = { timeout: 60_000, interval: 20 };
+
+/**
+ * Blocks and permits a name in turn, and asks every resolver at once whether an acknowledgement by all of them is
+ * true.
+ */
+class Writer {
+  readonly counts = { acknowledged: 0, incomplete: 0, refused: 0 };
+  readonly lies: string[] = [];
+  private isStopped = false;
+
+  constructor(
+    private readonly api: ManagementClient,
+    private readonly answers: (qname: string) => Promise<readonly string[]>,
+  ) {}
+
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  async run(): Promise<void> {
+    let suspected: { readonly revision: number; readonly what: string } | null = null;
+    for (let type = 'deny'; !this.isStopped; type = type === 'deny' ? 'allow' : 'deny') {
+      const change = { type, domain: 'written.example' };
+      const made = await this.api.call('POST', '/profile/1/bw_list', change).catch(() => null);
+      if (made?.status !== 201) {
+        this.counts.refused++;
+        continue;
+      }
+      // A restore may have taken back what was in force when it was acknowledged; then the revisions begin again
+      // below it.
+      if (suspected !== null && made.revision > suspected.revision) this.lies.push(suspected.what);
+      suspected = null;
+      if (made.applied !== '2/2') {
+        this.counts.incomplete++;
+        continue;
+      }
+      this.counts.acknowledged++;
+      const expected = type === 'deny' ? BLOCKED : UPSTREAM_ADDRESS;
+      const found = await this.answers('www.written.example');
+      if (found.every((answer) => answer === expected)) continue;
+      suspected = { revision: made.revision, what: `${made.revision} ${type}: ${found.join()}` };
+    }
+    if (suspected !== null) this.lies.push(suspected.what);
+  }
+}
+
+describe('Weir on one machine', () => {
+  let upstream: Awaited<ReturnType<typeof startUpstream>>;
+  let stack: LocalStack;
+  let api: ManagementClient;
+
+  const deny = (domain: string) => api.call('POST', '/profile/1/bw_list', { type: 'deny', domain });
+  const answers = (qname: string) =>
+    Promise.all(DNS.map(async (port) => (await ask(port, qname)).join()));
+  const everywhere = (answer: string) => DNS.map(() => answer);
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    stack = new LocalStack({ UPSTREAMS: upstream.endpoint });
+    api = await stack.start();
+    await api.call('POST', '/blockpage/', { id: 1, type: 0 });
+    await api.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 } });
+    await api.call('POST', '/net/', { ip: '127.0.0.1', profile_id: 1 });
+  });
+  afterAll(async () => {
+    await stack.remove();
+    await upstream.close();
+  });
+
+  it.each(['control-plane', 'block-page', 'postgres', 'redis', 'resolver-1'])(
+    'has %s back by itself when it is killed, and the others answer all the while',
+    async (name) => {
+      const watches = DNS.map((port) => new DnsWatch(port, UPSTREAM_ADDRESS));
+      expect(await deny(`before-${name}.example`)).toMatchObject({ status: 201, applied: '2/2' });
+      const killed = stack.pid(name);
+      const killedMs = performance.now();
+      process.kill(killed, 'SIGKILL');
+      await stack.terminal.waitFor(`${name} is up again`, WAIT.timeout);
+      const seconds = ((performance.now() - killedMs) / 1000).toFixed(1);
+      process.stdout.write(`${name}: up again ${seconds} s after it was killed\n`);
+      expect(stack.pid(name)).not.toBe(killed);
+
+      await vi.waitFor(async () => {
+        const change = await deny(`after-${name}.example`);
+        expect(change).toMatchObject({ status: 201, applied: '2/2' });
+      }, WAIT);
+      for (const when of ['before', 'after']) {
+        expect(await answers(`www.${when}-${name}.example`)).toEqual(everywhere(BLOCKED));
+      }
+      await Promise.all(watches.map((watch) => watch.stop()));
+      const others = name.startsWith('resolver') ? watches.slice(0, 1) : watches;
+      for (const { lost, answered } of others) {
+        expect(lost).toEqual([]);
+        expect(answered).toBeGreaterThan(10);
+      }
+      expect(stack.terminal.output).toContain(`${name} ended by itself (killed by SIGKILL); it is`);
+      const label = `{process="${name}"}`;
+      expect(await stack.metric(`weir_stack_process_restarts_total${label}`)).toBe(1);
+      expect(await stack.metric(`weir_stack_process_up${label}`)).toBe(1);
+    },
+  );
+
+  it('restores a backup while everything runs and changes are made', async () => {
+    const file = join(stack.folder, 'weir.backup');
+    expect(await deny('kept.example')).toMatchObject({ applied: '2/2' });
+    const backup = stack.run('tools/dist/backup.js', file);
+    expect([await backup.exitCode(), backup.output]).toEqual([
+      0,
+      expect.stringMatching(/revision \d+ is in .*weir\.backup: [\d,]+ bytes/),
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await deny('lost.example')).toMatchObject({ applied: '2/2' });
+    await api.call('DELETE', '/profile/1/bw_list/kept.example');
+    const writer = new Writer(api, answers);
+    const writing = writer.run();
+    const watches = DNS.map((port) => new DnsWatch(port, UPSTREAM_ADDRESS));
+    const refused = stack.run('tools/dist/restore.js', file);
+    expect([await refused.exitCode(), refused.output]).toEqual([
+      1,
+      expect.stringContaining('the database holds a configuration; --replace says that it may go'),
+    ]);
+    const restore = stack.run('tools/dist/restore.js', file, '--replace');
+    expect([await restore.exitCode(), restore.output]).toEqual([
+      0,
+      expect.stringMatching(/^the database is at revision \d+ again/m),
+    ]);
+    const restoredMs = performance.now();
+    await vi.waitFor(async () => {
+      expect(await answers('www.kept.example')).toEqual(everywhere(BLOCKED));
+      expect(await answers('www.lost.example')).toEqual(everywhere(UPSTREAM_ADDRESS));
+    }, WAIT);
+    process.stdout.write(
+      `restored and in force everywhere ${((performance.now() - restoredMs) / 1000).toFixed(2)} s after the command\n`,
+    );
+    await vi.waitFor(async () => {
+      expect(await deny('newer.example')).toMatchObject({ status: 201, applied: '2/2' });
+    }, WAIT);
+    writer.stop();
+    await writing;
+    await Promise.all(watches.map((watch) => watch.stop()));
+    process.stdout.write(`changes meanwhile: ${JSON.stringify(writer.counts)}\n`);
+    expect(writer.lies).toEqual([]);
+    expect(writer.counts.acknowledged).toBeGreaterThan(10);
+    for (const { lost } of watches) expect(lost).toEqual([]);
+    expect(await answers('www.kept.example')).toEqual(everywhere(BLOCKED));
+    expect(await answers('www.newer.example')).toEqual(everywhere(BLOCKED));
+    for (const index of DNS.keys()) {
+      const metrics = await fetch(`http://127.0.0.1:${PORTS.ops + 10 + index}/metrics`);
+      expect(await metrics.text()).toContain('weir_resolver_digest_mismatches_total 0');
+    }
+  });
+
+  const guide = readFileSync(join(root, 'docs/operations/backup-restore.md'), 'utf8');
+  const commands = Array.from(guide.matchAll(/^```sh\n([^]*?)^```$/gm), ([, lines]) =>
+    lines.trim(),
+  );
+  const outcomes = [
+    [0, /revision \d+ is in /],
+    [0, /^it is whole$/m],
+    [1, /the database holds a configuration/],
+    [0, /^the database is at revision \d+ again/m],
+    [0, /^UPDATE 1$/m],
+  ] as const;
+
+  it('is told five commands about backups', () => {
+    expect(commands).toHaveLength(outcomes.length);
+  });
+
+  it.each(commands.map((command, i) => [command, ...outcomes[i]] as const))(
+    'does with %j what the page about backups says',
+    async (command, exitCode, output) => {
+      if (command.startsWith('psql ') && !isInstalled('psql')) {
+        process.stderr.write('SKIPPED: a command with psql, which is not installed\n');
+        return;
+      }
+      const played = stack.play(command.replaceAll('/var/backups', stack.folder));
+      expect([await played.exitCode(), played.output]).toEqual([
+        exitCode,
+        expect.stringMatching(output),
+      ]);
+      await vi.waitFor(async () => {
+        expect(await deny('after-a-command.example')).toMatchObject({ applied: '2/2' });
+      }, WAIT);
+      expect(await answers('www.after-a-command.example')).toEqual(everywhere(BLOCKED));
+    },
+  );
+
+  it('says plainly that a process does not stay up, and stops all the same', async () => {
+    const ends = () => stack.terminal.output.match(/^block-page ended by itself/gm)?.length ?? 0;
+    while (!stack.terminal.output.includes('is only tried every 30 s now')) {
+      const before = ends();
+      process.kill(stack.pid('block-page'), 'SIGKILL');
+      await vi.waitFor(() => {
+        expect(ends()).toBe(before + 1);
+      }, WAIT);
+      if (stack.terminal.output.includes('is only tried every 30 s now')) break;
+      await vi.waitFor(() => stack.pid('block-page'), WAIT);
+    }
+    const ready = await fetch(`http://127.0.0.1:${PORTS.ops + 30}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, 'not running: block-page\n']);
+    expect(await stack.metric('weir_stack_process_up{process="block-page"}')).toBe(0);
+    expect(await answers('www.newer.example')).toEqual(everywhere(BLOCKED));
+    const children = stack.children();
+    expect(await stack.terminal.interrupt('SIGTERM')).toBe(0);
+    expect(children.filter((pid) => readdirSync('/proc').includes(String(pid)))).toEqual([]);
+    expect(readdirSync(join(stack.folder, 'data'))).not.toContain('stack.lock');
+  });
+});

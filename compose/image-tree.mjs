@@ -1,0 +1,122 @@
+// `node compose/image-tree.mjs <target> <folder>`: lays out in a folder what the image of one process holds, and
+// nothing else. The Dockerfile runs it once everything is compiled.
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MANIFESTS = ['package.json', '*/package.json', '{apps,libs}/*/package.json'];
+const LOCK = 'package-lock.json';
+
+/** What a target runs: its workspace, what of its code and packages (all by default), and data that it reads. */
+const TARGETS = {
+  'control-plane': { workspace: 'apps/control-plane', data: ['catalogue'] },
+  resolver: { workspace: 'apps/resolver' },
+  'block-page': { workspace: 'apps/block-page' },
+  migrate: {
+    workspace: 'tools',
+    compiled: ['migrate.js', 'migrate'],
+    packages: ['@weir/ops', 'pg'],
+    data: ['prisma/migrations'],
+  },
+};
+
+/** Files that only a compiler or a debugger reads, and Prisma's query compilers of databases other than PostgreSQL. */
+const LEFT_OUT = [
+  '**/node_modules/.bin',
+  'node_modules/.package-lock.json',
+  '**/*.tsbuildinfo',
+  '**/.tsbuildinfo',
+  '**/node_modules/@types',
+  '**/*.d.{ts,mts,cts}',
+  '**/*.map',
+  'node_modules/@prisma/client/runtime/query_compiler_*.{cockroachdb,mysql,sqlite,sqlserver}.*',
+  LOCK,
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const [target, folder] = process.argv.slice(2);
+if (!Object.hasOwn(TARGETS, target ?? '') || folder === undefined) {
+  process.stderr.write(`usage: image-tree.mjs ${Object.keys(TARGETS).join('|')} <folder>\n`);
+  process.exit(1);
+}
+const { workspace, compiled, packages, data = [] } = TARGETS[target];
+
+const copy = (path) => cpSync(join(root, path), join(folder, path), { recursive: true });
+
+/**
+ * Takes out of a manifest what the target does not need. npm alone would install a package that is for development here
+ * when another workspace has it for use.
+ */
+function trim(owner, manifest) {
+  delete manifest.devDependencies;
+  if (owner !== workspace || packages === undefined) return;
+  delete manifest.optionalDependencies;
+  const kept = Object.entries(manifest.dependencies).filter(([name]) => packages.includes(name));
+  manifest.dependencies = Object.fromEntries(kept);
+}
+
+function rewrite(path, change) {
+  const file = join(folder, path);
+  const value = JSON.parse(readFileSync(file, 'utf8'));
+  change(value);
+  writeFileSync(file, JSON.stringify(value, null, 2));
+}
+
+function installPackages() {
+  const paths = globSync(MANIFESTS, { cwd: root });
+  for (const path of [...paths, LOCK]) copy(path);
+  for (const path of paths) rewrite(path, (manifest) => trim(dirname(path), manifest));
+  rewrite(LOCK, ({ packages: locked }) => {
+    for (const path of paths) trim(dirname(path), locked[dirname(path).replace(/^\.$/, '')]);
+  });
+  // Without --omit=optional npm installs what is optional and for development, TypeScript among it.
+  const omit = ['--omit=dev', '--omit=optional', '--ignore-scripts'];
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', ['ci', `--workspace=${workspace}`, ...omit, ...quiet], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
+}
+
+/** Folders of the workspaces that the target needs: npm has linked these and no others. */
+function linkedWorkspaces() {
+  const scope = join(folder, 'node_modules', '@weir');
+  return readdirSync(scope).map((name) =>
+    relative(realpathSync(folder), realpathSync(join(scope, name))),
+  );
+}
+
+function addCompiledCode() {
+  for (const path of linkedWorkspaces()) {
+    if (path !== workspace || compiled === undefined) copy(join(path, 'dist'));
+    else for (const name of compiled) copy(join(path, 'dist', name));
+  }
+}
+
+function removeWhatDoesNotRun() {
+  const linked = linkedWorkspaces();
+  for (const path of globSync('{{apps,libs}/*,*}/package.json', { cwd: folder })) {
+    const owner = dirname(path);
+    if (!linked.includes(owner)) rmSync(join(folder, owner), { recursive: true });
+  }
+  for (const path of globSync(LEFT_OUT, { cwd: folder })) {
+    rmSync(join(folder, path), { recursive: true, force: true });
+  }
+}
+
+installPackages();
+addCompiledCode();
+removeWhatDoesNotRun();
+for (const path of data) copy(path);
+process.stdout.write(`${basename(folder)}: ${linkedWorkspaces().join(', ')}\n`);

@@ -1,0 +1,120 @@
+import type { Variable, VariableSchema } from '@weir/ops';
+import {
+  BUILD_ARGUMENTS,
+  IMAGE_DEFAULTS,
+  PASSWORDS,
+  PROCESS_SCHEMAS,
+  MACHINE,
+  SET_IN_THE_FILES,
+} from './settings.js';
+
+const COLUMNS = 120;
+
+const INTRODUCTION = `Settings of docker-compose.yml.
+compose/make-env.sh copies this file to .env and fills in the secrets, which are all that is required.
+What stands behind # is the default; take away the # to set something else.
+A file that a setting names has its place in compose/files/<process>; the process finds it as /etc/weir/<file>.
+Generated from the processes' own descriptions: npm test -- --project unit -u compose`;
+
+/** Heading of what these processes have in common. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  'control-plane,resolver,block-page': 'Every process',
+  'control-plane,resolver': 'Control plane and resolvers',
+  'control-plane,block-page': 'Control plane and block page',
+  'resolver,block-page': 'Resolvers and block page',
+  'control-plane': 'Control plane',
+  resolver: 'Resolvers',
+  'block-page': 'Block page',
+  migrate: 'Migrations',
+};
+
+/** The text of `.env.example`: what must be set, then everything that may be. */
+export function renderEnvExample(version: string): string {
+  const offered = offeredVariables();
+  const secrets = offered.filter(({ variable }) => isRequired(variable));
+  const settings = offered.filter(({ variable }) => !isRequired(variable));
+  const sections = Object.entries(HEADINGS).map(([users, heading]) =>
+    section(
+      heading,
+      settings.filter((one) => one.users.join() === users),
+    ),
+  );
+  return [
+    comment(INTRODUCTION),
+    section('Secrets: letters and digits', [...secrets, ...entries(PASSWORDS)]),
+    section('This machine', [...entries(MACHINE), versionEntry(version)]),
+    ...sections,
+    section('Building the images', entries(BUILD_ARGUMENTS)),
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+interface Entry {
+  readonly name: string;
+  readonly variable: Variable<unknown>;
+  readonly users: readonly string[];
+}
+
+function offeredVariables(): readonly Entry[] {
+  const names = new Set(Object.values(PROCESS_SCHEMAS).flatMap((schema) => Object.keys(schema)));
+  return [...names]
+    .filter((name) => !SET_IN_THE_FILES.includes(name))
+    .map((name) => {
+      const having = Object.entries(PROCESS_SCHEMAS).filter(([, schema]) => name in schema);
+      const described = having[0][1][name];
+      const variable = { ...described, default: IMAGE_DEFAULTS[name] ?? described.default };
+      return { name, variable, users: having.map(([user]) => user) };
+    });
+}
+
+function versionEntry(version: string): Entry {
+  const variable = {
+    description: 'Tag of Weir’s images.',
+    allowed: 'a tag',
+    default: version,
+  } as Variable<unknown>;
+  return { name: 'WEIR_VERSION', variable, users: [] };
+}
+
+function entries(schema: VariableSchema): Entry[] {
+  return Object.entries(schema).map(([name, variable]) => ({ name, variable, users: [] }));
+}
+
+function isRequired({ default: value, absent }: Variable<unknown>): boolean {
+  return value === undefined && absent === undefined;
+}
+
+function section(heading: string, variables: readonly Entry[]): string {
+  if (variables.length === 0) return '';
+  const rule = `# ── ${heading} `;
+  return `${rule.padEnd(COLUMNS, '─')}\n\n${variables.map(setting).join('\n')}`;
+}
+
+function setting({ name, variable }: Entry): string {
+  const { description, allowed, default: value = '' } = variable;
+  const what = comment(`${description}\nMay be: ${allowed}.`);
+  return `${what}${isRequired(variable) ? '' : '#'}${name}=${quoted(value)}\n`;
+}
+
+/** As Compose reads it: a # or a { would not be text otherwise. */
+function quoted(value: string): string {
+  return /^[\w.,:/@+-]*$/.test(value) ? value : `'${value}'`;
+}
+
+function comment(text: string): string {
+  const lines = text.split('\n').flatMap(wrapped);
+  return lines.map((line) => `# ${line}\n`).join('');
+}
+
+function wrapped(line: string): string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.split(' ')) {
+    if (current !== '' && current.length + word.length + 3 > COLUMNS) {
+      lines.push(current);
+      current = word;
+    } else current = current === '' ? word : `${current} ${word}`;
+  }
+  return [...lines, current];
+}

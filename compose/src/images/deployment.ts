@@ -1,0 +1,99 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Container, inspectContainer } from './docker.js';
+import { type Outcome, outcomeOf, run } from './run.js';
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Address of the name server that stands for the internet, in the network of docker-compose.yml. */
+export const UPSTREAM = '172.30.53.200';
+/** Its answer to everything. */
+export const UPSTREAM_ANSWER = '198.51.100.80';
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** `X-Config-Applied`. */
+  readonly applied: string | null;
+}
+
+/** docker-compose.yml in a copy of the repository: what git has, and changes that are not committed. */
+export class Deployment {
+  private readonly files = ['docker-compose.yml', 'compose/src/images/upstream.yml'];
+
+  private constructor(
+    readonly folder: string,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
+
+  /** @param environment what tells `docker` which engine to use, and what counts more than `.env`. */
+  static async create(environment: NodeJS.ProcessEnv): Promise<Deployment> {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-compose-'));
+    const script = `git ls-files -z --cached --others --exclude-standard |
+      tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"`;
+    await run('sh', ['-c', script, 'sh', folder], { cwd: repository });
+    return new Deployment(folder, environment);
+  }
+
+  /** Has Compose read one more file. */
+  addFile(name: string): void {
+    this.files.push(name);
+  }
+
+  /** Makes `.env`, as docs/operations/install-compose.md says, with settings besides. */
+  async makeEnv(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    await run('sh', ['compose/make-env.sh'], { cwd: this.folder });
+    const lines = Object.entries({ UPSTREAMS: UPSTREAM, ...settings });
+    const text = lines.map(([name, value]) => `${name}=${value}\n`).join('');
+    appendFileSync(join(this.folder, '.env'), text);
+  }
+
+  /** All of `.env`. */
+  env(): string {
+    return readFileSync(join(this.folder, '.env'), 'utf8');
+  }
+
+  /** Calls the management API with the token of `.env`. */
+  async call(method: string, path: string, body: unknown): Promise<ApiAnswer> {
+    const [, token] = /^MANAGEMENT_TOKENS=(\w+)$/m.exec(this.env()) ?? [];
+    const response = await fetch(`http://127.0.0.1:8080${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token ?? ''}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, applied: response.headers.get('x-config-applied') };
+  }
+
+  compose(...args: string[]): Promise<string> {
+    return run('docker', ['compose', ...args], this.where());
+  }
+
+  tryCompose(...args: string[]): Promise<Outcome> {
+    return outcomeOf('docker', ['compose', ...args], this.where());
+  }
+
+  /** Id of a service's container, running or not. */
+  async idOf(service: string): Promise<string> {
+    const [id = ''] = (await this.compose('ps', '--all', '--quiet', service)).split('\n');
+    return id;
+  }
+
+  async inspect(service: string): Promise<Container> {
+    return inspectContainer(await this.idOf(service));
+  }
+
+  /** Runs a bash script in the folder. @throws when a command of it fails. */
+  shell(script: string): Promise<string> {
+    return run('bash', ['-euo', 'pipefail', '-c', script], this.where());
+  }
+
+  async remove(): Promise<void> {
+    await this.tryCompose('--profile', '*', 'down', '--volumes', '--timeout', '1');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private where(): { cwd: string; env: NodeJS.ProcessEnv } {
+    return { cwd: this.folder, env: { ...this.environment, COMPOSE_FILE: this.files.join(':') } };
+  }
+}

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { scriptOf } from './page-script.js';
+
+const page = (...lines: string[]) =>
+  `text\n\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n\n\`\`\`console\nfalse\n\`\`\`\n`;
+const run = (...lines: string[]) =>
+  spawnSync('bash', ['-euo', 'pipefail', '-c', scriptOf(page(...lines))], { encoding: 'utf8' });
+
+describe('scriptOf', () => {
+  it('runs the commands of sh blocks in one shell', () => {
+    const { status, stdout } = run('value=7', 'echo is $value');
+    expect([status, stdout]).toEqual([0, 'is 7\n']);
+  });
+
+  it('ends with the first command that fails', () => {
+    const { status, stdout } = run('echo before', 'false', 'echo after');
+    expect([status, stdout]).toEqual([1, 'before\n']);
+  });
+
+  it('ends with the first command that does not write what its comment says', () => {
+    expect(run('echo one two   # one').status).toBe(0);
+    const { status, stderr } = run('echo one two   # three', 'echo after');
+    expect([status, stderr]).toEqual([1, 'this does not contain: three\n']);
+  });
+
+  it('takes a comment that begins with "the" for prose', () => {
+    expect(run('echo one   # the first').status).toBe(0);
+  });
+
+  it('refuses a page without commands', () => {
+    expect(() => scriptOf('nothing')).toThrow('no commands');
+  });
+});

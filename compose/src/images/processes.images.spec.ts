@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROCESS_SCHEMAS } from '../settings.js';
+import { docker, inspectContainer, tryDocker } from './docker.js';
+import { outcomeOf, run } from './run.js';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+/** Nothing listens there. */
+const NOBODY = '127.0.0.1:9';
+const SETTINGS = {
+  DATABASE_URL: `postgresql://weir:password@${NOBODY}/weir`,
+  REDIS_URL: `redis://${NOBODY}`,
+  FEED_URL: `http://${NOBODY}`,
+  FEED_TOKEN: '0123456789abcdef',
+  MANAGEMENT_TOKENS: '0123456789abcdef',
+  DOMAIN_HASH_KEY: '00112233445566778899aabbccddeeff',
+  UPSTREAMS: '192.0.2.1',
+};
+const HARDENED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
+const environment = Object.entries(SETTINGS).map(([name, value]) => `--env=${name}=${value}`);
+const required: Readonly<Record<string, readonly string[]>> = {
+  migrate: ['DATABASE_URL'],
+  'control-plane': [
+    'DATABASE_URL',
+    'REDIS_URL',
+    'MANAGEMENT_TOKENS',
+    'DOMAIN_HASH_KEY',
+    'FEED_TOKEN',
+  ],
+  resolver: ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKEN'],
+  'block-page': ['REDIS_URL', 'FEED_URL', 'DOMAIN_HASH_KEY', 'FEED_TOKEN'],
+};
+
+describe.each(Object.keys(required))('%s in its image', (target) => {
+  const image = `weir/${target}:${version}`;
+  const tryRun = (options: readonly string[], ...args: string[]) =>
+    tryDocker('run', '--rm', ...HARDENED, ...options, image, ...args);
+
+  it('explains its variables', async () => {
+    const startedMs = performance.now();
+    const { status, stdout } = await tryRun([], '--help');
+    process.stdout.write(
+      `${image} --help: ${(performance.now() - startedMs).toFixed(0)} ms from start to end of the container\n`,
+    );
+    expect(status).toBe(0);
+    for (const name of Object.keys(PROCESS_SCHEMAS[target])) {
+      expect(stdout).toContain(`  ${name}\n`);
+    }
+  });
+
+  it('names each variable that is missing', async () => {
+    const { status, stderr } = await tryRun([], '--check');
+    expect(status).toBe(1);
+    for (const name of required[target]) expect(stderr).toContain(`${name} is required`);
+    expect(stderr.trim().split('\n')).toHaveLength(required[target].length);
+  });
+
+  it('accepts its own defaults with what is required', async () => {
+    expect(await tryRun(environment, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  it('says its version and the commit that it was built from', async () => {
+    const { status, stdout } = await tryRun(['--env=WEIR_COMMIT=0123abc'], '--version');
+    expect([status, stdout]).toEqual([0, `${target} ${version} (0123abc)\n`]);
+  });
+
+  it('runs as any user', async () => {
+    const { status } = await tryRun(['--user=1234567:0', ...environment], '--check');
+    expect(status).toBe(0);
+  });
+});
+
+describe('a process as the first of its container', () => {
+  const start = (target: string, ...options: string[]) =>
+    docker('run', '--detach', ...HARDENED, ...environment, ...options, `weir/${target}:${version}`);
+  const stateOf = async (id: string) => (await inspectContainer(id)).State;
+
+  it.each(['resolver', 'block-page', 'control-plane'])(
+    '%s ends with 0 when it is told to while nothing else can be reached',
+    async (target) => {
+      const id = await start(target, '--env=DRAIN_S=0');
+      await expect.poll(() => docker('logs', id)).not.toBe('');
+      await docker('stop', '--time=30', id);
+      expect(await stateOf(id)).toMatchObject({ ExitCode: 0, OOMKilled: false });
+      await docker('rm', '--volumes', id);
+    },
+  );
+
+  it('is alive by the image’s own health check, and not ready without a configuration', async () => {
+    const id = await start('resolver');
+    await expect.poll(async () => (await stateOf(id)).Health?.Status).toBe('healthy');
+    const check = ['exec', id, 'node', 'libs/ops/dist/health-check/main.js', 'readyz'];
+    const { status, stdout } = await tryDocker(...check);
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/./)]);
+    await docker('rm', '--force', '--volumes', id);
+  });
+
+  it('says which port it may not use, and may use it where the system allows that to everybody', async () => {
+    const port53 = ['--network=host', '--env=DNS_PORT=53', '--env=DNS_HOST=127.0.0.53'];
+    // Of this network alone, which is the tests' own.
+    const firstForAll = (port: number) =>
+      run('sysctl', ['-w', `net.ipv4.ip_unprivileged_port_start=${port}`]);
+    await firstForAll(1024);
+    const refused = await start('resolver', ...port53);
+    expect(await docker('wait', refused)).toBe('1');
+    const { stderr } = await tryDocker('logs', refused);
+    expect(stderr).toContain('127.0.0.53:53 may not be used by this user (DNS_PORT)');
+
+    await firstForAll(53);
+    const allowed = await start('resolver', ...port53);
+    const ask = async () =>
+      (await outcomeOf('dig', ['@127.0.0.53', '+tries=1', 'example.com'])).stdout;
+    await expect.poll(ask).toContain('status: SERVFAIL');
+    await docker('rm', '--force', '--volumes', refused, allowed);
+  });
+});
+
+describe('podman', () => {
+  it('runs the images too', async (context) => {
+    if ((await outcomeOf('which', ['podman'])).status !== 0)
+      context.skip('podman is not installed');
+    const folder = mkdtempSync(join(tmpdir(), 'weir-podman-'));
+    const own = [`--root=${folder}/root`, `--runroot=${folder}/run`, `--tmpdir=${folder}/tmp`];
+    const podman = (...args: string[]) =>
+      run('podman', [...own, '--runtime=runc', '--cgroup-manager=cgroupfs', ...args]);
+    const image = `weir/resolver:${version}`;
+    await docker('save', '--output', `${folder}/image.tar`, image);
+    const loaded = /^Loaded image: (\S+)$/m.exec(
+      await podman('load', '--input', `${folder}/image.tar`),
+    );
+    // No more than this machine may give: podman asks for the most otherwise.
+    const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
+    const options = ['--rm', '--network=none', ...limits, ...HARDENED, ...environment];
+    expect(await podman('run', ...options, loaded![1], '--help')).toContain('DNS_PORT');
+    await podman('rmi', '--all', '--force');
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('make-env.sh', () => {
+  let folder: string;
+  const run = () => spawnSync('sh', ['compose/make-env.sh'], { cwd: folder, encoding: 'utf8' });
+  const lines = (file: string) => readFileSync(join(folder, file), 'utf8').split('\n');
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-make-env-'));
+    mkdirSync(join(folder, 'compose'));
+    for (const file of ['.env.example', 'compose/make-env.sh']) {
+      cpSync(join(repository, file), join(folder, file));
+    }
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives every secret a value of its own, and changes nothing else', () => {
+    expect(run().status).toBe(0);
+    const made = lines('.env');
+    const secrets = lines('.env.example').flatMap((line, index) => {
+      if (!/^[A-Z_]+=$/.test(line)) {
+        expect(made[index]).toBe(line);
+        return [];
+      }
+      expect(made[index]).toMatch(new RegExp(`^${line}[0-9a-f]{32}$`));
+      return [made[index].slice(line.length)];
+    });
+    expect(secrets.length).toBeGreaterThanOrEqual(6);
+    expect(new Set(secrets).size).toBe(secrets.length);
+  });
+
+  it('lets nobody else read them, and leaves nothing beside them', () => {
+    run();
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).sort()).toEqual(['.env', '.env.example', 'compose']);
+  });
+
+  it('does not touch an .env that is there', () => {
+    run();
+    const before = lines('.env');
+    const again = run();
+    expect(again.status).toBe(1);
+    expect(again.stderr).toContain('.env is there already');
+    expect(lines('.env')).toEqual(before);
+  });
+});

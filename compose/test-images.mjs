@@ -1,0 +1,69 @@
+// `npm run test:images [-- <vitest arguments>]`: builds the images and runs them with docker-compose.yml, on a Docker
+// Engine of its own in a network of its own: nothing else on the machine sees it, and all of it ends with this process.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Commands and the Debian packages that have them. */
+const NEEDED = {
+  containerd: 'containerd',
+  curl: 'curl',
+  debootstrap: 'debootstrap',
+  dig: 'bind9-dnsutils',
+  docker: 'docker.io',
+  dockerd: 'docker.io',
+  ip: 'iproute2',
+  iptables: 'iptables',
+  runc: 'runc',
+  slirp4netns: 'slirp4netns',
+};
+
+/** What a network of one's own needs to reach others. */
+const TUN = '/dev/net/tun';
+
+/** What runs as the first process in the new network: waits for the way out of it, then tests. */
+const FIRST_PROCESS = `
+ip link set lo up && echo unshared >&3
+for i in $(seq 300); do ip link show tap0 >/dev/null 2>&1 && break; sleep 0.1; done
+flock --nonblock --conflict-exit-code 75 "$CACHE/lock" vitest run --project images "$@"
+status=$?
+[ $status = 75 ] && echo "test:images: another run holds $CACHE/lock" >&2
+exit $status`;
+
+function skip(reason) {
+  process.stdout.write(`\ntest:images: SKIPPED, nothing was tested. ${reason}\n`);
+  process.exit(0);
+}
+
+const missing = Object.keys(NEEDED).filter((command) => spawnSync('which', [command]).status !== 0);
+if (process.getuid?.() !== 0) skip('It takes root: containers are run.');
+if (missing.length > 0) {
+  const packages = [...new Set(missing.map((command) => NEEDED[command]))].join(' ');
+  skip(`Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`);
+}
+
+const namespaces = ['--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+if (spawnSync('unshare', [...namespaces, 'true']).status !== 0 || !existsSync(TUN)) {
+  skip(`This machine does not let it have a network of its own (unshare, ${TUN}).`);
+}
+
+const cache = join(tmpdir(), 'weir-image-cache');
+mkdirSync(cache, { recursive: true });
+const tests = spawn(
+  'unshare',
+  [...namespaces, 'sh', '-c', FIRST_PROCESS, 'sh', ...process.argv.slice(2)],
+  { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, CACHE: cache } },
+);
+// Only Ctrl-C at a terminal reaches both; the tests then end by themselves.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => tests.kill('SIGTERM'));
+const ended = once(tests, 'exit');
+await Promise.race([once(tests.stdio[3], 'data'), ended]);
+const network = spawn('slirp4netns', ['--configure', '--mtu=65520', String(tests.pid), 'tap0'], {
+  stdio: 'ignore',
+});
+const [status] = await ended;
+network.kill();
+process.exitCode = status ?? 1;

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type AlertCase, readCases } from './testing/cases.js';
+import { type AlertRule, readRules, RULES_FILE } from './rules.js';
+
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+if (!promtool) process.stderr.write('SKIPPED: tests of the alerts; promtool is not installed\n');
+
+const rules = readRules();
+
+function run(...args: string[]): { readonly ok: boolean; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  return { ok: status === 0, output: `${stdout}${stderr}` };
+}
+
+/** The annotations of a raised alert: its labels and its value filled in. */
+function filledIn(rule: AlertRule, { raised, value }: AlertCase): Record<string, string> {
+  const fill = (text: string): string =>
+    text
+      .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => raised?.[name] ?? `no ${name}`)
+      .replaceAll(/\{\{ \$value [^}]*\}\}/g, value ?? 'no value');
+  return Object.fromEntries(Object.entries(rule.annotations).map(([k, v]) => [k, fill(v)]));
+}
+
+function promtoolTest(one: AlertCase): object {
+  const rule = rules.find(({ alert }) => alert === one.alert)!;
+  const alert = {
+    exp_labels: { ...rule.labels, ...one.raised },
+    exp_annotations: filledIn(rule, one),
+  };
+  const expected = one.raised === null ? [] : [alert];
+  return {
+    interval: '1m',
+    input_series: Object.entries(one.series).map(([series, values]) => ({ series, values })),
+    alert_rule_test: [{ eval_time: `${one.at}m`, alertname: one.alert, exp_alerts: expected }],
+  };
+}
+
+describe.skipIf(!promtool)('the alerts', () => {
+  it('are rules that Prometheus takes', () => {
+    expect(run('check', 'rules', RULES_FILE)).toMatchObject({ ok: true });
+  });
+
+  const cases = readCases().map((one, i) => {
+    return { ...one, number: i + 1, is: one.raised === null ? 'is not raised' : 'is raised' };
+  });
+
+  it.each(cases)('$alert $is, case $number', (one) => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-alerts-'));
+    try {
+      const file = join(folder, 'test.yaml');
+      const tests = [promtoolTest(one)];
+      const test = { rule_files: [RULES_FILE], evaluation_interval: '1m', tests };
+      writeFileSync(file, stringify(test));
+      expect(run('test', 'rules', file)).toMatchObject({ ok: true });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

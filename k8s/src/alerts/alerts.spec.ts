@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { REPOSITORY_FOLDER } from '../paths.js';
+import { readCases } from './testing/cases.js';
+import { readRules } from './rules.js';
+
+const rules = readRules();
+const runbook = readFileSync(join(REPOSITORY_FOLDER, 'docs/operations/runbook.md'), 'utf8');
+const sections = new Map(
+  runbook
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => [text.slice(0, text.indexOf('\n')), text]),
+);
+
+describe.each(rules)('$alert', ({ alert, labels, annotations }) => {
+  it('has a severity and says what is the matter', () => {
+    expect(['critical', 'warning']).toContain(labels['severity']);
+    expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
+    for (const text of Object.values(annotations)) expect(text).not.toBe('');
+  });
+
+  it('leads to its section of the runbook', () => {
+    expect(annotations['runbook_url']).toBe(`docs/operations/runbook.md#${alert.toLowerCase()}`);
+    const section = sections.get(alert);
+    expect(section).toBeDefined();
+    for (const part of ['Meaning', 'First look', 'Remedy']) {
+      expect(section).toContain(`**${part}.** `);
+    }
+  });
+
+  it('is tested raised and not raised', () => {
+    const cases = readCases().filter((one) => one.alert === alert);
+    expect(cases.some(({ raised }) => raised === null)).toBe(true);
+    expect(cases.some(({ raised }) => raised !== null)).toBe(true);
+  });
+});
+
+it('the runbook knows no alert that does not exist', () => {
+  const names = [...sections.keys()].filter((title) => title.startsWith('Weir'));
+  expect(names.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+});
+
+it('no case is of an alert that does not exist', () => {
+  const names = new Set(rules.map(({ alert }) => alert));
+  expect(readCases().filter(({ alert }) => !names.has(alert))).toEqual([]);
+});

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A situation, as Prometheus sees it, and what of it raises an alert. */
+export interface AlertCase {
+  readonly alert: string;
+  /** Values a minute, in the notation of promtool, by the series' name with its labels. */
+  readonly series: Labels;
+  /** Minutes from the beginning of the series. */
+  readonly at: number;
+  /** Labels of the alert besides its own; null: none is raised. */
+  readonly raised: Labels | null;
+  /** How the value stands in the description. */
+  readonly value?: string;
+}
+
+const FILE = new URL('./cases.yaml', import.meta.url);
+const PROCESSES: Readonly<Record<string, Labels>> = {
+  resolver: { job: 'weir-resolver', instance: '192.0.2.1:9090' },
+  'control-plane': { job: 'weir-control-plane', instance: '192.0.2.2:9090' },
+  'block-page': { job: 'weir-block-page', instance: '192.0.2.3:9090' },
+};
+
+/** The cases of cases.yaml, with what stands for processes in it written out. */
+export function readCases(): readonly AlertCase[] {
+  const cases = parse(readFileSync(FILE, 'utf8')) as readonly AlertCase[];
+  return cases.map((one) => ({
+    ...one,
+    series: writtenOut(one.series),
+    raised: named(one.raised),
+  }));
+}
+
+function writtenOut(series: Labels): Labels {
+  const labelsOf = (_: string, name: string): string =>
+    Object.entries(PROCESSES[name])
+      .map(([label, value]) => `${label}="${value}"`)
+      .join();
+  return Object.fromEntries(
+    Object.entries(series).map(([name, values]) => [name.replace(/@([\w-]+)/, labelsOf), values]),
+  );
+}
+
+function named(raised: Labels | null): Labels | null {
+  if (raised === null) return null;
+  const { of: name, ...labels } = raised;
+  return name === undefined ? labels : { ...PROCESSES[name], ...labels };
+}

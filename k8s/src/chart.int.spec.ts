@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { faultsOf } from './objects/validate.js';
+import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
+import { REPOSITORY_FOLDER } from './paths.js';
+import { render } from './render/render.js';
+import { ciValues, overlay, type Values } from './render/values.js';
+import { describeChart } from './testing/engine.js';
+
+const MINIMAL = ciValues('minimal');
+const names = (objects: readonly KubernetesObject[], kind: string): string[] =>
+  objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+
+for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
+  describeChart(`the chart with ${values} values`, () => {
+    const objects = render({ values: ciValues(values) });
+
+    it('makes objects that Kubernetes takes', () => {
+      expect(objects.flatMap(faultsOf)).toEqual([]);
+    });
+
+    it('makes each object once', () => {
+      const titles = objects.map(titleOf);
+      expect(titles).toEqual([...new Set(titles)]);
+    });
+
+    it('puts all into the namespace of the release', () => {
+      expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['dns']));
+    });
+
+    it('has names that Kubernetes takes', () => {
+      for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
+    });
+
+    it('makes the same objects again', () => {
+      expect(render({ values: ciValues(values) }).map(titleOf)).toEqual(objects.map(titleOf));
+    });
+  });
+}
+
+describeChart('the chart', () => {
+  it.each<[what: string, values: Values, message: string]>([
+    ['nothing at all', {}, 'DATABASE_URL is not known'],
+    [
+      'no resolvers to ask',
+      { secrets: { existing: 'weir' } },
+      'resolver.env.UPSTREAMS: name the resolvers to ask',
+    ],
+    [
+      'a Secret of its own and bundled stores',
+      { ...MINIMAL, redis: { bundled: true } },
+      'leave secrets.existing empty',
+    ],
+    [
+      'a DaemonSet that scales',
+      { ...MINIMAL, resolver: { kind: 'DaemonSet', autoscaling: { enabled: true } } },
+      'a DaemonSet has one pod a node',
+    ],
+    [
+      'pods that bind port 53',
+      { ...MINIMAL, resolver: { env: { DNS_PORT: 53, UPSTREAMS: ['192.0.2.53'] } } },
+      'ports of pods are 1024 or higher',
+    ],
+    [
+      'DNS over TLS without a certificate',
+      overlay(MINIMAL, { resolver: { env: { DNS_TLS_PORT: 8853 } } }),
+      'need the certificate of resolver.tlsSecret',
+    ],
+    [
+      'custom pages from two places',
+      { ...MINIMAL, blockPage: { pages: { 7: '<p>' }, content: { emptyDir: {} } } },
+      'either in blockPage.pages',
+    ],
+    [
+      'no control plane to follow',
+      { ...MINIMAL, controlPlane: { enabled: false } },
+      'resolver.env.FEED_URL',
+    ],
+    ['a value that the schema refuses', { replicas: 2 }, '(root): must NOT have additional'],
+  ])('refuses %s in words', (_what, values, message) => {
+    expect(() => render({ values })).toThrow(message);
+  });
+
+  it('has the version of what it runs', () => {
+    const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+    expect(parse(read('k8s/weir/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  });
+
+  it('leaves out what is switched off', () => {
+    const off = { enabled: false };
+    const parts = { controlPlane: off, resolver: off, blockPage: off, networkPolicy: off };
+    expect(render({ values: { ...MINIMAL, ...parts } })).toEqual([]);
+  });
+
+  it('names everything after the release', () => {
+    const release = { name: 'north', namespace: 'edge' };
+    const objects = render({ values: MINIMAL, release });
+    expect(names(objects, 'StatefulSet')).toEqual(['north-weir-resolver']);
+    expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['edge']));
+  });
+
+  it('cuts long names before their ends', () => {
+    const objects = render({ values: MINIMAL, release: { name: 'a'.repeat(53) } });
+    for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);
+    expect(names(objects, 'StatefulSet')[0]).toMatch(/-resolver$/);
+  });
+
+  it('gives UDP and TCP one Service, or one each', () => {
+    const separate = {
+      resolver: { env: { UPSTREAMS: ['192.0.2.53'] }, service: { separateUdp: true } },
+    };
+    const resolvers = (values: Values): string[] =>
+      names(render({ values }), 'Service').filter((name) => name.startsWith('weir-resolver'));
+    expect(resolvers(MINIMAL)).toEqual(['weir-resolver', 'weir-resolver-ops']);
+    expect(resolvers({ ...MINIMAL, ...separate })).toEqual([
+      'weir-resolver-udp',
+      'weir-resolver-tcp',
+      'weir-resolver-ops',
+    ]);
+  });
+});

@@ -1,0 +1,39 @@
+import { SCHEMA as BLOCK_PAGE } from '@weir/block-page/configuration';
+import { SCHEMA as CONTROL_PLANE } from '@weir/control-plane/configuration';
+import type { Variable, VariableSchema } from '@weir/ops';
+import { SCHEMA as RESOLVER } from '@weir/resolver/configuration';
+
+/** The processes that the chart runs: key in the values → name in the cluster, and what the process reads. */
+export const COMPONENTS = {
+  controlPlane: { name: 'control-plane', variables: CONTROL_PLANE },
+  resolver: { name: 'resolver', variables: RESOLVER },
+  blockPage: { name: 'block-page', variables: BLOCK_PAGE },
+} as const satisfies Record<string, { name: string; variables: VariableSchema }>;
+
+export type Component = keyof typeof COMPONENTS;
+
+/** URLs count as secret because they may hold a password. That of the feed never does: its secret is FEED_TOKEN. */
+const OPEN_URLS: readonly string[] = ['FEED_URL'];
+
+/** Whether the chart keeps the variable in a Secret. */
+export function isKeptSecret(name: string, variable: Variable<unknown>): boolean {
+  return variable.secret && !OPEN_URLS.includes(name);
+}
+
+export function isRequired(variable: Variable<unknown>): boolean {
+  return variable.default === undefined && variable.absent === undefined;
+}
+
+/** By component, its variables that are kept in the Secret: name → whether the process cannot do without. */
+export function secretVariables(): Record<string, Record<string, boolean>> {
+  return Object.fromEntries(
+    Object.entries(COMPONENTS).map(([component, { variables }]) => [
+      component,
+      Object.fromEntries(
+        Object.entries<Variable<unknown>>(variables)
+          .filter(([name, variable]) => isKeptSecret(name, variable))
+          .map(([name, variable]) => [name, isRequired(variable)]),
+      ),
+    ]),
+  );
+}

@@ -1,0 +1,83 @@
+import { type Panel, ROWS } from './panels.js';
+
+const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+/** Grafana's grid. */
+const COLUMNS = 24;
+const STAT = { width: 4, height: 4 };
+const QUERY_NAMES = 'ABCDEFGH';
+const GRAPH = { width: 8, height: 8 };
+
+/** The dashboard as Grafana imports it. */
+export function dashboard(): object {
+  return {
+    uid: 'weir',
+    title: 'Weir',
+    tags: ['weir'],
+    schemaVersion: 39,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    templating: { list: [datasourceVariable(), instanceVariable()] },
+    panels: layOut(),
+  };
+}
+
+function datasourceVariable(): object {
+  return { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' };
+}
+
+function instanceVariable(): object {
+  return {
+    name: 'instance',
+    label: 'Resolver',
+    type: 'query',
+    datasource: DATASOURCE,
+    query: { query: 'label_values(weir_resolver_revision, instance)', refId: 'instance' },
+    refresh: 2,
+    includeAll: true,
+    allValue: '.+',
+    multi: true,
+    current: { text: ['All'], value: ['$__all'] },
+  };
+}
+
+/** Rows below one another, their panels from left to right. */
+function layOut(): object[] {
+  const panels: object[] = [];
+  let y = 0;
+  for (const row of ROWS) {
+    const gridPos = { x: 0, y: y++, w: COLUMNS, h: 1 };
+    panels.push({ id: panels.length + 1, type: 'row', title: row.title, gridPos, panels: [] });
+    let x = 0;
+    let rowHeight = 0;
+    for (const panel of row.panels) {
+      const { width, height } = panel.isStat ? STAT : GRAPH;
+      if (x + width > COLUMNS) {
+        x = 0;
+        y += rowHeight;
+      }
+      const place = { x, y, w: width, h: height };
+      panels.push({ id: panels.length + 1, ...describe(panel), gridPos: place });
+      x += width;
+      rowHeight = height;
+    }
+    y += rowHeight;
+  }
+  return panels;
+}
+
+function describe({ title, unit, queries, isStat }: Panel): object {
+  return {
+    type: isStat ? 'stat' : 'timeseries',
+    title,
+    datasource: DATASOURCE,
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    ...(!isStat && { options: { tooltip: { mode: 'multi', sort: 'desc' } } }),
+    targets: queries.map(([expr, legendFormat], i) => ({
+      refId: QUERY_NAMES[i],
+      datasource: DATASOURCE,
+      expr,
+      legendFormat,
+    })),
+  };
+}

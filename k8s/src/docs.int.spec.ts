@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { REPOSITORY_FOLDER } from './paths.js';
+import { render } from './render/render.js';
+import { chartValues, ciValues, overlay, type Values } from './render/values.js';
+import { describeChart } from './testing/engine.js';
+
+const DOCUMENTS = ['docs/operations/install-helm.md', 'k8s/weir/README.md'];
+const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
+
+/** Code of a language in a Markdown text, that in lists too. */
+function codeOf(language: string, text: string): string[] {
+  const blocks = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm'));
+  return [...blocks].map(([, indent, code]) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
+}
+
+function hasKey(values: Values, path: string): boolean {
+  const [key, ...rest] = path.split('.');
+  if (!(key in values) || rest.length === 0) return key in values;
+  return key === 'env' || hasKey(values[key] as Values, rest.join('.'));
+}
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const text = read(path);
+
+  it('sets values that there are', () => {
+    const set = [...text.matchAll(/--set '?([\w.]+)=/g)].map(([, key]) => key);
+    expect(set.filter((key) => !hasKey(chartValues(), key))).toEqual([]);
+  });
+
+  it('leads to files and headings that there are', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    for (const [link, file, anchor] of links) {
+      const target = file === '' ? path : join(path, '..', file);
+      if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
+      else expect(existsSync(join(REPOSITORY_FOLDER, target)), link).toBe(true);
+    }
+  });
+});
+
+it('the runbook leads to headings that there are', () => {
+  const runbook = read('docs/operations/runbook.md');
+  const anchors = anchorsOf(runbook);
+  for (const [, anchor] of runbook.matchAll(/\]\(#([^)]*)\)/g)) expect(anchors).toContain(anchor);
+});
+
+/** As GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
+  return headings.map((one) =>
+    one
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describeChart('the values of the documents', () => {
+  const blocks = DOCUMENTS.flatMap((path) => codeOf('yaml', read(path)));
+
+  it('are found', () => {
+    expect(blocks.length).toBeGreaterThan(4);
+  });
+
+  it.each(blocks)('render: %s', (block) => {
+    const values = overlay(ciValues('minimal'), parse(block) as Values);
+    expect(render({ values }).length).toBeGreaterThan(0);
+  });
+});

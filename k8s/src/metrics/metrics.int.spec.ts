@@ -1,0 +1,103 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { createSocket } from 'node:dgram';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { readRules } from '../alerts/rules.js';
+import { ROWS } from '../dashboard/panels.js';
+import { createDatabase } from '../testing/database.js';
+import { visit } from '../testing/visit.js';
+import { startWeir, TOKEN, type WeirProcesses } from '../testing/weir-processes.js';
+import { usedMetrics } from './expression.js';
+import { type Exposition, parseExposition } from './exposition.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseUrl: string;
+    redisUrl: string;
+  }
+}
+
+/** Port on which nobody answers. */
+const NO_UPSTREAM = '127.0.0.1:9';
+/** What Prometheus itself gives each series, and Kubernetes. */
+const TARGET_LABELS = ['job', 'instance', 'namespace'];
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let weir: WeirProcesses;
+let told: Exposition;
+
+beforeAll(async () => {
+  database = await createDatabase(inject('databaseUrl'), 'chart_metrics');
+  weir = await startWeir(database.url, inject('redisUrl'), NO_UPSTREAM);
+  await blockWithoutContent();
+  await visitBlockPage();
+  await ask('blocked.example');
+  const jobs = ['weir-control-plane', 'weir-resolver', 'weir-block-page'] as const;
+  const texts = await Promise.all(jobs.map((job) => weir.metrics(job)));
+  told = parseExposition(texts.join(''));
+});
+afterAll(async () => {
+  await weir.stop();
+  await database.drop();
+});
+
+/** Whoever asks from this machine is shown block page 7, for which there is no content. */
+async function blockWithoutContent(): Promise<void> {
+  const post = async (path: string, body: object): Promise<void> => {
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(weir.managementUrl + path, request);
+    expect(response.status, await response.text()).toBe(201);
+  };
+  await post('/blockpage/', { id: 7, type: 1 });
+  await post('/profiles/', { profile: { id: 1, page_id: 7 } });
+  await post('/net/', { ip: '127.0.0.1', profile_id: 1 });
+  await post('/profile/1/bw_list', { type: 'deny', domain: 'blocked.example' });
+}
+
+/** The page follows the configuration without being waited for. */
+async function visitBlockPage(): Promise<void> {
+  const headers = { Host: 'blocked.example', Accept: 'text/html' };
+  const missing = async (): Promise<void> => {
+    await visit(weir.blockPageUrl, headers);
+    const text = await weir.metrics('weir-block-page');
+    expect(text).toContain('weir_block_page_content_missing{page_id="7"} 1');
+  };
+  await vi.waitFor(missing, { timeout: 20_000, interval: 100 });
+}
+
+function ask(name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket('udp4').once('error', reject);
+    socket.once('message', () => socket.close(() => resolve()));
+    socket.send(encodeQuery(name, 1), weir.dnsPort, '127.0.0.1');
+  });
+}
+
+function faultsOf(expressions: readonly string[]): string[] {
+  return expressions.flatMap(usedMetrics).flatMap(({ name, labels }) => {
+    const own = told.get(name);
+    if (own === undefined) return [`no process tells ${name}`];
+    // A label of the metric that Prometheus gives too.
+    const known = [...own, ...(own.has('job') ? ['exported_job'] : []), ...TARGET_LABELS];
+    return labels
+      .filter((label) => !known.includes(label))
+      .map((label) => `${name} has no label ${label}`);
+  });
+}
+
+it('the alerts ask for what the processes tell', () => {
+  expect(faultsOf(readRules().map(({ expr }) => expr))).toEqual([]);
+});
+
+it('the dashboard asks for what the processes tell', () => {
+  const panels = ROWS.flatMap((row) => row.panels);
+  const expressions = panels.flatMap(({ queries }) => queries.map(([expr]) => expr));
+  expect(faultsOf(expressions)).toEqual([]);
+});
+
+it('a metric that does not exist would be found, and so would a label', () => {
+  expect(faultsOf(['sum by (nothing) (weir_ready) + weir_nothing_total'])).toEqual([
+    'weir_ready has no label nothing',
+    'no process tells weir_nothing_total',
+  ]);
+});

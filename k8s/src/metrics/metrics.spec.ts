@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { usedMetrics } from './expression.js';
+import { parseExposition } from './exposition.js';
+
+it('finds the metrics of an expression with the labels that it goes by', () => {
+  const expr =
+    'sum by (a, b) (rate(weir_x_total{c="1",d!~"2"}[5m])) / ignoring (b) (weir_y > 0) and up == 1';
+  expect(usedMetrics(expr)).toEqual([
+    { name: 'weir_x_total', labels: ['a', 'b', 'c', 'd'] },
+    { name: 'weir_y', labels: [] },
+  ]);
+});
+
+it('reads what a process tells', () => {
+  const text = `# HELP weir_x_total X
+# TYPE weir_x_total counter
+weir_x_total{a="1",b="2"} 3
+# TYPE weir_y gauge
+# TYPE weir_z_seconds histogram
+weir_z_seconds_bucket{le="0.1",a="1"} 4
+weir_z_seconds_count{a="1"} 4
+`;
+  expect([...parseExposition(text)].map(([name, labels]) => [name, [...labels]])).toEqual([
+    ['weir_x_total', ['a', 'b']],
+    ['weir_y', []],
+    ['weir_z_seconds_bucket', ['le', 'a']],
+    ['weir_z_seconds_count', ['a']],
+    ['weir_z_seconds_sum', []],
+  ]);
+});

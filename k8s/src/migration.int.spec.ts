@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import type { KubernetesObject } from './objects/kubernetes-object.js';
+import { podsOf } from './pods/pod.js';
+import { render, type RenderOptions } from './render/render.js';
+import { ciValues } from './render/values.js';
+import { describeRenderer } from './testing/engine.js';
+import { findObject, secretTexts } from './testing/find.js';
+
+const hookOf = (objects: readonly KubernetesObject[], kind: string): string | undefined =>
+  findObject(objects, kind, 'weir-migrate').metadata.annotations?.['helm.sh/hook'];
+const BEFORE = 'pre-install,pre-upgrade';
+
+/** Name of the Secret that the migration reads. */
+function secretOf(objects: readonly KubernetesObject[]): string | undefined {
+  const migrate = podsOf(objects).find(({ component }) => component === 'migrate');
+  return migrate?.container.env?.[0]?.valueFrom?.secretKeyRef?.name;
+}
+
+const renderWith = (values: string, options: Omit<RenderOptions, 'values'> = {}) =>
+  render({ values: ciValues(values), objects: [], ...options });
+
+describeRenderer('the migration', () => {
+  it('runs before the first new pod', () => {
+    expect(hookOf(renderWith('minimal'), 'Job')).toBe(BEFORE);
+  });
+
+  it('has the URL of the database before the Secret of the release is there', () => {
+    const objects = render({ values: { ...ciValues('full'), fullnameOverride: 'weir' } });
+    expect(hookOf(objects, 'Secret')).toBe(BEFORE);
+    expect(secretOf(objects)).toBe('weir-migrate');
+    const { DATABASE_URL } = secretTexts(objects, 'weir');
+    expect(secretTexts(objects, 'weir-migrate')).toEqual({ DATABASE_URL });
+    const weight = (kind: string) =>
+      Number(
+        findObject(objects, kind, 'weir-migrate').metadata.annotations?.['helm.sh/hook-weight'],
+      );
+    expect(weight('Secret')).toBeLessThan(weight('Job'));
+  });
+
+  it('reads the Secret that something else makes', () => {
+    expect(secretOf(renderWith('minimal'))).toBe('weir');
+  });
+
+  it('waits for no hook where PostgreSQL comes with the release, as --wait would never end', () => {
+    const objects = renderWith('trial');
+    expect(hookOf(objects, 'Job')).toBeUndefined();
+    expect(secretOf(objects)).toBe('weir');
+  });
+
+  it('runs before new pods again when the bundled PostgreSQL is there', () => {
+    const objects = renderWith('trial', { release: { isUpgrade: true, revision: 2 } });
+    expect(hookOf(objects, 'Job')).toBe(BEFORE);
+    expect(secretOf(objects)).toBe('weir-migrate');
+  });
+
+  it('is tried again, but not for ever', () => {
+    const { spec } = findObject(renderWith('trial'), 'Job', 'weir-migrate');
+    expect(spec).toMatchObject({
+      backoffLimit: 10,
+      activeDeadlineSeconds: 1800,
+      template: { spec: { restartPolicy: 'OnFailure' } },
+    });
+  });
+
+  it('is not there without a control plane', () => {
+    expect(podsOf(renderWith('daemonset')).map(({ component }) => component)).toEqual([
+      'block-page',
+      'resolver',
+    ]);
+  });
+});

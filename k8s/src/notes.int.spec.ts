@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { renderNotes } from './render/render.js';
+import { ciValues, overlay } from './render/values.js';
+import { describeRenderer } from './testing/engine.js';
+
+const notes = (name: string, more = {}): string =>
+  renderNotes({ values: overlay(ciValues(name), more) });
+
+describeRenderer('the notes after an install', () => {
+  it('tell where the management API and its tokens are', () => {
+    expect(notes('minimal')).toContain('http://weir-control-plane.dns.svc:8080');
+    expect(notes('full')).toContain('https://filter-control-plane.dns.svc:443');
+    expect(notes('minimal')).toContain('get secret weir');
+    expect(notes('daemonset')).not.toContain('management API');
+  });
+
+  it('ask for a copy of the key that the chart made', () => {
+    expect(notes('trial')).toContain('KEEP A COPY of the Secret weir');
+    expect(notes('minimal')).not.toContain('KEEP A COPY');
+  });
+
+  it('warn where nobody would see the block page', () => {
+    expect(notes('minimal')).toContain('resolver.env.BLOCK_PAGE_IPV4 is not set');
+    expect(notes('trial')).not.toContain('BLOCK_PAGE_IPV4');
+  });
+
+  it('say that bundled stores are for trials', () => {
+    expect(notes('trial')).toContain('are for trials');
+    expect(notes('full')).not.toContain('are for trials');
+  });
+
+  it('say what the network of the nodes does not keep out', () => {
+    expect(notes('daemonset')).toContain('reach port 9153 of the nodes');
+  });
+});

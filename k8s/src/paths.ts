@@ -1,0 +1,8 @@
+import { fileURLToPath } from 'node:url';
+
+/** The same from the sources and from `dist`. */
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export const CHART_FOLDER = fromHere('../weir/');
+export const RENDERER_FOLDER = fromHere('../renderer/');
+export const REPOSITORY_FOLDER = fromHere('../../');

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { COMPONENTS } from '../components.js';
+import { render } from '../render/render.js';
+import { ciValues } from '../render/values.js';
+import { describeChart } from '../testing/engine.js';
+import { type Pod, podsOf } from './pod.js';
+import { reportPods } from './report.js';
+
+interface ServiceSpec {
+  readonly selector: Readonly<Record<string, string>>;
+  readonly ports: readonly { readonly targetPort: string; readonly protocol?: string }[];
+}
+
+const PROCESSES = Object.values(COMPONENTS).map(({ name }) => name);
+
+const isSelected = (selector: ServiceSpec['selector'], { labels }: Pod): boolean =>
+  Object.entries(selector).every(([name, value]) => labels[name] === value);
+
+for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
+  describeChart(`pods with ${values} values`, () => {
+    const objects = render({ values: ciValues(values) });
+    const pods = podsOf(objects);
+    const servers = pods.filter(({ kind }) => kind !== 'Job');
+    const report = reportPods(objects);
+
+    describe.each(pods)('$component', ({ component, spec, container, claims }) => {
+      it('has no token of Kubernetes and no service links', () => {
+        expect(spec.automountServiceAccountToken).toBe(false);
+        expect(spec.enableServiceLinks).toBe(false);
+      });
+
+      it('runs as one user, with nothing that it does not need', () => {
+        const bindsLowPort = (container.ports ?? []).some(
+          ({ containerPort }) => containerPort < 1024,
+        );
+        expect(spec.securityContext).toMatchObject({
+          runAsNonRoot: !bindsLowPort,
+          runAsUser: bindsLowPort ? 0 : expect.toSatisfy((user: number) => user > 0),
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'], ...(bindsLowPort && { add: ['NET_BIND_SERVICE'] }) },
+        });
+      });
+
+      it('binds a low port on the network of the node only', () => {
+        const bindsLowPort = (container.ports ?? []).some(
+          ({ containerPort }) => containerPort < 1024,
+        );
+        expect(spec.hostNetwork ?? false).toBe(bindsLowPort);
+      });
+
+      it('has bounds of memory', () => {
+        expect(container.resources?.limits).toHaveProperty('memory');
+        expect(container.resources?.requests).toHaveProperty('cpu');
+      });
+
+      it('mounts what it has, and has what it mounts', () => {
+        const volumes = (spec.volumes ?? []).map(({ name }) => name);
+        const mounts = (container.volumeMounts ?? []).map(({ name }) => name);
+        expect([...volumes, ...claims].sort()).toEqual([...new Set(mounts)].sort());
+      });
+
+      it('gives each port a name of its own', () => {
+        const ports = (container.ports ?? []).map(({ name }) => name);
+        expect(ports).toEqual([...new Set(ports)]);
+      });
+
+      it('has no secret in plain sight', () => {
+        const secret = /PASSWORD|TOKEN|KEY|SECRET|_URL$/;
+        const inSight = (container.env ?? []).filter(
+          ({ name, value }) => value !== undefined && secret.test(name),
+        );
+        const allowed = ['FEED_URL', 'MANAGEMENT_TLS_KEY', 'DNS_TLS_KEY'];
+        expect(inSight.map(({ name }) => name).filter((name) => !allowed.includes(name))).toEqual(
+          [],
+        );
+        const mentioned = JSON.stringify({ spec, env: container.env });
+        for (const data of Object.values(report.secrets)) {
+          for (const value of Object.values(data)) expect(mentioned).not.toContain(value);
+        }
+      });
+
+      it('belongs to a known component', () => {
+        expect([...PROCESSES, 'migrate', 'postgresql', 'redis']).toContain(component);
+      });
+    });
+
+    describe.each(servers)('$component, which serves,', ({ container }) => {
+      it('is asked how it is', () => {
+        for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
+          expect(container[probe], probe).toBeDefined();
+          const port = container[probe]?.httpGet?.port ?? container[probe]?.tcpSocket?.port;
+          if (port === undefined) expect(container[probe]?.exec).toBeDefined();
+          else expect((container.ports ?? []).map(({ name }) => name)).toContain(port);
+        }
+      });
+    });
+
+    it('are behind the Services that name their ports', () => {
+      const services = objects.filter(({ kind }) => kind === 'Service');
+      expect(services.length).toBeGreaterThan(0);
+      for (const { metadata, spec } of services) {
+        const { selector, ports } = spec as ServiceSpec;
+        const behind = servers.filter((pod) => isSelected(selector, pod));
+        expect(
+          behind.map(({ component }) => component),
+          metadata.name,
+        ).toHaveLength(1);
+        for (const { targetPort, protocol = 'TCP' } of ports) {
+          const found = behind[0].container.ports?.find(({ name }) => name === targetPort);
+          expect(found, `${metadata.name}: ${targetPort}`).toBeDefined();
+          expect(found?.protocol ?? 'TCP').toBe(protocol);
+        }
+      }
+    });
+
+    it('are selected by exactly one workload', () => {
+      const workloads = objects.filter(({ kind }) =>
+        /^(Deployment|StatefulSet|DaemonSet)$/.test(kind),
+      );
+      for (const { spec, metadata } of workloads) {
+        const { selector } = spec as { selector: { matchLabels: Record<string, string> } };
+        expect(
+          pods.filter((pod) => isSelected(selector.matchLabels, pod)),
+          metadata.name,
+        ).toHaveLength(1);
+      }
+    });
+
+    it('take images by a version', () => {
+      for (const { container } of pods) expect(container.image).toMatch(/^[a-z0-9.:/-]+:[\w.-]+$/);
+      expect(pods.map(({ container }) => container.image).join()).not.toContain('latest');
+    });
+
+    it('find what they refer to in the Secrets of the release', () => {
+      const { existing } = (ciValues(values)['secrets'] ?? {}) as { readonly existing?: string };
+      for (const { container } of pods) {
+        for (const { name, valueFrom } of container.env ?? []) {
+          const reference = valueFrom?.secretKeyRef;
+          if (reference === undefined || reference.name === existing) continue;
+          const secret = report.secrets[reference.name ?? ''];
+          if (!reference.optional) expect(secret, name).toHaveProperty([reference.key]);
+        }
+      }
+    });
+  });
+}

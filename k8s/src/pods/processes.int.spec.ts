@@ -1,0 +1,110 @@
+import { parseVariables, type Variable } from '@weir/ops';
+import { describe, expect, it } from 'vitest';
+import { COMPONENTS, isKeptSecret } from '../components.js';
+import { render } from '../render/render.js';
+import { ciValues, overlay } from '../render/values.js';
+import { describeChart } from '../testing/engine.js';
+import { podsOf } from './pod.js';
+import { reportPods } from './report.js';
+
+const VARIABLES: ReadonlyMap<string, Readonly<Record<string, Variable<unknown>>>> = new Map(
+  Object.values(COMPONENTS).map(({ name, variables }) => [name, variables]),
+);
+
+/** What something else may have put into a Secret. */
+const EXISTING_SECRET: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgresql://weir@postgresql.example/weir',
+  REDIS_URL: 'redis://redis.example:6379',
+  DOMAIN_HASH_KEY: '000102030405060708090a0b0c0d0e0f',
+  FEED_TOKEN: 'a-token-of-the-feed',
+  MANAGEMENT_TOKENS: 'a-token-of-the-management-api',
+};
+
+describeChart('resolvers and block pages', () => {
+  const environmentOf = (values: string) => {
+    const { pods } = reportPods(render({ values: ciValues(values) }));
+    return (component: string) => pods.find((pod) => pod.component === component)!.environment;
+  };
+
+  it('judge alike', () => {
+    const environment = environmentOf('full');
+    for (const name of ['SCHEDULE_TIMEZONE', 'INSPECT_CNAME']) {
+      expect(environment('resolver')[name]).toBeDefined();
+      expect(environment('block-page')[name]).toBe(environment('resolver')[name]);
+    }
+    expect(environmentOf('minimal')('block-page')['UPSTREAMS']).toBe('192.0.2.53');
+  });
+
+  it('are told apart where the values do so', () => {
+    expect(environmentOf('full')('block-page')['UPSTREAMS']).toBe('192.0.2.55');
+    const values = {
+      resolver: { env: { INSPECT_CNAME: true } },
+      blockPage: { env: { INSPECT_CNAME: false } },
+    };
+    const { pods } = reportPods(render({ values: overlay(ciValues('minimal'), values) }));
+    const told = pods.map(({ component, environment }) => [
+      component,
+      environment['INSPECT_CNAME'],
+    ]);
+    expect(Object.fromEntries(told)).toMatchObject({ resolver: 'true', 'block-page': 'false' });
+  });
+});
+
+for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
+  describeChart(`processes with ${values} values`, () => {
+    const objects = render({ values: ciValues(values) });
+    const processes = podsOf(objects).filter(({ component }) => VARIABLES.has(component));
+    const report = reportPods(objects);
+
+    describe.each(processes)('the process of $component', ({ component, spec, container }) => {
+      const variables = VARIABLES.get(component)!;
+      const env = container.env ?? [];
+
+      it('is given variables that it reads, once each', () => {
+        const names = env.map(({ name }) => name);
+        expect(names).toEqual([...new Set(names)]);
+        expect(names.filter((name) => !(name in variables))).toEqual([]);
+      });
+
+      it('is given its secrets from the Secret', () => {
+        for (const [name, variable] of Object.entries(variables)) {
+          const given = env.find((one) => one.name === name);
+          if (!isKeptSecret(name, variable)) continue;
+          expect(given?.valueFrom?.secretKeyRef, name).toBeDefined();
+        }
+      });
+
+      it('takes what it is given', () => {
+        const environment: Record<string, string> = {
+          ...report.pods.find((pod) => pod.component === component)?.environment,
+        };
+        for (const { name, valueFrom } of env) {
+          // What only the cluster knows: the address of the pod, and a Secret that something else makes.
+          if (valueFrom?.fieldRef) environment[name] = '192.0.2.1';
+          if (valueFrom?.secretKeyRef) environment[name] ??= EXISTING_SECRET[name];
+        }
+        expect(() => parseVariables(variables, environment)).not.toThrow();
+      });
+
+      it('listens where its probes and its Services look for it', () => {
+        const listening = env.filter(({ name }) => name.endsWith('_PORT'));
+        const ports = (container.ports ?? []).map(({ containerPort }) => String(containerPort));
+        expect(new Set(listening.map(({ value }) => value))).toEqual(new Set(ports));
+        for (const { name, value: host } of env.filter((one) => one.name.endsWith('_HOST'))) {
+          expect(['0.0.0.0', '::', undefined], name).toContain(host);
+        }
+      });
+
+      it('has the time to drain and to end', () => {
+        const drain = Number(env.find(({ name }) => name === 'DRAIN_S')?.value);
+        expect(drain).toBeGreaterThan(0);
+        expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(drain + 10);
+      });
+
+      it('is spread over nodes or as told', () => {
+        expect(spec.affinity).toBeDefined();
+        expect(spec.topologySpreadConstraints?.length).toBeGreaterThan(0);
+      });
+    });
+  });
+}

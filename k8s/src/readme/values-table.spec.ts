@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CHART_FOLDER } from '../paths.js';
+import { documentedValues, valuesTable } from './values-table.js';
+
+const read = (name: string): string => readFileSync(join(CHART_FOLDER, name), 'utf8');
+const BEGIN = '<!-- values: made from values.yaml by a test -->\n';
+const END = '<!-- end of values -->';
+
+it('is what the README of the chart says', async () => {
+  const readme = read('README.md');
+  const [before, rest] = readme.split(BEGIN);
+  const after = rest.slice(rest.indexOf(END));
+  const page = `${before}${BEGIN}\n${valuesTable(read('values.yaml'))}\n${after}`;
+  await expect(page).toMatchFileSnapshot('../../weir/README.md');
+});
+
+describe('documentedValues', () => {
+  it('takes the comment above a key for all that is in it', () => {
+    expect(
+      documentedValues('# About\n# the file.\n\na:\n  # What b\n  # is.\n  b: { c: 1 }\n'),
+    ).toEqual([{ key: 'a.b', default: { c: 1 }, description: 'What b is.' }]);
+  });
+
+  it('knows the comment above the first key, and no other, for the first', () => {
+    expect(
+      documentedValues('# About the file.\n\n# A.\na: 1\nb:\n  # C.\n  c: 2\n  # D.\n  d: []\n'),
+    ).toEqual([
+      { key: 'a', default: 1, description: 'A.' },
+      { key: 'b.c', default: 2, description: 'C.' },
+      { key: 'b.d', default: [], description: 'D.' },
+    ]);
+  });
+
+  it('names a value without a comment', () => {
+    expect(() => documentedValues('a:\n  # B.\n  b: 1\n  c: 2\n')).toThrow('a.c has no comment');
+  });
+});

@@ -1,0 +1,48 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { CHART_FOLDER } from '../paths.js';
+import { valuesSchema } from '../values-schema/values-schema.js';
+import { ChartError } from './chart-error.js';
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Values laid over others as Helm does it: objects are merged, null takes a key away. */
+export function overlay(under: Values, over: Values): Values {
+  const merged: Record<string, unknown> = { ...under };
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key];
+    if (value === null) Reflect.deleteProperty(merged, key);
+    else merged[key] = isValues(value) && isValues(below) ? overlay(below, value) : value;
+  }
+  return merged;
+}
+
+export function chartValues(): Values {
+  return parse(readFileSync(join(CHART_FOLDER, 'values.yaml'), 'utf8')) as Values;
+}
+
+/** A values file of `ci/`: minimal, trial, full … */
+export function ciValues(name: string): Values {
+  return parse(readFileSync(join(CHART_FOLDER, 'ci', `${name}-values.yaml`), 'utf8')) as Values;
+}
+
+let validate: ReturnType<Ajv['compile']> | undefined;
+
+/** @throws ChartError that names what the schema refuses, as Helm does before it renders. */
+export function checkValues(values: Values): void {
+  validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(valuesSchema());
+  if (validate(values)) return;
+  throw new ChartError((validate.errors ?? []).map(explain).join('\n'));
+}
+
+function explain({ instancePath, message, params }: ErrorObject): string {
+  const { additionalProperty } = params as { additionalProperty?: string };
+  const what = additionalProperty === undefined ? '' : ` "${additionalProperty}"`;
+  return `${instancePath.slice(1).replaceAll('/', '.') || '(root)'}: ${message ?? ''}${what}`;
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

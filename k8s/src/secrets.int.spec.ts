@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+import type { KubernetesObject } from './objects/kubernetes-object.js';
+import { podsOf } from './pods/pod.js';
+import { render } from './render/render.js';
+import { ciValues, overlay, type Values } from './render/values.js';
+import { describeRenderer } from './testing/engine.js';
+import { findObject, secretTexts } from './testing/find.js';
+
+const TRIAL = ciValues('trial');
+const STORES = {
+  DATABASE_URL: 'postgresql://weir:secret@db.example/weir',
+  REDIS_URL: 'redis://:secret@redis.example',
+};
+const EXTERNAL: Values = {
+  secrets: { values: STORES },
+  resolver: { env: { UPSTREAMS: ['192.0.2.53'] } },
+};
+
+const checksum = (objects: readonly KubernetesObject[], component: string): string | undefined => {
+  const template = podsOf(objects).find((pod) => pod.component === component)?.annotations;
+  return template?.['checksum/secret'];
+};
+
+describeRenderer('the Secret of the release', () => {
+  it('has keys and tokens that are made for this deployment', () => {
+    const texts = secretTexts(render({ values: EXTERNAL }), 'weir');
+    expect(texts).toMatchObject(STORES);
+    expect(texts['DOMAIN_HASH_KEY']).toMatch(/^[0-9a-f]{32}$/);
+    expect(texts['DNS_COOKIE_SECRETS']).toMatch(/^[0-9a-f]{32}$/);
+    expect(texts['FEED_TOKEN']).toMatch(/^\w{40}$/);
+    expect(texts['MANAGEMENT_TOKENS']).toMatch(/^\w{40}$/);
+    expect(new Set(Object.values(texts)).size).toBe(Object.keys(texts).length);
+  });
+
+  it('is another one for another deployment', () => {
+    const [one, other] = [0, 1].map(() => secretTexts(render({ values: EXTERNAL }), 'weir'));
+    for (const key of [
+      'DOMAIN_HASH_KEY',
+      'DNS_COOKIE_SECRETS',
+      'FEED_TOKEN',
+      'MANAGEMENT_TOKENS',
+    ]) {
+      expect(one[key], key).not.toBe(other[key]);
+    }
+  });
+
+  it('keeps what it generated when the release is upgraded', () => {
+    const before = render({ values: TRIAL });
+    const objects = before.filter(({ kind }) => kind === 'Secret');
+    const after = render({ values: TRIAL, objects, release: { isUpgrade: true, revision: 2 } });
+    expect(secretTexts(after, 'weir')).toEqual(secretTexts(before, 'weir'));
+    for (const component of ['control-plane', 'resolver', 'block-page']) {
+      expect(checksum(after, component)).toBe(checksum(before, component));
+    }
+  });
+
+  it('keeps what was given once, until something else is given', () => {
+    const objects = render({ values: EXTERNAL });
+    const values = overlay(EXTERNAL, {
+      secrets: { values: { DATABASE_URL: null, REDIS_URL: null } },
+    });
+    expect(secretTexts(render({ values, objects }), 'weir')).toEqual(secretTexts(objects, 'weir'));
+    const token = 'another-token-of-the-feed';
+    const changed = overlay(EXTERNAL, { secrets: { values: { FEED_TOKEN: token } } });
+    expect(secretTexts(render({ values: changed, objects }), 'weir')['FEED_TOKEN']).toBe(token);
+  });
+
+  it('replaces the pods whose part of it has changed, and no others', () => {
+    const objects = render({ values: EXTERNAL });
+    const tokens = ['another-token-of-the-back-office'];
+    const values = overlay(EXTERNAL, { secrets: { values: { MANAGEMENT_TOKENS: tokens } } });
+    const after = render({ values, objects });
+    expect(checksum(after, 'control-plane')).not.toBe(checksum(objects, 'control-plane'));
+    expect(checksum(after, 'resolver')).toBe(checksum(objects, 'resolver'));
+  });
+
+  it('has the same password in the URL and for the bundled store', () => {
+    const texts = secretTexts(render({ values: TRIAL }), 'weir');
+    expect(texts['DATABASE_URL']).toBe(
+      `postgresql://weir:${texts['POSTGRES_PASSWORD']}@weir-postgresql:5432/weir`,
+    );
+    expect(texts['REDIS_URL']).toBe(`redis://:${texts['REDIS_PASSWORD']}@weir-redis:6379`);
+    expect(texts['redis.conf']).toContain(`\nrequirepass ${texts['REDIS_PASSWORD']}\n`);
+    expect(texts['redis.conf']).toContain('\nmaxmemory-policy noeviction\n');
+  });
+
+  it('stays when the release goes', () => {
+    const { metadata } = findObject(render({ values: EXTERNAL }), 'Secret', 'weir');
+    expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+  });
+
+  it('is not made where another one is named', () => {
+    const objects = render({ values: ciValues('minimal') });
+    expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+    const references = podsOf(objects).flatMap(({ container }) => container.env ?? []);
+    const named = references.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []);
+    expect(new Set(named)).toEqual(new Set(['weir']));
+  });
+
+  it.each(Object.keys(STORES))('must be given %s where that is not bundled', (name) => {
+    const values = overlay(EXTERNAL, { secrets: { values: { [name]: null } } });
+    expect(() => render({ values })).toThrow(`${name} is not known: give secrets.existing`);
+  });
+});

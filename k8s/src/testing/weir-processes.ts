@@ -1,0 +1,119 @@
+import { execFile, spawn } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, vi } from 'vitest';
+import { REPOSITORY_FOLDER } from '../paths.js';
+
+export const TOKEN = 'token-of-the-metrics-test';
+const SECRETS = { FEED_TOKEN: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
+const PROJECTS = ['apps/control-plane', 'apps/resolver', 'apps/block-page', 'tools'];
+
+/** The three processes of Weir, as they run in production, on free ports of this machine. */
+export interface WeirProcesses {
+  readonly managementUrl: string;
+  readonly dnsPort: number;
+  readonly blockPageUrl: string;
+  /** What each tells Prometheus, by the name that alerts know it by. */
+  readonly metrics: (
+    job: 'weir-control-plane' | 'weir-resolver' | 'weir-block-page',
+  ) => Promise<string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** @param upstream address and port that the resolver asks */
+export async function startWeir(
+  databaseUrl: string,
+  redisUrl: string,
+  upstream: string,
+): Promise<WeirProcesses> {
+  await build();
+  await runNode('tools/dist/migrate.js', { DATABASE_URL: databaseUrl });
+  const [management, feed, dns, page, ...ops] = await freePorts(7);
+  const follower = {
+    ...SECRETS,
+    REDIS_URL: redisUrl,
+    FEED_URL: `http://127.0.0.1:${feed}`,
+    UPSTREAMS: upstream,
+  };
+  const ports = (values: Record<string, number>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([name, port]) => [name, String(port)]));
+  const stops = [
+    start('apps/control-plane/dist/main.js', {
+      ...SECRETS,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      MANAGEMENT_TOKENS: TOKEN,
+      ...ports({ MANAGEMENT_PORT: management, FEED_PORT: feed, OPS_PORT: ops[0] }),
+    }),
+    start('apps/resolver/dist/main.js', {
+      ...follower,
+      BLOCK_PAGE_IPV4: '192.0.2.80',
+      ...ports({ DNS_PORT: dns, OPS_PORT: ops[1] }),
+    }),
+    start('apps/block-page/dist/main.js', {
+      ...follower,
+      ...ports({ BLOCK_PAGE_PORT: page, OPS_PORT: ops[2] }),
+    }),
+  ];
+  const stop = async (): Promise<void> => {
+    await Promise.all(stops.map((end) => end()));
+  };
+  try {
+    for (const port of ops) await ready(port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const opsPorts = {
+    'weir-control-plane': ops[0],
+    'weir-resolver': ops[1],
+    'weir-block-page': ops[2],
+  };
+  return {
+    managementUrl: `http://127.0.0.1:${management}`,
+    dnsPort: dns,
+    blockPageUrl: `http://127.0.0.1:${page}`,
+    metrics: async (job) => (await fetch(`http://127.0.0.1:${opsPorts[job]}/metrics`)).text(),
+    stop,
+  };
+}
+
+/** Compiles what the processes run; where that is up to date it takes no time. */
+async function build(): Promise<void> {
+  const projects = PROJECTS.map((folder) => join(REPOSITORY_FOLDER, folder, 'tsconfig.build.json'));
+  const tsc = join(REPOSITORY_FOLDER, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
+}
+
+async function runNode(script: string, env: Record<string, string>): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(REPOSITORY_FOLDER, script)], { env });
+}
+
+/** @returns what ends the process and waits for its end */
+function start(script: string, env: Record<string, string>): () => Promise<void> {
+  const child = spawn(process.execPath, [script], { cwd: REPOSITORY_FOLDER, env, stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+}
+
+async function ready(opsPort: number): Promise<void> {
+  const check = async (): Promise<void> => {
+    const { status } = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
+    expect(status).toBe(200);
+  };
+  await vi.waitFor(check, { timeout: 60_000, interval: 200 });
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,31 @@
+import type { ValueSchema } from '@weir/ops';
+
+export const BOOLEAN: ValueSchema = { type: 'boolean' };
+export const TEXT: ValueSchema = { type: 'string' };
+export const TEXTS: ValueSchema = { type: 'array', items: TEXT };
+/** What Kubernetes checks itself. */
+export const OBJECT: ValueSchema = { type: 'object' };
+export const OBJECTS: ValueSchema = { type: 'array', items: OBJECT };
+/** Labels, annotations, node selectors. */
+export const TEXT_BY_NAME: ValueSchema = { type: 'object', additionalProperties: TEXT };
+export const QUANTITY: ValueSchema = { type: 'string', pattern: '^[0-9]+(?:\\.[0-9]+)?[a-zA-Z]*$' };
+export const PORT: ValueSchema = { type: 'integer', minimum: 1, maximum: 65535 };
+/** Empty, or the name of an object. */
+export const NAME: ValueSchema = {
+  type: 'string',
+  pattern: '^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)?$',
+  maxLength: 253,
+};
+
+export function oneOf(...values: readonly string[]): ValueSchema {
+  return { enum: values };
+}
+
+export function whole(minimum: number, maximum: number): ValueSchema {
+  return { type: 'integer', minimum, maximum };
+}
+
+/** An object with these properties and no others. None must be given: values.yaml has them all. */
+export function object(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
+  return { type: 'object', properties, additionalProperties: false };
+}

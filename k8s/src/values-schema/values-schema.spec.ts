@@ -1,0 +1,108 @@
+import { parseVariables, type ValueSchema, type Variable } from '@weir/ops';
+import { describe, expect, it } from 'vitest';
+import { COMPONENTS, secretVariables } from '../components.js';
+import { chartValues, checkValues, ciValues, overlay, type Values } from '../render/values.js';
+import { valuesSchema } from './values-schema.js';
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+it('is what values.schema.json says', async () => {
+  await expect(json(valuesSchema())).toMatchFileSnapshot('../../weir/values.schema.json');
+});
+
+it('tells the templates which variables are secret', async () => {
+  const file = '../../weir/files/secret-variables.json';
+  await expect(json(secretVariables())).toMatchFileSnapshot(file);
+});
+
+const propertiesOf = (schema: ValueSchema): Record<string, ValueSchema> =>
+  (schema['properties'] ?? {}) as Record<string, ValueSchema>;
+
+it('has patterns that Helm can use, which knows no lookaround and no back references', () => {
+  const patterns = [...JSON.stringify(valuesSchema()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
+  expect(patterns.length).toBeGreaterThan(20);
+  for (const [, pattern] of patterns) {
+    expect(JSON.parse(pattern)).not.toMatch(/\(\?(?:[=!]|<[=!])|\\[1-9k]/);
+  }
+});
+
+describe('values.yaml', () => {
+  /** Each key is filled by who installs the chart. */
+  const open = /^(?:global|secrets\.values|\w+\.env|.*\.(?:resources|pages|labels))$/;
+
+  it.each(['minimal', 'trial', 'full', 'daemonset'])('is accepted with the %s values', (name) => {
+    expect(() => checkValues(overlay(chartValues(), ciValues(name)))).not.toThrow();
+  });
+
+  it('has exactly the keys of the schema', () => {
+    const compare = (path: string, schema: ValueSchema, values: Values): void => {
+      const properties = propertiesOf(schema);
+      const inner =
+        path === ''
+          ? Object.keys(properties).filter((key) => key !== 'global')
+          : Object.keys(properties);
+      expect(Object.keys(values).sort(), path).toEqual(inner.sort());
+      for (const [key, value] of Object.entries(values)) {
+        const below = path === '' ? key : `${path}.${key}`;
+        const isOpen = open.test(below) || !('properties' in properties[key]);
+        if (!isOpen) compare(below, properties[key], value as Values);
+      }
+    };
+    compare('', valuesSchema(), chartValues());
+  });
+});
+
+describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }) => {
+  const entries = Object.entries<Variable<unknown>>(variables);
+  const env = propertiesOf(propertiesOf(propertiesOf(valuesSchema())[component])['env']);
+  const secrets = propertiesOf(propertiesOf(propertiesOf(valuesSchema())['secrets'])['values']);
+
+  it('has each variable of the process, here or among the secrets', () => {
+    for (const [name] of entries) expect([name in env, name in secrets]).toContain(true);
+    const known = new Set(entries.map(([name]) => name));
+    expect(Object.keys(env).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('shows no secret', () => {
+    expect(Object.keys(env).filter((name) => name in secrets)).toEqual([]);
+  });
+
+  it('accepts the default of each variable', () => {
+    for (const [name, { default: text, parse }] of entries) {
+      if (text === undefined || !(name in env)) continue;
+      const value = typedValue(env[name], text);
+      expect(() => parse(text)).not.toThrow();
+      expect(() => checkEnv(component, { [name]: value }), `${name}: ${text}`).not.toThrow();
+    }
+  });
+
+  it('has values in values.yaml that the process takes', () => {
+    const { env: given } = chartValues()[component] as { env: Record<string, unknown> };
+    const texts = Object.entries(given).map(([name, value]) => [name, String(value)] as const);
+    const chosen = Object.fromEntries(entries.filter(([name]) => name in given));
+    expect(Object.keys(parseVariables(chosen, Object.fromEntries(texts)))).toEqual(
+      Object.keys(chosen),
+    );
+    expect(Object.keys(given).filter((name) => !(name in chosen))).toEqual([]);
+  });
+});
+
+/** A text of the environment as the values have it. */
+function typedValue(schema: ValueSchema, text: string): unknown {
+  switch (schema['type']) {
+    case 'integer':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'array':
+      return text.split(',');
+    case 'object':
+      return JSON.parse(text);
+    default:
+      return text;
+  }
+}
+
+function checkEnv(component: string, env: Values): void {
+  checkValues(overlay(chartValues(), { [component]: { env } }));
+}

@@ -1,0 +1,46 @@
+{{/* Beginning of every object's name. Takes the root. */}}
+{{- define "weir.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains "weir" .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-weir" .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What pods of a component are known by. Takes root and name (control-plane, resolver …). */}}
+{{- define "weir.selector" -}}
+app.kubernetes.io/name: weir
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .name }}
+{{- end -}}
+
+{{/* Takes root and name. */}}
+{{- define "weir.labels" -}}
+{{ include "weir.selector" . }}
+app.kubernetes.io/part-of: weir
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* Name and labels of an object. Takes root, name, and suffix where a component has several objects of a kind. */}}
+{{- define "weir.metadata" -}}
+name: {{ include "weir.fullname" .root }}-{{ .name }}{{ with .suffix }}-{{ . }}{{ end }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "weir.labels" . | nindent 2 }}
+{{- end -}}
+
+{{/* Image of a component. Takes root and name. */}}
+{{- define "weir.image" -}}
+{{- $image := .root.Values.image -}}
+{{- $path := list $image.registry $image.repository .name | compact | join "/" -}}
+{{- printf "%s:%s" $path ($image.tag | default .root.Chart.AppVersion) -}}
+{{- end -}}
+
+{{/* Secret with what must not be seen. Takes the root. */}}
+{{- define "weir.secretName" -}}
+{{- .Values.secrets.existing | default (include "weir.fullname" .) -}}
+{{- end -}}

@@ -1,0 +1,161 @@
+{{/* What every container is held to: no root, no capability, nothing written to the image. */}}
+{{- define "weir.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Takes the user's number. */}}
+{{- define "weir.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ int64 . }}
+runAsGroup: {{ int64 . }}
+fsGroup: {{ int64 . }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{/*
+Readiness is asked often, so that a load balancer learns soon. Liveness is about a process that hangs, never about what
+it depends on. A start may take five minutes.
+*/}}
+{{- define "weir.probes" -}}
+startupProbe:
+  httpGet: { path: /livez, port: ops }
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 150
+livenessProbe:
+  httpGet: { path: /livez, port: ops }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet: { path: /readyz, port: ops }
+  periodSeconds: 2
+  timeoutSeconds: 4
+  failureThreshold: 2
+{{- end -}}
+
+{{/* Where pods run: by default on different nodes and in different zones. Takes root, name and values. */}}
+{{- define "weir.placement" -}}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- if .values.affinity }}
+affinity:
+  {{- toYaml .values.affinity | nindent 2 }}
+{{- else if hasKey .values "topologySpreadConstraints" }}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels:
+              {{- include "weir.selector" . | nindent 14 }}
+{{- end }}
+{{- if hasKey .values "topologySpreadConstraints" }}
+topologySpreadConstraints:
+  {{- if .values.topologySpreadConstraints }}
+  {{- toYaml .values.topologySpreadConstraints | nindent 2 }}
+  {{- else }}
+  - maxSkew: 1
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "weir.selector" . | nindent 8 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The first part of every pod's spec. Takes the root. */}}
+{{- define "weir.podBasics" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . }}
+{{- end }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/*
+Pod of one of the three processes. Takes root, name, component, settings, podFields, ports, volumes and mounts; and for
+the host network hostNetwork, podSecurity and containerSecurity.
+*/}}
+{{- define "weir.podTemplate" -}}
+{{- $values := index .root.Values .component -}}
+metadata:
+  labels:
+    {{- merge (include "weir.labels" . | fromYaml) $values.podLabels | toYaml | nindent 4 }}
+  {{- $annotations := deepCopy $values.podAnnotations }}
+  {{- if not .root.Values.secrets.existing }}
+  {{- $_ := set $annotations "checksum/secret" (include "weir.secretChecksum" .) }}
+  {{- end }}
+  {{- with $annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- include "weir.podBasics" .root | nindent 2 }}
+  {{- if .hostNetwork }}
+  hostNetwork: true
+  dnsPolicy: ClusterFirstWithHostNet
+  {{- end }}
+  securityContext:
+    {{- .podSecurity | default (include "weir.podSecurity" .root.Values.image.user) | nindent 4 }}
+  # After DRAIN_S a process takes at most ten seconds to end.
+  terminationGracePeriodSeconds: {{ add $values.env.DRAIN_S 15 }}
+  {{- include "weir.placement" (dict "root" .root "name" .name "values" $values) | nindent 2 }}
+  containers:
+    - name: {{ .name }}
+      image: {{ include "weir.image" . }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      securityContext:
+        {{- .containerSecurity | default (include "weir.containerSecurity" .) | nindent 8 }}
+      env:
+        {{- include "weir.environment" . | nindent 8 }}
+      ports:
+        {{- toYaml .ports | nindent 8 }}
+      {{- include "weir.probes" . | nindent 6 }}
+      resources:
+        {{- toYaml $values.resources | nindent 8 }}
+      {{- with concat .mounts $values.extraVolumeMounts }}
+      volumeMounts:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+  {{- with concat .volumes $values.extraVolumes }}
+  volumes:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* Takes root, name and values. */}}
+{{- define "weir.disruptionBudget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "weir.metadata" . | nindent 2 }}
+spec:
+  maxUnavailable: {{ .values.disruptionBudget.maxUnavailable }}
+  # A pod that is not ready serves nobody: it must not keep a node from being drained.
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "weir.selector" . | nindent 6 }}
+{{- end -}}

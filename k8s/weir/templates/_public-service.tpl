@@ -1,0 +1,22 @@
+{{/* How a Service is reached from outside. Takes the values of the service. */}}
+{{- define "weir.publicService" -}}
+type: {{ .type }}
+{{- if ne .type "ClusterIP" }}
+externalTrafficPolicy: {{ .externalTrafficPolicy }}
+{{- end }}
+{{- if eq .type "LoadBalancer" }}
+{{- with .loadBalancerIP }}
+loadBalancerIP: {{ . }}
+{{- end }}
+{{- with .loadBalancerClass }}
+loadBalancerClass: {{ . }}
+{{- end }}
+{{- with .loadBalancerSourceRanges }}
+loadBalancerSourceRanges:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with .ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,26 @@
+{{/* Takes the root. */}}
+{{- define "weir.controlPlane.pod" -}}
+{{- $values := .Values.controlPlane -}}
+{{- $settings := dict "MANAGEMENT_HOST" .Values.listen "FEED_HOST" .Values.listen "OPS_HOST" .Values.listen -}}
+{{- $volumes := list -}}
+{{- $mounts := list -}}
+{{- if $values.tlsSecret -}}
+{{- $_ := set $settings "MANAGEMENT_TLS_CERT" "/etc/weir/tls/tls.crt" -}}
+{{- $_ := set $settings "MANAGEMENT_TLS_KEY" "/etc/weir/tls/tls.key" -}}
+{{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
+{{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
+{{- end -}}
+{{- if $values.catalogue -}}
+{{- $_ := set $settings "CATALOGUE" "/etc/weir/catalogue" -}}
+{{- $volumes = append $volumes (merge (dict "name" "catalogue") $values.catalogue) -}}
+{{- $mounts = append $mounts (dict "name" "catalogue" "mountPath" "/etc/weir/catalogue" "readOnly" true) -}}
+{{- end -}}
+{{- include "weir.podTemplate" (dict
+  "root" . "name" "control-plane" "component" "controlPlane" "settings" $settings "podFields" dict
+  "ports" (list
+    (dict "name" "management" "containerPort" $values.env.MANAGEMENT_PORT)
+    (dict "name" "feed" "containerPort" $values.env.FEED_PORT)
+    (dict "name" "ops" "containerPort" $values.env.OPS_PORT))
+  "volumes" $volumes "mounts" $mounts
+) -}}
+{{- end -}}

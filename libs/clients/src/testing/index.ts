@@ -1,0 +1,1 @@
+export { checkedProxyHeader, proxyHeader, type TestProxyHeader, tlv } from './proxy-header.js';

@@ -1,0 +1,44 @@
+// A process for the tests, compiled code and all: what it does is said by its variables.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger, integer, OPS_VARIABLES, runMain, stopOnSignal } from '../../dist/index.js';
+
+const SCHEMA = {
+  ...OPS_VARIABLES,
+  START_MS: integer(0, 60_000, { description: 'How long it takes to start.', default: '0' }),
+  STOP_MS: integer(0, 60_000, { description: 'How long it takes to stop.', default: '0' }),
+};
+
+async function start(ms, log) {
+  // By then signals are listened for.
+  await sleep(0);
+  log.info({}, 'starting');
+  await sleep(ms);
+}
+
+runMain(
+  {
+    name: 'example',
+    description: 'an example',
+    schema: SCHEMA,
+    packageFile: new URL('../../package.json', import.meta.url),
+    argv: process.argv.slice(2),
+    environment: process.env,
+  },
+  async ({ START_MS, STOP_MS, DRAIN_S }) => {
+    const log = createLogger({ name: 'example', level: 'info' });
+    const say = (message) => log.info({ atMs: performance.now() }, message);
+    const alive = setInterval(() => undefined, 1_000);
+    const service = {
+      drain: () => say('draining'),
+      stop: async () => {
+        say('stop');
+        await sleep(STOP_MS);
+        clearInterval(alive);
+      },
+    };
+    const starting = start(START_MS, log).then(() => service);
+    stopOnSignal(starting, { drainSeconds: DRAIN_S, log, deadlineMs: 1_000 });
+    await starting;
+    log.info({}, 'up');
+  },
+);

@@ -1,0 +1,62 @@
+import { CatalogueImage } from '@weir/catalogue';
+import {
+  CatalogueImages,
+  FeedClient,
+  type FeedLogger,
+  Follower,
+  type FollowerKind,
+  SnapshotDisk,
+} from '@weir/change-feed';
+import { parseHashKey } from '@weir/dns-name';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { FeedConfiguration } from './feed-variables.js';
+import { PolicyTarget } from './policy-target.js';
+import { whatIsDegraded, whyNotReady } from './readiness.js';
+
+export interface FollowPolicyOptions {
+  /** What the process is to the control plane. */
+  readonly kind: FollowerKind;
+  readonly configuration: FeedConfiguration;
+  readonly log: FeedLogger;
+}
+
+/** The policy in force in this process, and what keeps it up to date. */
+export interface FollowedPolicy {
+  readonly target: PolicyTarget;
+  /** To be started and stopped by the caller. */
+  readonly follower: Follower;
+  /** Why queries or requests cannot be decided yet; null when they can. */
+  readonly notReady: () => string | null;
+  /** What is amiss although they can be decided, in plain words. */
+  readonly degraded: () => readonly string[];
+}
+
+/** Makes a follower whose target is the policy. Nothing is connected before `follower.start()`. */
+export function followPolicy({ kind, configuration, log }: FollowPolicyOptions): FollowedPolicy {
+  const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
+  const { DATA_DIR: dataDir } = configuration;
+  const images = new CatalogueImages(feed, dataDir, log);
+  const target = new PolicyTarget({
+    timeZone: configuration.SCHEDULE_TIMEZONE,
+    // The image has its sha256, so its checksum needs no second look.
+    openCatalogue: async (catalogue) =>
+      CatalogueImage.open(await images.load(catalogue), key, { checksumVerified: true }),
+  });
+  const follower = new Follower({
+    id: `${hostname()}-${process.pid}-${randomUUID()}`,
+    kind,
+    redisUrl: configuration.REDIS_URL,
+    feed,
+    target,
+    ...(dataDir !== undefined && { disk: new SnapshotDisk(dataDir, log) }),
+    log,
+  });
+  return {
+    target,
+    follower,
+    notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
+    degraded: () => whatIsDegraded(follower),
+  };
+}

@@ -1,0 +1,142 @@
+import {
+  ChangePublisher,
+  createFeedServer,
+  type FeedSource,
+  type LogPage,
+  type SnapshotPart,
+  type StoredImage,
+} from '@weir/change-feed';
+import {
+  type Change,
+  type DeleteOperation,
+  Digest,
+  encodeChange,
+  ENTITY_KINDS,
+  type EntityKind,
+  type Head,
+  type Operation,
+  type PutOperation,
+  type Row,
+  toKeyRow,
+  toRow,
+} from '@weir/config-model';
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+
+export const FEED_TOKEN = 'token-of-the-test-feed';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The control plane's end of the change feed with its log in memory: real feed API, real Redis. */
+export class ControlPlane implements FeedSource {
+  readonly images = new Map<string, Uint8Array>();
+  private readonly lineage = randomUUID();
+  private readonly rows = new Map<string, { kind: EntityKind; row: Row }>();
+  private readonly digest = new Digest();
+  private readonly changes: Change[] = [];
+  private readonly publisher: ChangePublisher;
+  private server!: Server;
+
+  private constructor(redisUrl: string) {
+    this.publisher = new ChangePublisher({
+      redisUrl,
+      feedToken: FEED_TOKEN,
+      readHead: () => this.head(),
+      log: silent,
+    });
+  }
+
+  static async start(redisUrl: string): Promise<ControlPlane> {
+    const plane = new ControlPlane(redisUrl);
+    plane.server = createFeedServer({
+      source: plane,
+      token: FEED_TOKEN,
+      log: silent,
+      isOutage: () => false,
+    });
+    await new Promise<void>((resolve) => plane.server.listen(0, '127.0.0.1', resolve));
+    await plane.publisher.start();
+    return plane;
+  }
+
+  get feedUrl(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Commits a change, publishes it and waits until every live resolver has it. */
+  async commit(...operations: readonly (PutOperation | DeleteOperation)[]) {
+    for (const operation of operations) this.apply(operation);
+    return this.append(operations);
+  }
+
+  /** Commits `operations`, but tells followers that they were `told`: a message that was damaged. */
+  async misinform(operations: readonly PutOperation[], told: readonly PutOperation[]) {
+    for (const operation of operations) this.apply(operation);
+    return this.append(operations, told);
+  }
+
+  /** Replaces the whole configuration, as `POST /init/` does. */
+  async replace(...operations: readonly PutOperation[]) {
+    for (const { kind, row } of this.rows.values()) this.digest.remove(kind, row);
+    this.rows.clear();
+    for (const operation of operations) this.apply(operation);
+    return this.append([{ type: 'reload' }]);
+  }
+
+  async stop(): Promise<void> {
+    await this.publisher.stop();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  head(): Promise<Head> {
+    const { lineage, changes, digest } = this;
+    return Promise.resolve({ lineage, revision: changes.length, digest: digest.toString() });
+  }
+
+  async changesAfter(revision: number, limit: number): Promise<LogPage> {
+    const changes = this.changes.slice(revision, revision + limit).map(encodeChange);
+    return { head: await this.head(), changes };
+  }
+
+  async *snapshot(): AsyncGenerator<SnapshotPart> {
+    yield { type: 'head', ...(await this.head()) };
+    for (const kind of ENTITY_KINDS) {
+      const rows = [...this.rows.values()].filter((one) => one.kind === kind).map((one) => one.row);
+      for (let i = 0; i < rows.length; i += 1000) {
+        yield { type: 'rows', kind, rows: rows.slice(i, i + 1000) };
+      }
+    }
+  }
+
+  catalogueImage(sha256: string): Promise<StoredImage | null> {
+    const image = this.images.get(sha256);
+    if (image === undefined) return Promise.resolve(null);
+    const read = (start: number, end: number) => Readable.from([image.subarray(start, end)]);
+    return Promise.resolve({ sizeBytes: image.length, read });
+  }
+
+  private apply(operation: PutOperation | DeleteOperation): void {
+    const { kind } = operation;
+    const key = operation.type === 'put' ? operation.entity : operation.key;
+    const id = `${kind} ${toKeyRow(kind, key as never).join()}`;
+    const before = this.rows.get(id);
+    if (before) this.digest.remove(kind, before.row);
+    this.rows.delete(id);
+    if (operation.type === 'delete') return;
+    const row = toRow(kind, operation.entity as never);
+    this.digest.add(kind, row);
+    this.rows.set(id, { kind, row });
+  }
+
+  private async append(operations: readonly Operation[], told = operations) {
+    const revision = this.changes.length + 1;
+    const change = { revision, digest: this.digest.toString(), operations };
+    this.changes.push(change);
+    const { lineage } = this;
+    await this.publisher.publish({ lineage, ...encodeChange({ ...change, operations: told }) });
+    return this.publisher.waitApplied({ lineage, revision }, 5_000);
+  }
+}

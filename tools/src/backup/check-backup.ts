@@ -1,0 +1,21 @@
+import { BackupReader } from './backup-reader.js';
+import { explain } from './faults.js';
+
+/** Reads a whole backup. @returns what it holds, in lines. @throws StartError when it is not whole. */
+export async function checkBackup(file: string, log: (line: string) => void): Promise<string[]> {
+  try {
+    const backup = await BackupReader.open(file, log);
+    const { revision, madeAt, migrations } = backup.manifest;
+    const lines = [
+      `revision ${revision}, backed up at ${madeAt}, schema ${migrations.at(-1)?.name ?? 'none'}`,
+    ];
+    for await (const { table, rows } of backup.tables()) {
+      let bytes = 0;
+      for await (const piece of rows) bytes += piece.length;
+      lines.push(`  ${table}: ${bytes.toLocaleString('en')} bytes`);
+    }
+    return [...lines, 'it is whole'];
+  } catch (error) {
+    throw explain(file, error);
+  }
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from './command.js';
+
+describe('the arguments of backup and restore', () => {
+  const restore = { flags: ['replace', 'check'] as const };
+
+  it('are a file and flags', () => {
+    expect(parse(restore, ['weir.backup', '--replace'])).toEqual({
+      file: 'weir.backup',
+      flags: new Set(['replace']),
+    });
+    expect(parse(restore, ['--help'])).toBeNull();
+  });
+
+  it.each([[[]], [['a', 'b']]])('name one file: %j is refused', (args) => {
+    expect(() => parse(restore, args)).toThrow('name one file');
+  });
+
+  it('are refused when they are not known', () => {
+    expect(() => parse({ flags: [] }, ['a', '--replace'])).toThrow(/'--replace'.*--help says/);
+  });
+});

@@ -1,0 +1,93 @@
+import { optional, parseVariables, StartError, text, url, VariableError } from '@weir/ops';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { findDatabase } from './database.js';
+
+const SCHEMA = {
+  DATABASE_URL: optional(
+    url(['postgresql', 'postgres'], {
+      description: 'The database. Unset: the one of the local stack.',
+    }),
+  ),
+  DATA_DIR: text('a folder', { description: 'Folder of the local stack.', default: '.weir' }),
+};
+
+/** The repository. */
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** What was asked for, with what every command needs. */
+export interface Invocation<Flag extends string> {
+  readonly file: string;
+  readonly flags: ReadonlySet<Flag>;
+  /** @throws StartError when there is none. */
+  readonly findDatabase: () => string;
+  readonly root: string;
+  /** Prints a line. */
+  readonly log: (line: string) => void;
+  /** Aborted by Ctrl-C and the like. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command<Flag extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly flags: readonly Flag[];
+  readonly run: (invocation: Invocation<Flag>) => Promise<void>;
+}
+
+/**
+ * Runs a command with the arguments and the environment of this process. Its exit code is 1 when it failed, with a
+ * line that says why.
+ */
+export async function runCommand<Flag extends string>(command: Command<Flag>): Promise<void> {
+  const log = (line: string): void => void process.stdout.write(`${line}\n`);
+  try {
+    const parsed = parse(command, process.argv.slice(2));
+    if (parsed === null) {
+      log(command.help.trimEnd());
+      return;
+    }
+    const variables = parseVariables(SCHEMA, process.env);
+    const find = (): string => findDatabase(variables, ROOT);
+    await command.run({ ...parsed, findDatabase: find, root: ROOT, log, signal: interruption() });
+  } catch (error) {
+    const isMendable = error instanceof StartError || error instanceof VariableError;
+    const explanation = isMendable ? error.message : ((error as Error).stack ?? String(error));
+    process.stderr.write(`${command.name}: ${explanation}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Null: help was asked for. @throws StartError */
+export function parse<Flag extends string>(
+  { flags }: Pick<Command<Flag>, 'flags'>,
+  args: readonly string[],
+): Pick<Invocation<Flag>, 'file' | 'flags'> | null {
+  const { values, positionals } = read(flags, args);
+  if (values['help'] === true) return null;
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) {
+    throw new StartError('name one file (--help says what there is)');
+  }
+  return { file, flags: new Set(flags.filter((flag) => values[flag] === true)) };
+}
+
+function read(flags: readonly string[], args: readonly string[]) {
+  const options = [...flags, 'help'].map((flag) => [flag, { type: 'boolean' }] as const);
+  try {
+    const config = { args: [...args], options: Object.fromEntries(options) };
+    return parseArgs({ ...config, allowPositionals: true });
+  } catch (error) {
+    throw new StartError(`${(error as Error).message} (--help says what there is)`);
+  }
+}
+
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      interrupted.abort(new StartError(`ended by ${signal}; all is as it was`));
+    });
+  }
+  return interrupted.signal;
+}

@@ -1,0 +1,98 @@
+import { StartError } from '@weir/ops';
+import type { Client } from 'pg';
+import { STAGING } from './staging.js';
+import { columnList, currentSchema, HEAD, quoted, readTables, type Table } from './tables.js';
+
+/**
+ * Puts what was staged in the place of what is there, within a transaction: nobody ever sees a part of it. Changes
+ * wait until it is over; readers go on with what they began with.
+ * @param check is called when nobody else can change anything any more; what it throws leaves everything as it was.
+ */
+export async function swapIn(client: Client, check: () => Promise<void>): Promise<void> {
+  const schema = await currentSchema(client);
+  const tables = (await readTables(client, schema)).filter(({ name }) => name !== HEAD);
+  const names = tables.map(({ name }) => quoted(name));
+  // First the row that every change locks first.
+  await client.query(`SELECT FROM ${HEAD} FOR UPDATE`);
+  await client.query(`LOCK TABLE ${names.join(', ')}, change IN SHARE ROW EXCLUSIVE MODE`);
+  await check();
+  await leaveReferencesUnchecked(client);
+  await client.query(`UPDATE ${HEAD} SET catalogue_version = NULL`);
+  // Not TRUNCATE, which whoever reads at an earlier moment would see.
+  for (const name of ['change', ...names.toReversed()]) await client.query(`DELETE FROM ${name}`);
+  const ownTypes = await readOwnTypes(client, schema);
+  for (const table of tables) await client.query(INSERT_STAGED(table, ownTypes));
+  await updateHead(client, schema);
+  await raiseSequences(client, schema);
+}
+
+/** Types that a migration makes are made in each schema, so their values have to go through text. By `table.column`. */
+async function readOwnTypes(client: Client, schema: string): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ at: string; type: string }>(
+    `SELECT relname || '.' || attname AS at, format_type(atttypid, atttypmod) AS type
+     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_type ON pg_type.oid = atttypid
+     WHERE relkind = 'r' AND relnamespace = to_regnamespace($1) AND typnamespace = relnamespace`,
+    [schema],
+  );
+  return new Map(rows.map(({ at, type }) => [at, type]));
+}
+
+const INSERT_STAGED = (table: Table, ownTypes: ReadonlyMap<string, string>): string => {
+  const values = table.columns.map((column) => {
+    const type = ownTypes.get(`${table.name}.${column}`);
+    return type === undefined ? quoted(column) : `${quoted(column)}::text::${type}`;
+  });
+  return `
+    INSERT INTO ${quoted(table.name)} (${columnList(table)})
+    SELECT ${values.join(', ')} FROM ${quoted(STAGING, table.name)}`;
+};
+
+/**
+ * The row stays, because changes wait for it. With a lineage of its own, nothing takes the log to come for the one
+ * before.
+ */
+async function updateHead(client: Client, schema: string): Promise<void> {
+  const head = (await readTables(client, schema)).find(({ name }) => name === HEAD);
+  const columns = (head?.columns ?? []).filter((column) => !['id', 'lineage'].includes(column));
+  const values = columns.map((column) =>
+    // A key that is in use was found to be the same, unless the backup does not know it.
+    column === 'domain_hash_check'
+      ? `coalesce(staged.${column}, ${HEAD}.${column})`
+      : `staged.${quoted(column)}`,
+  );
+  const { rowCount } = await client.query(`
+    UPDATE ${HEAD} SET (${columnList({ columns })}) = (${values.join(', ')}), lineage = gen_random_uuid()
+    FROM ${quoted(STAGING, HEAD)} AS staged`);
+  if (rowCount !== 1) throw new StartError(`it has no row of ${HEAD}`);
+}
+
+/** Never back: what had a number in this database, caches included, must not meet another with the same. */
+async function raiseSequences(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
+    `SELECT * FROM (
+       SELECT relname::text AS "table", attname::text AS "column",
+              pg_get_serial_sequence(quote_ident(nspname) || '.' || quote_ident(relname), attname) AS sequence
+       FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+       WHERE relkind = 'r' AND nspname = $1 AND attnum > 0 AND NOT attisdropped
+     ) AS columns WHERE sequence IS NOT NULL`,
+    [schema],
+  );
+  for (const { table, column, sequence } of rows) {
+    await client.query(
+      `SELECT setval($1, greatest(last_value, (SELECT max(${quoted(column)}) FROM ${quoted(table)})))
+       FROM ${sequence}`,
+      [sequence],
+    );
+  }
+}
+
+/**
+ * Has PostgreSQL not look up every reference of every row until the transaction ends, where its user may say so: they
+ * were looked up when the rows were staged, and changes wait meanwhile.
+ */
+async function leaveReferencesUnchecked(client: Client): Promise<void> {
+  const { rows } = await client.query<{ may: boolean }>(
+    "SELECT has_parameter_privilege('session_replication_role', 'SET') AS may",
+  );
+  if (rows[0].may) await client.query('SET LOCAL session_replication_role = replica');
+}

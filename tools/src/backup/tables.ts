@@ -1,0 +1,73 @@
+import pg, { type Client } from 'pg';
+import type { MigrationMark } from './manifest.js';
+
+export interface Table {
+  readonly name: string;
+  /** Without generated ones. */
+  readonly columns: readonly string[];
+}
+
+/** The table with the one row that every change locks. */
+export const HEAD = 'config_head';
+
+/** What a backup holds, each table behind those that it refers to. */
+export const KEPT_TABLES: readonly string[] = [
+  'catalogue_source',
+  'catalogue_image',
+  'catalogue_image_piece',
+  HEAD,
+  'block_page',
+  'profile',
+  'application_rule',
+  'domain_rule',
+  'ipv4_network',
+  'ipv6_network',
+  'napt_assignment',
+  'schedule',
+];
+
+/**
+ * What a backup leaves out: what belongs to the schema, which the migrations make again, and the log of changes,
+ * which nobody has a use for who follows a restored database: it is loaded whole.
+ */
+export const LEFT_OUT: readonly string[] = ['_prisma_migrations', 'schema_compatibility', 'change'];
+
+const COLUMNS = `
+  SELECT relname::text AS name, array_agg(attname::text ORDER BY attnum) AS columns
+  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+  WHERE relkind = 'r' AND relnamespace = to_regnamespace($1) AND relname::text = ANY ($2)
+  AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
+  GROUP BY relname`;
+
+/** The tables of a schema that a backup holds. An older schema may not have all of them. */
+export async function readTables(client: Client, schema: string): Promise<Table[]> {
+  const { rows } = await client.query<Table>(COLUMNS, [schema, KEPT_TABLES]);
+  return KEPT_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
+}
+
+/** The migrations that a database has. */
+export async function readMarks(client: Client): Promise<MigrationMark[]> {
+  const { rows } = await client.query<MigrationMark>(`
+    SELECT migration_name AS name, checksum FROM _prisma_migrations
+    WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`);
+  return rows;
+}
+
+/** The schema that the connection works in. @throws Error when it has none. */
+export async function currentSchema(client: Client): Promise<string> {
+  const { rows } = await client.query<{ schema: string | null }>(
+    'SELECT current_schema()::text AS schema',
+  );
+  const { schema } = rows[0];
+  if (schema === null) throw new Error('the database has no schema to work in');
+  return schema;
+}
+
+/** A table, in its schema or not, or a column, as SQL has it. */
+export function quoted(...names: readonly string[]): string {
+  return names.map((name) => pg.escapeIdentifier(name)).join('.');
+}
+
+export function columnList({ columns }: Pick<Table, 'columns'>): string {
+  return columns.map((column) => quoted(column)).join(', ');
+}

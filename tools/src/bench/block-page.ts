@@ -1,0 +1,141 @@
+/*
+ * Benchmark of the block page: `npm run bench:block-page` on a built tree.
+ *
+ * Real processes on loopback, with the configuration of a large provider: 1 M networks, 10 k profiles, 1 M domains,
+ * 100 k port ranges. Each
+ * request comes from another subscriber, for a name that he blocks, on a connection of its own, as browsers ask. The
+ * load comes from the same
+ * machine, so the processor time a page says more than the pages a second.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../migrate/migrate.js';
+import { type Child, startChild } from '../services/child.js';
+import {
+  type ControlPlaneProcess,
+  cpuMs,
+  HASH_KEY,
+  peakResidentMiB,
+  startControlPlane,
+  waitUntilReady,
+} from '../services/control-plane.js';
+import { freePort } from '../services/ports.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+import { ApiClient } from './api-client.js';
+import { FULL_SIZE, initBody } from './init-body.js';
+import { measureLatencies, summarise } from './latencies.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ROUNDS = 5;
+const VISITORS = 16;
+const PAGES_A_ROUND = 10_000;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-block-page-'));
+const [postgres, redis] = await Promise.all([
+  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+]);
+await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const controlPlane = await startControlPlane({
+  root: ROOT,
+  folder,
+  databaseUrl: postgres.url,
+  redisUrl: redis.url,
+});
+const port = await freePort();
+let blockPage: Child | undefined;
+try {
+  const [cpu] = cpus();
+  const gib = Math.round(totalmem() / 2 ** 30);
+  print(
+    `${cpu?.model ?? 'unknown'}, ${cpus().length} cores, ${gib} GiB, Node ${process.versions.node}`,
+  );
+  await new ApiClient(controlPlane.url, controlPlane.token).send(
+    'POST',
+    '/init/',
+    initBody(FULL_SIZE, 0),
+  );
+  blockPage = await startBlockPage(controlPlane);
+  for (let round = 1; round <= ROUNDS; round++) await measureRound(round, blockPage.pid);
+} finally {
+  await blockPage?.stop();
+  await controlPlane.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function startBlockPage({ feedUrl, token }: ControlPlaneProcess): Promise<Child> {
+  const opsPort = await freePort();
+  const child = startChild({
+    name: 'block-page',
+    command: process.execPath,
+    args: [join(ROOT, 'apps/block-page/dist/main.js')],
+    env: {
+      PATH: process.env['PATH'],
+      REDIS_URL: redis.url,
+      FEED_URL: feedUrl,
+      FEED_TOKEN: token,
+      DOMAIN_HASH_KEY: HASH_KEY,
+      BLOCK_PAGE_PORT: String(port),
+      BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1',
+      OPS_PORT: String(opsPort),
+      LOG_LEVEL: 'warn',
+    },
+    logFile: join(folder, 'block-page.log'),
+  });
+  await waitUntilReady(`http://127.0.0.1:${opsPort}`, child);
+  return child;
+}
+
+async function measureRound(round: number, pid: number): Promise<void> {
+  let left = PAGES_A_ROUND;
+  const [startedMs, startedCpuMs] = [performance.now(), cpuMs(pid)];
+  const each = await Promise.all(
+    Array.from({ length: VISITORS }, () =>
+      measureLatencies(
+        () => visit(left),
+        () => left-- > 0,
+      ),
+    ),
+  );
+  const latencies = each.flat();
+  const perSecond = latencies.length / ((performance.now() - startedMs) / 1000);
+  const usAPage = ((cpuMs(pid) - startedCpuMs) * 1000) / latencies.length;
+  print(
+    `round ${round}: ${perSecond.toFixed(0)} pages/s, ${usAPage.toFixed(0)} us of processor time a page, ` +
+      `${summarise(latencies)}; at most ${peakResidentMiB(pid)} MiB; load ${loadavg()[0]?.toFixed(1)}`,
+  );
+}
+
+/** Opens a name that the subscriber with this number blocks. @throws Error when it is not the page. */
+function visit(number: number): Promise<void> {
+  // Of `initBody`: even profiles deny their domains; network i is at 10.0.0.0 + 4 i.
+  const subscriber = (number * 2) % FULL_SIZE.networks;
+  const profile = subscriber % FULL_SIZE.profiles;
+  const host = `host-${number % 100}.site-${profile}-0.example.com`;
+  const address = 0x0a00_0000 + subscriber * 4;
+  const ip = [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join('.');
+  return new Promise((resolve, reject) => {
+    let received = 0;
+    let status = '';
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(
+        `GET / HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nX-Forwarded-For: ${ip}\r\n\r\n`,
+      );
+    });
+    socket.on('data', (bytes: Buffer) => {
+      if (received === 0) status = bytes.subarray(9, 12).toString();
+      received += bytes.length;
+    });
+    socket.on('error', reject).on('close', () => {
+      if (status === '403' && received > 2000) resolve();
+      else reject(new Error(`${host} for ${ip} got ${status} and ${received} bytes`));
+    });
+  });
+}

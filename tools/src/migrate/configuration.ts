@@ -1,0 +1,20 @@
+import { integer, url } from '@weir/ops';
+import { PATIENCE } from './migrate.js';
+
+/** What the migrate command reads from its environment. */
+export const SCHEMA = {
+  DATABASE_URL: url(['postgresql', 'postgres'], {
+    description:
+      'The database to bring up to date: PostgreSQL itself, as a pooler by the transaction holds off no second run.',
+  }),
+  LOCK_TIMEOUT_MS: integer(1, 600_000, {
+    description:
+      'Longest that a migration, and others behind it, wait for a table in use. Then the others go first.',
+    default: String(PATIENCE.lockTimeoutMs),
+  }),
+  LOCK_ATTEMPTS: integer(1, 10_000, {
+    description:
+      'How often a migration tries before it gives up and leaves the database as it was.',
+    default: String(PATIENCE.lockAttempts),
+  }),
+};

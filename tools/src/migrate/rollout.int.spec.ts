@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { checkMigration } from '../migration-check/check-migration.js';
+import {
+  type ControlPlaneProcess,
+  spawnControlPlane,
+  startControlPlane,
+} from '../services/control-plane.js';
+import { playBasicCalls } from '../testing/basic-calls.js';
+import { findPreviousRelease } from '../testing/previous-release.js';
+import { migrate } from './migrate.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const MIGRATIONS = join(ROOT, 'prisma/migrations');
+const NEXT = '20990101000000_next';
+
+/** What a later release may do while this one runs. */
+const EXPANDING = `
+CREATE TABLE later (id integer PRIMARY KEY, profile_id integer REFERENCES profile (id) ON DELETE CASCADE);
+ALTER TABLE profile
+  ADD note text,
+  ADD priority integer NOT NULL DEFAULT 0,
+  ADD CONSTRAINT profile_priority CHECK (priority >= 0) NOT VALID;
+ALTER TABLE domain_rule ADD since timestamptz NOT NULL DEFAULT now();
+ALTER TYPE rule_status ADD VALUE 'log';
+`;
+
+let folder: string;
+let databaseUrl: string;
+let number = 0;
+const running: ControlPlaneProcess[] = [];
+
+const keep = (controlPlane: ControlPlaneProcess) => {
+  running.push(controlPlane);
+  return controlPlane;
+};
+const options = (root = ROOT) => ({ root, folder, databaseUrl, redisUrl: inject('redisUrl') });
+const start = async (root?: string) => keep(await startControlPlane(options(root)));
+const spawn = async (variables: Record<string, string>) =>
+  keep(await spawnControlPlane({ ...options(), variables: { LOG_LEVEL: 'info', ...variables } }));
+
+/** The migrations of this release and one more. @returns their folder. */
+async function withNext(sql: string): Promise<string> {
+  const migrations = join(folder, 'migrations');
+  await cp(MIGRATIONS, migrations, { recursive: true });
+  await mkdir(join(migrations, NEXT));
+  await writeFile(join(migrations, NEXT, 'migration.sql'), sql);
+  return migrations;
+}
+
+beforeAll(async () => {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const project = join(ROOT, 'apps/control-plane/tsconfig.build.json');
+  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-rollout-'));
+  const name = `rollout_${process.pid}_${++number}`;
+  const admin = new pg.Client(inject('databaseUrl'));
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  const url = new URL(inject('databaseUrl'));
+  url.pathname = `/${name}`;
+  databaseUrl = url.href;
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((controlPlane) => controlPlane.stop()));
+  await rm(folder, { recursive: true });
+});
+
+describe('a control plane of this release', () => {
+  const readiness = async ({ opsUrl }: ControlPlaneProcess) => {
+    const response = await fetch(`${opsUrl}/readyz`).catch(() => null);
+    return response === null ? '' : `${response.status} ${await response.text()}`;
+  };
+
+  it('that starts together with the migrations waits for them, and says so', async () => {
+    const controlPlane = await spawn({ SCHEMA_WAIT_S: '600' });
+    await expect
+      .poll(() => readiness(controlPlane))
+      .toContain(
+        '503 starting: waits for migrations: the database has no schema yet: run node tools/dist/migrate.js',
+      );
+    await expect.poll(() => controlPlane.lastLines().join()).toContain('waiting for migrations');
+    await migrate({ databaseUrl, folder: MIGRATIONS });
+    await controlPlane.ready();
+    expect(await playBasicCalls(controlPlane)).toEqual([]);
+  });
+
+  it('ends with one line when the migrations do not come', async () => {
+    const controlPlane = await spawn({ SCHEMA_WAIT_S: '0' });
+    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(controlPlane.lastLines()).toEqual([
+      'control-plane: the database has no schema yet: run node tools/dist/migrate.js',
+    ]);
+  });
+
+  it('goes on while a later release expands the schema, and starts on it again', async () => {
+    await migrate({ databaseUrl, folder: MIGRATIONS });
+    const controlPlane = await start();
+    expect(await checkMigration(EXPANDING, [NEXT])).toEqual([]);
+    await migrate({ databaseUrl, folder: await withNext(EXPANDING) });
+    expect(await playBasicCalls(controlPlane)).toEqual([]);
+    expect(await playBasicCalls(await start())).toEqual([]);
+    // As the rollback of a release does.
+    expect(await migrate({ databaseUrl, folder: MIGRATIONS })).toEqual([]);
+  });
+
+  it.each([
+    'ALTER TABLE profile RENAME white_list_only TO lists_only',
+    'ALTER TABLE schedule ADD zone text NOT NULL',
+    'DROP TABLE napt_assignment',
+  ])('fails its calls, as a test of releases must see, after: %s', async (sql) => {
+    await migrate({ databaseUrl, folder: await withNext(sql) });
+    expect(await playBasicCalls(await start())).not.toEqual([]);
+  });
+
+  it('does not start when a later release has taken something away that it needs', async () => {
+    const contracting = `DROP TABLE schedule; UPDATE schema_compatibility SET min_migration = '${NEXT}'`;
+    await migrate({ databaseUrl, folder: await withNext(contracting) });
+    const controlPlane = await spawn({});
+    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(controlPlane.lastLines().at(-1)).toContain(
+      `control-plane: the database is for releases that know migration ${NEXT}, the newest one here is `,
+    );
+  });
+});
+
+describe('the control plane of the previous release', () => {
+  const previous = findPreviousRelease(ROOT);
+  const none = 'none' in previous ? previous.none : null;
+  const clone = join(tmpdir(), `weir-previous-${process.pid}`);
+
+  afterAll(() => rm(clone, { recursive: true, force: true }));
+
+  /** Neither the npm script nor the Node that this test runs under. */
+  const environment = () => {
+    const kept = Object.entries(process.env).filter(
+      ([name]) => !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$)/i.test(name),
+    );
+    const folders = (process.env['PATH'] ?? '').split(delimiter);
+    const PATH = folders.filter((one) => !one.includes('node_modules')).join(delimiter);
+    return { ...Object.fromEntries(kept), PATH };
+  };
+
+  if (none !== null) process.stdout.write(`the previous release is not tested: ${none}\n`);
+  it.skipIf(none !== null)('serves on the schema of this one', { timeout: 900_000 }, async () => {
+    const { commit } = previous as { commit: string };
+    const run = (command: string, args: string[], cwd: string) =>
+      promisify(execFile)(command, args, { cwd, env: environment() });
+    await run('git', ['clone', '--quiet', '--no-checkout', ROOT, clone], ROOT);
+    await run('git', ['checkout', '--quiet', '--detach', commit], clone);
+    await run('node', ['tools/setup.mjs'], clone);
+    await migrate({ databaseUrl, folder: MIGRATIONS });
+    expect(await playBasicCalls(await start(clone))).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+// `npm run record:feed -- --root <checkout> --out <folder>`: what one version of Weir says on its feed, for the tests
+// of later versions. The checkout must be installed and compiled (`node tools/setup.mjs` there).
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Deployment } from '../faults/deployment.js';
+import { Random } from '../faults/random.js';
+import { Messages } from './messages.js';
+import { BEGINNING, CONTINUATION, REPLACEMENT, tell } from './story.js';
+
+/** Two heartbeats: every head and every follower has been heard. */
+const HEARTBEATS_MS = 2_500;
+
+const { values } = parseArgs({ options: { root: { type: 'string' }, out: { type: 'string' } } });
+if (values.root === undefined || values.out === undefined) {
+  throw new Error('usage: npm run record:feed -- --root <checkout> --out <folder>');
+}
+const out = resolve(values.out);
+const folder = mkdtempSync(join(tmpdir(), 'weir-record-'));
+const deployment = await Deployment.create({
+  root: resolve(values.root),
+  folder,
+  replicas: 1,
+  resolvers: 1,
+  random: new Random(1),
+  undisturbed: true,
+  onBroken: (explanation) => {
+    throw new Error(explanation);
+  },
+});
+try {
+  await deployment.start();
+  await record();
+} finally {
+  await deployment.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function record(): Promise<void> {
+  const [client] = deployment.clients;
+  const [resolver] = deployment.resolvers;
+  if (client === undefined || resolver === undefined) throw new Error('nothing was started');
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const messages = await Messages.of(deployment.redisUrl);
+  await tell(client, BEGINNING);
+  const snapshot = await get('/snapshot');
+  save('snapshot.ndjson', snapshot);
+  const { revision } = JSON.parse(snapshot.toString('utf8').split('\n', 1)[0] ?? '') as {
+    revision: number;
+  };
+  await sleep(HEARTBEATS_MS);
+  messages.heard.length = 0;
+  await tell(client, CONTINUATION);
+  await sleep(HEARTBEATS_MS);
+  save('changes.json', await get(`/changes?after=${revision}`));
+  await resolver.terminate();
+  cpSync(deployment.dataFolder(0), join(out, 'disk'), { recursive: true });
+  await tell(client, REPLACEMENT);
+  await sleep(HEARTBEATS_MS);
+  save('snapshot-replaced.ndjson', await get('/snapshot'));
+  messages.close();
+  save('messages.ndjson', messages.heard.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const { feedToken, hashKey } = deployment.secrets;
+  save('deployment.json', `${JSON.stringify({ feedToken, hashKey }, null, 2)}\n`);
+}
+
+async function get(path: string): Promise<Buffer> {
+  const response = await fetch(new URL(path, deployment.feedUrl), {
+    headers: { Authorization: `Bearer ${deployment.secrets.feedToken}` },
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+function save(name: string, content: string | Uint8Array): void {
+  writeFileSync(join(out, name), content);
+}

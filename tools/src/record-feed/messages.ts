@@ -1,0 +1,40 @@
+import { Redis } from 'ioredis';
+
+/** A message as it came: the last part of its channel's name, and its text. */
+export interface Message {
+  readonly channel: string;
+  readonly text: string;
+}
+
+/**
+ * Hears everything that Weir says on a Redis. One that says the same as the one before it on its channel is left out.
+ */
+export class Messages {
+  readonly heard: Message[] = [];
+  private readonly last = new Map<string, string>();
+
+  private constructor(private readonly redis: Redis) {}
+
+  static async of(redisUrl: string): Promise<Messages> {
+    const redis = new Redis(redisUrl);
+    const messages = new Messages(redis);
+    redis.on('pmessage', (_pattern, channel: string, text: string) => {
+      messages.hear(channel, text);
+    });
+    // `weir:<deployment>:<channel>`; publishers talk to themselves on channels with one part more.
+    await redis.psubscribe('weir:*');
+    return messages;
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+
+  private hear(name: string, text: string): void {
+    const [, , channel = '', more] = name.split(':');
+    if (!['change', 'head', 'follower'].includes(channel) || more !== undefined) return;
+    if (this.last.get(channel) === text) return;
+    this.last.set(channel, text);
+    this.heard.push({ channel, text });
+  }
+}

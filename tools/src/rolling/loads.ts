@@ -1,0 +1,115 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DnsClient } from '../faults/dns-client.js';
+import type { ManagementClient } from '../faults/management-client.js';
+import { UPSTREAM_ADDRESS } from '../faults/upstream.js';
+
+/** What went on, and each time that something was not as it must be. */
+export interface Load {
+  /** Calls or requests that were made. */
+  readonly made: number;
+  readonly violations: readonly string[];
+  /** Makes no more, and waits for the answers. */
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = 20;
+/** The subscriber of all loads: a balancer without PROXY protocol stands for its clients. */
+export const SUBSCRIBER = '127.0.0.1';
+const DEFAULT_PAGE = '192.0.2.255';
+
+abstract class Loop implements Load {
+  made = 0;
+  readonly violations: string[] = [];
+  private isStopping = false;
+  private running: Promise<unknown> = Promise.resolve();
+
+  start(lanes: number): this {
+    const numbers = Array.from({ length: lanes }, (_, i) => i);
+    this.running = Promise.all(numbers.map((lane) => this.run(lane)));
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await this.running;
+  }
+
+  /** One call, the nth of its lane. */
+  protected abstract step(lane: number, n: number): Promise<void>;
+
+  private async run(lane: number): Promise<void> {
+    for (let n = 0; !this.isStopping; n++) {
+      await this.step(lane, n);
+      this.made++;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** A back office that blocks and unblocks names all the time, and looks at once whether each change is in force. */
+export class Writers extends Loop {
+  private readonly dns = new DnsClient();
+
+  /** @param dnsPort of the balancer before the resolvers; null: nobody looks. */
+  constructor(
+    private readonly client: ManagementClient,
+    private readonly dnsPort: number | null,
+  ) {
+    super();
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.dns.close();
+  }
+
+  protected async step(lane: number, n: number): Promise<void> {
+    const isDeny = n % 2 === 0;
+    const domain = `lane${lane}.example.org`;
+    const body = { type: isDeny ? 'deny' : 'allow', domain };
+    const reply = await this.client.call('POST', '/profile/1/bw_list', body);
+    if (reply.status === null) return this.violate(`change without an answer: ${reply.reason}`);
+    if (reply.status !== 201) return this.violate(`change: ${reply.status} ${reply.text}`);
+    if (reply.applied !== reply.total || reply.total === 0) {
+      return this.violate(`change in force on ${reply.applied} of ${reply.total} resolvers`);
+    }
+    if (this.dnsPort === null) return;
+    const { seen, retries } = await this.dns.ask(SUBSCRIBER, this.dnsPort, domain);
+    if (retries > 0) this.violate(`${domain} was not answered at once`);
+    const expected = isDeny ? DEFAULT_PAGE : UPSTREAM_ADDRESS;
+    if (seen !== expected) this.violate(`${domain} is ${String(seen)} and not ${expected}`);
+  }
+
+  private violate(what: string): void {
+    this.violations.push(what);
+  }
+}
+
+/** Visitors of a blocked site. */
+export class Readers extends Loop {
+  constructor(private readonly port: number) {
+    super();
+  }
+
+  protected async step(): Promise<void> {
+    try {
+      const status = await this.get();
+      if (status !== 403) this.violations.push(`block page: ${status}`);
+    } catch (error) {
+      this.violations.push(`block page without an answer: ${(error as Error).message}`);
+    }
+  }
+
+  private get(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { Host: 'www.blocked.example.com', Accept: 'text/html' };
+      const sent = request({ host: '127.0.0.1', port: this.port, headers, agent: false });
+      sent.once('error', reject).once('response', (response) => {
+        response.once('error', reject).once('end', () => resolve(response.statusCode ?? 0));
+        response.resume();
+      });
+      sent.end();
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it } from 'vitest';
+import { renderRolling } from './report.js';
+import { runRolling } from './run.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+beforeAll(async () => {
+  const apps = ['control-plane', 'resolver', 'block-page'];
+  const projects = apps.map((app) => join(root, 'apps', app, 'tsconfig.build.json'));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
+});
+
+it('no query, no change and no page is lost while every process is restarted under load', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
+  const result = await runRolling({ root, folder, rounds: 1, drainSeconds: 4, print });
+  print(renderRolling(result));
+  expect(result.violations).toEqual([]);
+  expect(result.restarts).toBe(6);
+  // There was something that could have been lost.
+  expect(result.changes).toBeGreaterThan(20);
+  expect(result.pages).toBeGreaterThan(20);
+  if (result.queries !== null) expect(result.queries.sent).toBeGreaterThan(500);
+  rmSync(folder, { recursive: true });
+}, 240_000);

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Deployment } from '../faults/deployment.js';
+import { ManagementClient } from '../faults/management-client.js';
+import { choosePorts } from '../faults/ports.js';
+import { Random } from '../faults/random.js';
+import type { WeirProcess } from '../faults/weir-process.js';
+import type { Child } from '../services/child.js';
+import { Balancer } from './balancer.js';
+import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';
+import { Readers, SUBSCRIBER, Writers } from './loads.js';
+
+export interface RollingOptions {
+  /** The repository, compiled. */
+  readonly root: string;
+  /** Takes data and logs; empty. */
+  readonly folder: string;
+  /** How often each process is restarted. */
+  readonly rounds: number;
+  /** `DRAIN_S` of every process. */
+  readonly drainSeconds: number;
+  readonly print: (text: string) => void;
+}
+
+export interface RollingResult {
+  readonly restarts: number;
+  readonly changes: number;
+  readonly pages: number;
+  /** Null: there was no load over DNS, because a program is missing. */
+  readonly queries: DnsCount | null;
+  readonly violations: readonly string[];
+}
+
+const WRITERS = 3;
+const READERS = 2;
+const SETTLE_LIMIT_MS = 60_000;
+const LOOK_MS = 100;
+/** Queries of a resolver by which it is known that dnsdist leads to it again: far more than its health checks. */
+const LED_TO = 30;
+
+/** Restarts every process under load, one of each kind at a time. */
+export async function runRolling(options: RollingOptions): Promise<RollingResult> {
+  const { root, folder, drainSeconds } = options;
+  const violations: string[] = [];
+  const deployment = await Deployment.create({
+    root,
+    folder,
+    replicas: 2,
+    resolvers: 2,
+    blockPages: 2,
+    random: new Random(1),
+    undisturbed: true,
+    // A machine that is busy must not look like a change that is late.
+    variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
+    onBroken: (explanation) => violations.push(explanation),
+  });
+  try {
+    await deployment.start();
+    return await runOn(deployment, options, violations);
+  } finally {
+    await deployment.stop();
+  }
+}
+
+async function runOn(
+  deployment: Deployment,
+  options: RollingOptions,
+  violations: string[],
+): Promise<RollingResult> {
+  const { folder, print } = options;
+  const { replicas, blockPages, managementPorts, pagePorts, dnsPorts } = deployment;
+  const missing = missingProgram();
+  if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
+  const random = new Random(randomBytes(4).readUInt32BE());
+  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await choosePorts(3, random);
+  const api = new Balancer(targets(replicas, managementPorts));
+  const pages = new Balancer(targets(blockPages, pagePorts));
+  const client = new ManagementClient(apiPort, deployment.secrets.token);
+  const dnsdist = missing === null ? startDnsdist(folder, dnsPort, dnsPorts) : null;
+  try {
+    await api.start(apiPort);
+    await pages.start(pagePort);
+    await until('the balancers lead to all', () => api.isComplete && pages.isComplete);
+    await setUp(client);
+    const load = dnsdist === null ? null : new DnsLoad(folder, dnsPort);
+    await settled(deployment, api, pages, dnsdist);
+    const writers = new Writers(client, dnsdist === null ? null : dnsPort).start(WRITERS);
+    const readers = new Readers(pagePort).start(READERS);
+    const restarts = await restartAll(deployment, options.rounds, violations, () =>
+      settled(deployment, api, pages, dnsdist),
+    );
+    await Promise.all([writers.stop(), readers.stop()]);
+    const queries = (await load?.stop()) ?? null;
+    violations.push(...writers.violations, ...readers.violations, ...faultsOf(queries));
+    return { restarts, changes: writers.made, pages: readers.made, queries, violations };
+  } finally {
+    client.close();
+    await Promise.all([api.stop(), pages.stop(), dnsdist?.stop('SIGKILL')]);
+  }
+}
+
+function targets(processes: readonly WeirProcess[], ports: readonly number[]) {
+  return processes.map(({ opsUrl }, i) => ({ port: ports[i] ?? 0, opsUrl }));
+}
+
+async function setUp(client: ManagementClient): Promise<void> {
+  const calls = [
+    ['/blockpage/', { id: 1, type: 0 }],
+    ['/profiles/', { profile: { id: 1, page_id: null } }],
+    ['/net/', { ip: SUBSCRIBER, profile_id: 1 }],
+    ['/profile/1/bw_list', { type: 'deny', domain: 'blocked.example.com' }],
+  ] as const;
+  for (const [path, body] of calls) {
+    const reply = await client.call('POST', path, body);
+    if (reply.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(reply)}`);
+  }
+}
+
+/** The nth of every kind at the same time, then the next one, when every balancer leads to all again. */
+async function restartAll(
+  { replicas, resolvers, blockPages }: Deployment,
+  rounds: number,
+  violations: string[],
+  settle: () => Promise<void>,
+): Promise<number> {
+  let restarts = 0;
+  for (let turn = 0; turn < 2 * rounds; turn++) {
+    const group = [replicas, resolvers, blockPages].flatMap((kind) => kind[turn % 2] ?? []);
+    await Promise.all(group.map((process) => restart(process, violations)));
+    restarts += group.length;
+    await settle();
+  }
+  return restarts;
+}
+
+async function restart(process: WeirProcess, violations: string[]): Promise<void> {
+  const ending = await process.terminate();
+  if (!('code' in ending) || ending.code !== 0) {
+    violations.push(`${process.name} ended with ${JSON.stringify(ending)}`);
+  }
+  await process.start();
+}
+
+/** Waits until every balancer leads to all that is behind it. */
+async function settled(
+  { resolvers }: Deployment,
+  api: Balancer,
+  pages: Balancer,
+  dnsdist: Child | null,
+): Promise<void> {
+  await until('the balancers lead to all', () => api.isComplete && pages.isComplete);
+  if (dnsdist === null) return;
+  const answered = (resolver: WeirProcess): Promise<number> =>
+    resolver.metric('weir_resolver_queries_total').catch(() => 0);
+  for (const resolver of resolvers) {
+    const before = await answered(resolver);
+    await until(`dnsdist leads to ${resolver.name}`, async () => {
+      return (await answered(resolver)) - before > LED_TO;
+    });
+  }
+}
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + SETTLE_LIMIT_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadlineMs) throw new Error(`still not so: ${what}`);
+    await sleep(LOOK_MS);
+  }
+}
+
+function faultsOf(queries: DnsCount | null): readonly string[] {
+  if (queries === null) return [];
+  const faults = queries.lost > 0 ? [`${queries.lost} of ${queries.sent} queries were lost`] : [];
+  for (const [rcode, count] of queries.rcodes) {
+    if (rcode !== 'NOERROR') faults.push(`${count} queries were answered ${rcode}`);
+  }
+  return faults;
+}

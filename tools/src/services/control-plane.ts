@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, type Ending, startChild } from './child.js';
+import { freePort } from './ports.js';
+
+export interface ControlPlaneProcess {
+  readonly url: string;
+  /** Of health and metrics. */
+  readonly opsUrl: string;
+  readonly feedUrl: string;
+  /** Of the management API and of the feed. */
+  readonly token: string;
+  readonly pid: number;
+  /** Settles when it has ended, however it did. */
+  readonly ended: Promise<Ending>;
+  /** The last lines it printed. */
+  lastLines(): readonly string[];
+  /** Resolves when it is ready. @throws Error with its last lines when it ended, or is not in time. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ControlPlaneOptions {
+  /** The repository's root. */
+  readonly root: string;
+  /** For its log. */
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Beside those that it needs. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** `DOMAIN_HASH_KEY` of what is started here. */
+export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
+const READY_DEADLINE_MS = 60_000;
+
+/** Starts a built control plane and waits until it is ready. */
+export async function startControlPlane(
+  options: ControlPlaneOptions,
+): Promise<ControlPlaneProcess> {
+  const controlPlane = await spawnControlPlane(options);
+  await controlPlane.ready();
+  return controlPlane;
+}
+
+/** Starts a built control plane, and waits for nothing. */
+export async function spawnControlPlane(
+  options: ControlPlaneOptions,
+): Promise<ControlPlaneProcess> {
+  const [port, feedPort, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const token = randomBytes(16).toString('hex');
+  const child = startChild({
+    name: 'control-plane',
+    command: process.execPath,
+    args: [join(options.root, 'apps/control-plane/dist/main.js')],
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: options.databaseUrl,
+      REDIS_URL: options.redisUrl,
+      MANAGEMENT_PORT: String(port),
+      MANAGEMENT_TOKENS: token,
+      DOMAIN_HASH_KEY: HASH_KEY,
+      FEED_PORT: String(feedPort),
+      FEED_TOKEN: token,
+      OPS_PORT: String(opsPort),
+      CATALOGUE: join(options.root, 'catalogue'),
+      LOG_LEVEL: 'warn',
+      ...options.variables,
+    },
+    logFile: join(options.folder, 'control-plane.log'),
+  });
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    opsUrl,
+    feedUrl: `http://127.0.0.1:${feedPort}`,
+    token,
+    pid: child.pid,
+    ended: child.ended,
+    lastLines: () => child.lastLines(),
+    ready: () => waitUntilReady(opsUrl, child),
+    stop: async () => {
+      await child.stop();
+    },
+  };
+}
+
+/** @throws Error with the last lines of the process when it ended, or is not ready in time. */
+export async function waitUntilReady(opsUrl: string, child: Child): Promise<void> {
+  let hasEnded = false;
+  void child.ended.then(() => {
+    hasEnded = true;
+  });
+  const deadlineMs = performance.now() + READY_DEADLINE_MS;
+  while (performance.now() < deadlineMs && !hasEnded) {
+    try {
+      if ((await fetch(`${opsUrl}/readyz`)).ok) return;
+    } catch {
+      // not listening yet
+    }
+    await sleep(50);
+  }
+  throw new Error(`${child.name} is not ready: ${child.lastLines().join('\n')}`);
+}
+
+/** Largest resident set that a process has had so far (Linux: VmHWM). */
+export function peakResidentMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kib = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
+  return Math.round(Number(kib) / 1024);
+}
+
+/**
+ * Processor time that a process has used so far, in ms, all threads together (Linux: utime and stime, in ticks of 10
+ * ms).
+ */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

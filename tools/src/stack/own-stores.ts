@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Child } from '../services/child.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+
+export interface OwnStoresOptions {
+  readonly dataDir: string;
+  readonly logFile: (name: string) => string;
+  /** Told what takes long. */
+  readonly onProgress: (text: string) => void;
+}
+
+interface Server {
+  readonly url: string;
+  readonly child: Child;
+}
+
+/**
+ * A store that the stack starts itself. Its URL is given to others once, so it comes back at the same port with the
+ * same password.
+ */
+export class OwnStore {
+  private first: Server | null = null;
+
+  /** @param startServer undefined as the port: one that is free. */
+  constructor(
+    readonly name: string,
+    readonly title: string,
+    private readonly startServer: (port: number | undefined) => Promise<Server>,
+  ) {}
+
+  /** Of a store that was started. */
+  get url(): string {
+    if (this.first === null) throw new Error(`${this.title} was not started`);
+    return this.first.url;
+  }
+
+  async start(): Promise<Child> {
+    const port = this.first === null ? undefined : Number(new URL(this.first.url).port);
+    const server = await this.startServer(port);
+    this.first ??= server;
+    return server.child;
+  }
+}
+
+export function ownPostgres({ dataDir, logFile }: OwnStoresOptions): OwnStore {
+  const options = { dataDir: join(dataDir, 'postgres'), logFile: logFile('postgres') };
+  return new OwnStore('postgres', 'PostgreSQL', (port) => startPostgres({ ...options, port }));
+}
+
+export function ownRedis({ dataDir, logFile, onProgress }: OwnStoresOptions): OwnStore {
+  const password = randomBytes(24).toString('hex');
+  const options = { dataDir: join(dataDir, 'redis'), logFile: logFile('redis'), onProgress };
+  return new OwnStore('redis', 'Redis', (port) => startRedis({ ...options, password, port }));
+}

@@ -1,0 +1,186 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Child, startChild } from '../services/child.js';
+import { RestartPolicy } from './restart-policy.js';
+import { Supervised, type SupervisedOptions } from './supervised.js';
+
+const WAIT = { timeout: 20_000, interval: 10 };
+const LIVES = 'console.log("it lives"); setInterval(() => {}, 1000)';
+
+describe('Supervised', () => {
+  let folder: string;
+  let reports: string[];
+  let broken: string[];
+  let children: Child[];
+  const running: Supervised[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-supervised-'));
+    [reports, broken, children] = [[], [], []];
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((one) => one.stop()));
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (script: string) => {
+    const child = startChild({
+      name: 'example',
+      command: process.execPath,
+      args: ['-e', script],
+      env: process.env,
+      logFile: join(folder, 'example.log'),
+    });
+    children.push(child);
+    return child;
+  };
+  const supervise = (script: string, options: Partial<SupervisedOptions> = {}) => {
+    const supervised = new Supervised({
+      name: 'example',
+      logFile: 'example.log',
+      start: () => Promise.resolve(run(script)),
+      untilReady: () => Promise.resolve(),
+      onBroken: (explanation) => broken.push(explanation),
+      report: (text) => reports.push(text),
+      policy: { ended: () => ({ pauseMs: 20, isFailing: false }) },
+      ...options,
+    });
+    running.push(supervised);
+    return supervised;
+  };
+  const kill = async () => {
+    const child = children.at(-1)!;
+    await vi.waitFor(() => {
+      expect(child.lastLines()).toContain('it lives');
+    }, WAIT);
+    process.kill(child.pid, 'SIGKILL');
+    await child.ended;
+  };
+
+  it('says that a process ended in the first start, and leaves it at that', async () => {
+    const supervised = supervise(LIVES);
+    await supervised.start();
+    await kill();
+    await vi.waitFor(() => {
+      expect(broken).toEqual([
+        'example ended by itself (killed by SIGKILL). Its last lines (example.log):\n  it lives',
+      ]);
+    }, WAIT);
+    expect([supervised.isUp, supervised.restarts, children.length]).toEqual([false, 0, 1]);
+  });
+
+  it('starts a process again that ended just before it was to be kept up', async () => {
+    const supervised = supervise(LIVES);
+    await supervised.start();
+    await kill();
+    await vi.waitFor(() => {
+      expect(broken).toHaveLength(1);
+    }, WAIT);
+    supervised.keepUp();
+    await vi.waitFor(() => {
+      expect(supervised.isUp).toBe(true);
+    }, WAIT);
+    expect(supervised.restarts).toBe(1);
+  });
+
+  it('starts it again from then on, each time that it ends, and says so with its last lines', async () => {
+    const supervised = supervise(LIVES);
+    await supervised.start();
+    supervised.keepUp();
+    for (let ends = 1; ends <= 2; ends++) {
+      await kill();
+      await vi.waitFor(() => {
+        expect(reports).toHaveLength(2 * ends);
+      }, WAIT);
+      expect([supervised.isUp, supervised.restarts]).toEqual([true, ends]);
+    }
+    expect(reports.slice(0, 2)).toEqual([
+      'example ended by itself (killed by SIGKILL); it is started again in 0.02 s. ' +
+        'Its last lines (example.log):\n  it lives',
+      'example is up again',
+    ]);
+    expect(broken).toEqual([]);
+  });
+
+  it('tries again when it cannot even be started, whatever the reason', async () => {
+    let attempts = 0;
+    const supervised = supervise(LIVES, {
+      start: () => {
+        attempts++;
+        if (attempts === 2) return Promise.reject(new Error('no space\nleft'));
+        return Promise.resolve(run(LIVES));
+      },
+    });
+    await supervised.start();
+    supervised.keepUp();
+    await kill();
+    await vi.waitFor(() => {
+      expect(reports).toContain('example is up again');
+    }, WAIT);
+    expect(reports[1]).toBe(
+      'example cannot be started; it is started again in 0.02 s. no space\n  left',
+    );
+    expect(supervised.restarts).toBe(2);
+  });
+
+  it('says plainly that a process does not stay up, and goes on trying', async () => {
+    const real = new RestartPolicy();
+    let isBroken = false;
+    const supervised = supervise(LIVES, {
+      start: () => Promise.resolve(run(isBroken ? 'process.exit(3)' : LIVES)),
+      policy: {
+        // What the policy says, without its pauses.
+        ended: (startedMs, endedMs) => ({ ...real.ended(startedMs, endedMs), pauseMs: 1 }),
+      },
+    });
+    await supervised.start();
+    supervised.keepUp();
+    isBroken = true;
+    await kill();
+    const plain =
+      /exit code 3\); it has ended 5 times within a minute, and is only tried every 30 s now\./;
+    await vi.waitFor(() => {
+      expect(reports.filter((text) => plain.test(text)).length).toBeGreaterThan(1);
+    }, WAIT);
+    isBroken = false;
+    await vi.waitFor(() => {
+      expect(supervised.isUp && children.at(-1)!.lastLines()).toEqual(['it lives']);
+    }, WAIT);
+  });
+
+  it('stops in the middle of a pause', async () => {
+    const supervised = supervise(LIVES, {
+      policy: { ended: () => ({ pauseMs: 3_600_000, isFailing: true }) },
+    });
+    await supervised.start();
+    supervised.keepUp();
+    await kill();
+    await vi.waitFor(() => {
+      expect(reports).toHaveLength(1);
+    }, WAIT);
+    await supervised.stop();
+    expect([supervised.restarts, children.length]).toEqual([0, 1]);
+  });
+
+  it('stops a process whose start is under way', async () => {
+    const gate = join(folder, 'gate');
+    const supervised = supervise(LIVES, {
+      start: async () => {
+        const child = run(LIVES);
+        await vi.waitFor(() => {
+          expect(existsSync(gate)).toBe(true);
+        }, WAIT);
+        return child;
+      },
+    });
+    const starting = supervised.start();
+    const stopping = supervised.stop();
+    writeFileSync(gate, '');
+    await expect(starting).rejects.toThrow('aborted');
+    await stopping;
+    expect(await children[0].ended).toEqual({ signal: 'SIGTERM' });
+    expect([broken, reports]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findPreviousRelease } from './previous-release.js';
+
+describe('findPreviousRelease', () => {
+  let folder: string;
+  let repository: string;
+
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], {
+      cwd: repository,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
+  const addMigration = (name: string) => {
+    mkdirSync(join(repository, 'prisma/migrations', name), { recursive: true });
+    writeFileSync(join(repository, 'prisma/migrations', name, 'migration.sql'), '');
+  };
+  const commit = (text: string) => {
+    git('add', '--all');
+    git('commit', '--quiet', '--allow-empty', '--message', text);
+    return git('rev-parse', 'HEAD');
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-history-'));
+    repository = join(folder, 'one');
+    mkdirSync(repository);
+    git('init', '--quiet');
+    addMigration('1_first');
+    commit('first');
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is the commit before the one that added the newest migration, while nothing is released', () => {
+    const last = commit('other');
+    addMigration('2_second');
+    commit('second');
+    commit('more');
+    expect(findPreviousRelease(repository)).toEqual({ commit: last, newestMigration: '1_first' });
+  });
+
+  it('is what is checked out when the newest migration is not committed', () => {
+    addMigration('2_second');
+    expect(findPreviousRelease(repository)).toEqual({
+      commit: git('rev-parse', 'HEAD'),
+      newestMigration: '1_first',
+    });
+  });
+
+  it('is the last release once there is one', () => {
+    const released = commit('released');
+    git('tag', 'v1.0.0');
+    addMigration('2_second');
+    commit('second');
+    addMigration('3_third');
+    commit('third');
+    git('tag', 'other');
+    const found = { commit: released, newestMigration: '1_first' };
+    expect(findPreviousRelease(repository)).toEqual(found);
+    git('tag', 'v1.1.0');
+    expect(findPreviousRelease(repository)).toEqual(found);
+  });
+
+  it('is none when the last release has the same migrations', () => {
+    git('tag', 'v1.0.0');
+    commit('more');
+    expect(findPreviousRelease(repository)).toEqual({
+      none: 'no migration was added since v1.0.0',
+    });
+  });
+
+  it('is none when there is only one migration', () => {
+    expect(findPreviousRelease(repository)).toEqual({ none: 'there is only one migration' });
+  });
+
+  it('is none in a shallow clone, and without git', () => {
+    addMigration('2_second');
+    commit('second');
+    const clone = join(folder, 'shallow');
+    git('clone', '--quiet', '--depth=1', `file://${repository}`, clone);
+    expect(findPreviousRelease(clone)).toEqual({ none: 'a shallow clone does not hold it' });
+    rmSync(join(clone, '.git'), { recursive: true });
+    expect(findPreviousRelease(clone)).toEqual({ none: 'this is no git clone' });
+  });
+});

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The release, or where there is none yet the commit, whose control plane runs while this one's migrations are
+ * applied.
+ */
+export type PreviousRelease =
+  | { readonly commit: string; readonly newestMigration: string }
+  /** Why there is none. */
+  | { readonly none: string };
+
+const MIGRATIONS = 'prisma/migrations';
+
+/** @param repository folder of a clone; its working tree is the release to come. */
+export function findPreviousRelease(repository: string): PreviousRelease {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: 'pipe' }).trim();
+  if (!existsSync(join(repository, '.git'))) return { none: 'this is no git clone' };
+  if (git('rev-parse', '--is-shallow-repository') === 'true') {
+    return { none: 'a shallow clone does not hold it' };
+  }
+  const folders = readdirSync(join(repository, MIGRATIONS), { withFileTypes: true });
+  const names = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const newest = names.sort().at(-1) ?? '';
+  const tag = lastRelease(git);
+  if (tag === null && names.length < 2) return { none: 'there is only one migration' };
+  const commit = git('rev-parse', `${tag ?? before(git, newest)}^{commit}`);
+  const newestMigration = newestMigrationOf(git, commit);
+  if (newestMigration === newest) return { none: `no migration was added since ${tag ?? commit}` };
+  return { commit, newestMigration };
+}
+
+type Git = (...args: string[]) => string;
+
+/** The last tag of a release before what is checked out. */
+function lastRelease(git: Git): string | null {
+  const here = git('tag', '--points-at', 'HEAD');
+  const tags = git('tag', '--merged', 'HEAD', '--list', 'v[0-9]*', '--sort=-creatordate');
+  return tags.split('\n').find((tag) => tag !== '' && !here.split('\n').includes(tag)) ?? null;
+}
+
+/** The commit before the one that added a migration; the one that is checked out when it is not committed yet. */
+function before(git: Git, migration: string): string {
+  const added = git(
+    'log',
+    '-1',
+    '--diff-filter=A',
+    '--format=%H',
+    '--',
+    join(MIGRATIONS, migration),
+  );
+  return added === '' ? 'HEAD' : `${added}^`;
+}
+
+function newestMigrationOf(git: Git, commit: string): string {
+  const paths = git('ls-tree', '-d', '--name-only', commit, `${MIGRATIONS}/`).split('\n');
+  return (
+    paths
+      .sort()
+      .at(-1)
+      ?.slice(MIGRATIONS.length + 1) ?? ''
+  );
+}

@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+const versionOf = (file: string) =>
+  (JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { version: string }).version;
+const version = versionOf('package.json');
+
+beforeAll(async () => {
+  await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ROOT]);
+});
+
+it('all projects have one version', () => {
+  const files = globSync('{apps,libs}/*/package.json', { cwd: ROOT });
+  expect(files.length).toBeGreaterThan(10);
+  for (const file of [...files, 'tools/package.json']) {
+    expect([file, versionOf(file)]).toEqual([file, version]);
+  }
+});
+
+it.each([
+  ['control-plane', 'apps/control-plane/dist/main.js'],
+  ['resolver', 'apps/resolver/dist/main.js'],
+  ['block-page', 'apps/block-page/dist/main.js'],
+  ['migrate', 'tools/dist/migrate.js'],
+  ['weir', 'tools/dist/stack/main.js'],
+])('%s says its version, and of which commit it is where that is known', async (name, script) => {
+  const say = async (env: Record<string, string>) =>
+    (await run(process.execPath, [join(ROOT, script), '--version'], { env })).stdout;
+  expect(await say({})).toBe(`${name} ${version}\n`);
+  expect(await say({ WEIR_COMMIT: '89a4cd8' })).toBe(`${name} ${version} (89a4cd8)\n`);
+});
