@@ -12,6 +12,8 @@ export interface PodReport {
 }
 
 interface ReportedPod extends Pick<Pod, 'kind' | 'component' | 'claims'> {
+  /** Names of the Services that lead to it. */
+  readonly services: readonly string[];
   readonly image: string | undefined;
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
@@ -35,10 +37,26 @@ type Texts = Readonly<Record<string, string>>;
 export function reportPods(objects: readonly KubernetesObject[]): PodReport {
   const secrets = dataOf(objects, 'Secret', (value) => Buffer.from(value, 'base64').toString());
   const configMaps = dataOf(objects, 'ConfigMap', (value) => value);
-  return { pods: podsOf(objects).map((pod) => reportPod(pod, secrets)), secrets, configMaps };
+  const pods = podsOf(objects).map((pod) => ({
+    ...reportPod(pod, secrets),
+    services: servicesOf(pod, objects),
+  }));
+  return { pods, secrets, configMaps };
 }
 
-function reportPod(pod: Pod, secrets: Readonly<Record<string, Texts>>): ReportedPod {
+function servicesOf(pod: Pod, objects: readonly KubernetesObject[]): string[] {
+  const leadToPod = objects.filter(({ kind, spec }) => {
+    const { selector } = (spec ?? {}) as { readonly selector?: Texts };
+    if (kind !== 'Service' || selector === undefined) return false;
+    return Object.entries(selector).every(([name, value]) => pod.labels[name] === value);
+  });
+  return leadToPod.map(({ metadata }) => metadata.name);
+}
+
+function reportPod(
+  pod: Pod,
+  secrets: Readonly<Record<string, Texts>>,
+): Omit<ReportedPod, 'services'> {
   const { kind, component, claims, spec, container } = pod;
   const { env = [] } = container;
   return {

@@ -2,19 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { REPOSITORY_FOLDER } from './paths.js';
-import { render } from './render/render.js';
-import { chartValues, ciValues, overlay, type Values } from './render/values.js';
-import { describeChart } from './testing/engine.js';
+import { codeBlocks } from './markdown.js';
+import { REPOSITORY_FOLDER } from '../paths.js';
+import { render } from '../render/render.js';
+import { chartValues, ciValues, overlay, type Values } from '../render/values.js';
+import { describeChart } from '../testing/engine.js';
 
 const DOCUMENTS = ['docs/operations/install-helm.md', 'k8s/weir/README.md'];
 const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
-
-/** Code of a language in a Markdown text, that in lists too. */
-function codeOf(language: string, text: string): string[] {
-  const blocks = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm'));
-  return [...blocks].map(([, indent, code]) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
-}
 
 function hasKey(values: Values, path: string): boolean {
   const [key, ...rest] = path.split('.');
@@ -58,7 +53,7 @@ function anchorsOf(text: string): string[] {
 }
 
 describeChart('the values of the documents', () => {
-  const blocks = DOCUMENTS.flatMap((path) => codeOf('yaml', read(path)));
+  const blocks = DOCUMENTS.flatMap((path) => codeBlocks('yaml', read(path)));
 
   it('are found', () => {
     expect(blocks.length).toBeGreaterThan(4);
