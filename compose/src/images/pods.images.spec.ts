@@ -7,6 +7,7 @@ import { UPSTREAM_ANSWER } from './deployment.js';
 import { type RenderedPod, type RenderedPods, renderPods } from './rendered-pods.js';
 import { run } from './run.js';
 import type { RunningPod } from './running-pod.js';
+import { Subscriber } from './subscriber.js';
 
 const BLOCK_PAGE = '192.0.2.80';
 /** The name server that the example values name. */
@@ -189,10 +190,13 @@ describe.each(['trial', 'full'])('the pods of the chart with %s values', (values
 
 describe('the resolver of the chart on the network of its node', () => {
   let cluster: Cluster;
+  let subscriber: Subscriber;
   let resolver: RunningPod;
 
   beforeAll(async () => {
     cluster = await Cluster.create('weir-daemonset');
+    // From the node itself, the engine would replace the address that a query to the node comes from.
+    subscriber = await Subscriber.connect('subscriber', '198.51.100.10', '198.51.100.1/24');
     await cluster.startOther('weir-test/upstream', UPSTREAM);
     const trial = await renderPods('trial');
     const start = (component: string) =>
@@ -215,20 +219,23 @@ describe('the resolver of the chart on the network of its node', () => {
     });
     for (const [path, body] of [
       ['/profiles/', { profile: { id: 1 } }],
-      ['/net/', { ip: Cluster.NODE, profile_id: 1 }],
+      ['/net/', { ip: subscriber.address, profile_id: 1 }],
       ['/profile/1/bw_list', { type: 'deny', domain: 'example.com' }],
     ] as const) {
       expect(await callWith(controlPlane, path, body)).toMatch(/^201 /);
     }
   });
-  afterAll(() => cluster.remove());
+  afterAll(async () => {
+    await cluster.remove();
+    await subscriber.disconnect();
+  });
 
   it('becomes ready and answers on port 53 with that one capability', async () => {
     expect(await resolver.becomes('startup'), await resolver.logs()).toBe(true);
     expect(await resolver.becomes('readiness', 30), await resolver.logs()).toBe(true);
     await expectRights(resolver);
     expect(resolver.portOf('dns-udp')).toBe(53);
-    expect(await dig(resolver, 'www.example.com')).toBe(BLOCK_PAGE);
+    expect(await subscriber.dig(resolver.ip, 'www.example.com')).toBe(BLOCK_PAGE);
   });
 
   it('ends with 0 within the time that the chart gives it', async () => {
