@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -24,33 +24,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
     const set = [...text.matchAll(/--set '?([\w.]+)=/g)].map(([, key]) => key);
     expect(set.filter((key) => !hasKey(chartValues(), key))).toEqual([]);
   });
-
-  it('leads to files and headings that there are', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
-    for (const [link, file, anchor] of links) {
-      const target = file === '' ? path : join(path, '..', file);
-      if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
-      else expect(existsSync(join(REPOSITORY_FOLDER, target)), link).toBe(true);
-    }
-  });
 });
-
-it('the runbook leads to headings that there are', () => {
-  const runbook = read('docs/operations/runbook.md');
-  const anchors = anchorsOf(runbook);
-  for (const [, anchor] of runbook.matchAll(/\]\(#([^)]*)\)/g)) expect(anchors).toContain(anchor);
-});
-
-/** As GitHub makes them. */
-function anchorsOf(text: string): string[] {
-  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
-  return headings.map((one) =>
-    one
-      .toLowerCase()
-      .replaceAll(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
 
 describeChart('the values of the documents', () => {
   const blocks = DOCUMENTS.flatMap((path) => codeBlocks('yaml', read(path)));

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const documents = execFileSync('git', ['ls-files', '--', '*.md'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+/** Fragments by which GitHub links to the headings of a text. */
+function fragmentsOf(text: string): string[] {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading.toLowerCase());
+  return headings.map((heading) =>
+    heading.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-'),
+  );
+}
+
+/** Where a compiled file comes from; other files are their own source. */
+function sourceOf(path: string): string {
+  return path.includes('/dist/') ? path.replace('/dist/', '/src/').replace(/\.js$/, '.ts') : path;
+}
+
+it('finds the documents', () => {
+  expect(documents.length).toBeGreaterThan(40);
+  expect(documents).toContain('README.md');
+});
+
+describe.each(documents)('%s', (path) => {
+  const text = read(path);
+
+  it('links to files and headings that exist', () => {
+    for (const [link, file, fragment] of text.matchAll(
+      /\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g,
+    )) {
+      const target = file === '' ? path : join(path, '..', file);
+      expect(existsSync(join(root, target)), link).toBe(true);
+      if (fragment !== undefined) expect(fragmentsOf(read(target)), link).toContain(fragment);
+    }
+  });
+
+  it('names npm scripts and files of commands that exist', () => {
+    for (const [command, script] of text.matchAll(/npm run ([a-z][\w-]*(?::[\w-]+)*)(?![\w:])/g)) {
+      expect(scripts, command).toHaveProperty([script]);
+    }
+    for (const [command, file] of text.matchAll(
+      /\bnode ((?:apps|libs|tools|k8s|compose)\/\S+?\.m?js)/g,
+    )) {
+      expect(existsSync(join(root, sourceOf(file))), command).toBe(true);
+    }
+  });
+});
