@@ -79,11 +79,16 @@ if (readStamp().dependencies !== dependencies) {
   writeStamp({ dependencies });
 }
 
-const [major] = spawnSync('node', ['-p', 'process.versions.node'], {
+const { stdout: version, stderr: reason } = spawnSync('node', ['-p', 'process.versions.node'], {
   env: environment,
   encoding: 'utf8',
-}).stdout.split('.');
-if (!(Number(major) >= 24)) {
+});
+if (version === '') {
+  const hint = reason.includes('libatomic') ? ' (on Debian: apt-get install libatomic1)' : '';
+  process.stderr.write(`setup: the bundled Node does not run: ${reason.trim()}${hint}\n`);
+  process.exit(1);
+}
+if (!(Number.parseInt(version) >= 24)) {
   process.stderr.write(
     `setup: Weir needs Node 24 or newer, found ${process.version} and no bundled Node for ${process.platform}-${process.arch}\n`,
   );
