@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { dashboard } from './dashboard.js';
-import { ROWS } from './panels.js';
+import { ROWS } from './rows.js';
 
 interface Placed {
   readonly id: number;

@@ -1,4 +1,5 @@
-import { type Panel, ROWS } from './panels.js';
+import type { Panel } from './panel.js';
+import { ROWS } from './rows.js';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 /** Grafana's grid. */

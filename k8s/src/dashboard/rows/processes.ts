@@ -1,0 +1,33 @@
+import type { Row } from '../panel.js';
+import { RATE } from '../promql.js';
+
+export const PROCESSES: Row = {
+  title: 'Processes',
+  panels: [
+    {
+      title: 'Processor',
+      unit: 'percentunit',
+      queries: [
+        [`rate(process_cpu_seconds_total{job=~"weir-.+"}${RATE})`, '{{job}} {{instance}}'],
+        [`rate(weir_control_plane_process_cpu_seconds_total${RATE})`, '{{job}} {{instance}}'],
+      ],
+    },
+    {
+      title: 'Memory',
+      unit: 'bytes',
+      queries: [
+        ['process_resident_memory_bytes{job=~"weir-.+"}', '{{job}} {{instance}}'],
+        ['weir_control_plane_process_resident_memory_bytes', '{{job}} {{instance}}'],
+      ],
+    },
+    {
+      title: 'Event loop held up, p99',
+      unit: 's',
+      queries: [
+        ['nodejs_eventloop_lag_p99_seconds{job=~"weir-.+"}', '{{job}} {{instance}}'],
+        ['weir_control_plane_nodejs_eventloop_lag_p99_seconds', '{{job}} {{instance}}'],
+      ],
+    },
+    { title: 'Ready', unit: 'short', queries: [['weir_ready', '{{job}} {{instance}}']] },
+  ],
+};

@@ -1,0 +1,60 @@
+import type { Row } from '../panel.js';
+import { quantile, RATE, RESOLVERS } from '../promql.js';
+
+export const QUERIES: Row = {
+  title: 'Queries',
+  panels: [
+    {
+      title: 'By verdict',
+      unit: 'reqps',
+      queries: [
+        [`sum by (verdict) (rate(weir_resolver_queries_total${RESOLVERS}${RATE}))`, '{{verdict}}'],
+      ],
+    },
+    {
+      title: 'By answer',
+      unit: 'reqps',
+      queries: [
+        [`sum by (rcode) (rate(weir_resolver_queries_total${RESOLVERS}${RATE}))`, '{{rcode}}'],
+      ],
+    },
+    {
+      title: 'By transport',
+      unit: 'reqps',
+      queries: [
+        [
+          `sum by (transport) (rate(weir_resolver_queries_total${RESOLVERS}${RATE}))`,
+          '{{transport}}',
+        ],
+      ],
+    },
+    {
+      title: 'Time to answer, p99',
+      unit: 's',
+      queries: [[quantile(0.99, 'weir_resolver_latency_seconds', 'source'), '{{source}}']],
+    },
+    {
+      title: 'Dropped',
+      unit: 'ops',
+      queries: [[`sum by (why) (rate(weir_resolver_dropped_total${RESOLVERS}${RATE}))`, '{{why}}']],
+    },
+    {
+      title: 'Waiting for upstreams',
+      unit: 'short',
+      queries: [
+        [`sum by (instance) (weir_resolver_waiting${RESOLVERS})`, '{{instance}} queries'],
+        [`sum by (instance) (weir_resolver_in_flight${RESOLVERS})`, '{{instance}} questions'],
+      ],
+    },
+    {
+      title: 'Turned away',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (instance) (rate(weir_resolver_overloads_total${RESOLVERS}${RATE}))`,
+          '{{instance}}',
+        ],
+      ],
+    },
+  ],
+};

@@ -1,0 +1,50 @@
+import type { Row } from '../panel.js';
+import { RATE, RESOLVERS } from '../promql.js';
+
+export const UPSTREAMS_AND_CACHE: Row = {
+  title: 'Upstreams and cache',
+  panels: [
+    {
+      title: 'Tries',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (upstream, result) (rate(weir_resolver_upstream_results_total${RESOLVERS}${RATE}))`,
+          '{{upstream}} {{result}}',
+        ],
+      ],
+    },
+    {
+      title: 'Time until an answer',
+      unit: 's',
+      queries: [
+        [`max by (upstream) (weir_resolver_upstream_latency_seconds${RESOLVERS})`, '{{upstream}}'],
+      ],
+    },
+    {
+      title: 'Stray packets',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (upstream) (rate(weir_resolver_upstream_strays_total${RESOLVERS}${RATE}))`,
+          '{{upstream}}',
+        ],
+      ],
+    },
+    {
+      title: 'Cache',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (result) (rate(weir_resolver_cache_lookups_total${RESOLVERS}${RATE}))`,
+          '{{result}}',
+        ],
+      ],
+    },
+    {
+      title: 'Memory of the cache',
+      unit: 'bytes',
+      queries: [[`sum by (instance) (weir_resolver_cache_bytes${RESOLVERS})`, '{{instance}}']],
+    },
+  ],
+};
