@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { REPOSITORY_FOLDER } from '../paths.js';
 import { dashboard } from './dashboard.js';
 import { ROWS } from './rows.js';
 
@@ -12,14 +15,14 @@ interface Placed {
   };
 }
 
-it('is what the file of the chart says', async () => {
+it('is the same as dashboard.json in the chart', async () => {
   const json = `${JSON.stringify(dashboard(), null, 2)}\n`;
   await expect(json).toMatchFileSnapshot('../../weir/files/dashboard.json');
 });
 
 const { panels } = dashboard() as { readonly panels: readonly Placed[] };
 
-it('has each panel once, inside the grid, and none upon another', () => {
+it('has each panel once and inside the grid, and no two panels overlap', () => {
   expect(panels.map(({ id }) => id)).toEqual(panels.map((_, i) => i + 1));
   const taken = new Set<string>();
   for (const { gridPos } of panels) {
@@ -33,7 +36,7 @@ it('has each panel once, inside the grid, and none upon another', () => {
   }
 });
 
-it('calls each series by labels that its query leaves', () => {
+it('names each series by labels that the query keeps', () => {
   for (const { panels: row } of ROWS) {
     for (const [expr, legend] of row.flatMap(({ queries }) => queries)) {
       const kept = /by \(([^)]*)\)/.exec(expr)?.[1].split(', ') ?? ['job', 'instance'];
@@ -41,4 +44,13 @@ it('calls each series by labels that its query leaves', () => {
       for (const label of named) expect(kept, expr).toContain(label);
     }
   }
+});
+
+it('has every panel that the runbook names', () => {
+  const runbook = readFileSync(join(REPOSITORY_FOLDER, 'docs/operations/runbook.md'), 'utf8');
+  const lists = runbook.replaceAll(/\s+/g, ' ').matchAll(/panels? ("[^"]+"(?: and "[^"]+")*)/g);
+  const named = [...lists].flatMap(([, list]) => [...list.matchAll(/"([^"]+)"/g)]);
+  expect(named.length).toBeGreaterThan(8);
+  const titles = ROWS.flatMap((row) => row.panels.map(({ title }) => title));
+  for (const [, title] of named) expect(titles).toContain(title);
 });

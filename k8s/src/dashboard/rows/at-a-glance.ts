@@ -22,19 +22,19 @@ export const AT_A_GLANCE: Row = {
       queries: [[`sum(rate(weir_resolver_queries_total${RATE}))`, '']],
     },
     {
-      title: 'Blocked',
+      title: 'Blocked queries',
       unit: 'percentunit',
       isStat: true,
       queries: [[shareOfQueries('verdict="block"'), '']],
     },
     {
-      title: 'SERVFAIL',
+      title: 'SERVFAIL answers',
       unit: 'percentunit',
       isStat: true,
       queries: [[shareOfQueries('rcode="SERVFAIL"'), '']],
     },
     {
-      title: 'Oldest configuration',
+      title: 'Largest configuration lag',
       unit: 's',
       isStat: true,
       queries: [['max(weir_resolver_lag_seconds)', '']],

@@ -5,7 +5,7 @@ export const BLOCK_PAGES: Row = {
   title: 'Block pages',
   panels: [
     {
-      title: 'Pages',
+      title: 'Pages served',
       unit: 'reqps',
       queries: [
         [
@@ -15,12 +15,12 @@ export const BLOCK_PAGES: Row = {
       ],
     },
     {
-      title: 'No page',
+      title: 'Requests without a page',
       unit: 'ops',
       queries: [[`sum by (why) (rate(weir_block_page_refusals_total${RATE}))`, '{{why}}']],
     },
     {
-      title: 'Without content',
+      title: 'Custom pages without content',
       unit: 'short',
       queries: [['max by (page_id) (weir_block_page_content_missing)', 'page {{page_id}}']],
     },

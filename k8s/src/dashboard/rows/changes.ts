@@ -13,7 +13,7 @@ export const CHANGES: Row = {
       ],
     },
     {
-      title: 'Time since it was known to be the newest',
+      title: 'Configuration lag',
       unit: 's',
       queries: [
         ['weir_resolver_lag_seconds', '{{instance}}'],
@@ -21,7 +21,7 @@ export const CHANGES: Row = {
       ],
     },
     {
-      title: 'From commit to the last resolver',
+      title: 'Propagation time',
       unit: 's',
       queries: [
         [quantile(0.5, 'weir_change_acknowledgement_seconds', 'job'), 'p50'],
@@ -29,7 +29,7 @@ export const CHANGES: Row = {
       ],
     },
     {
-      title: 'Changes',
+      title: 'Changes answered',
       unit: 'ops',
       queries: [
         [`sum(rate(weir_change_acknowledgement_seconds_count${RATE}))`, 'answered'],
@@ -47,7 +47,7 @@ export const CHANGES: Row = {
       queries: [[`sum by (cause) (rate(weir_resolver_snapshot_loads_total${RATE}))`, '{{cause}}']],
     },
     {
-      title: 'Digest mismatches and gaps',
+      title: 'Digest mismatches, gaps and feed failures',
       unit: 'ops',
       queries: [
         [`sum(rate(weir_resolver_digest_mismatches_total${RATE}))`, 'mismatches'],

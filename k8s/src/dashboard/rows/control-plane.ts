@@ -5,7 +5,7 @@ export const CONTROL_PLANE: Row = {
   title: 'Control plane',
   panels: [
     {
-      title: 'Requests',
+      title: 'Requests by status',
       unit: 'reqps',
       queries: [[`sum by (status) (rate(weir_management_requests_total${RATE}))`, '{{status}}']],
     },
@@ -46,7 +46,7 @@ export const CONTROL_PLANE: Row = {
       queries: [['max by (category) (weir_catalogue_category_domains)', '{{category}}']],
     },
     {
-      title: 'Age of lists',
+      title: 'Age of catalogue lists',
       unit: 's',
       queries: [['max by (source) (weir_catalogue_source_age_seconds)', '{{source}}']],
     },

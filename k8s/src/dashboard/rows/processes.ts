@@ -5,7 +5,7 @@ export const PROCESSES: Row = {
   title: 'Processes',
   panels: [
     {
-      title: 'Processor',
+      title: 'CPU',
       unit: 'percentunit',
       queries: [
         [`rate(process_cpu_seconds_total{job=~"weir-.+"}${RATE})`, '{{job}} {{instance}}'],
@@ -21,7 +21,7 @@ export const PROCESSES: Row = {
       ],
     },
     {
-      title: 'Event loop held up, p99',
+      title: 'Event loop lag, p99',
       unit: 's',
       queries: [
         ['nodejs_eventloop_lag_p99_seconds{job=~"weir-.+"}', '{{job}} {{instance}}'],

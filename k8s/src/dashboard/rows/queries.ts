@@ -5,21 +5,21 @@ export const QUERIES: Row = {
   title: 'Queries',
   panels: [
     {
-      title: 'By verdict',
+      title: 'Queries by verdict',
       unit: 'reqps',
       queries: [
         [`sum by (verdict) (rate(weir_resolver_queries_total${RESOLVERS}${RATE}))`, '{{verdict}}'],
       ],
     },
     {
-      title: 'By answer',
+      title: 'Queries by response code',
       unit: 'reqps',
       queries: [
         [`sum by (rcode) (rate(weir_resolver_queries_total${RESOLVERS}${RATE}))`, '{{rcode}}'],
       ],
     },
     {
-      title: 'By transport',
+      title: 'Queries by transport',
       unit: 'reqps',
       queries: [
         [
@@ -34,7 +34,7 @@ export const QUERIES: Row = {
       queries: [[quantile(0.99, 'weir_resolver_latency_seconds', 'source'), '{{source}}']],
     },
     {
-      title: 'Dropped',
+      title: 'Dropped packets',
       unit: 'ops',
       queries: [[`sum by (why) (rate(weir_resolver_dropped_total${RESOLVERS}${RATE}))`, '{{why}}']],
     },
@@ -47,7 +47,7 @@ export const QUERIES: Row = {
       ],
     },
     {
-      title: 'Turned away',
+      title: 'SERVFAIL by overload',
       unit: 'ops',
       queries: [
         [

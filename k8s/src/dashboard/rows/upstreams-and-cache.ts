@@ -5,7 +5,7 @@ export const UPSTREAMS_AND_CACHE: Row = {
   title: 'Upstreams and cache',
   panels: [
     {
-      title: 'Tries',
+      title: 'Results by upstream',
       unit: 'ops',
       queries: [
         [
@@ -15,7 +15,7 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
-      title: 'Time until an answer',
+      title: 'Upstream latency',
       unit: 's',
       queries: [
         [`max by (upstream) (weir_resolver_upstream_latency_seconds${RESOLVERS})`, '{{upstream}}'],
@@ -32,7 +32,7 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
-      title: 'Cache',
+      title: 'Cache lookups',
       unit: 'ops',
       queries: [
         [
@@ -42,7 +42,7 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
-      title: 'Memory of the cache',
+      title: 'Cache memory',
       unit: 'bytes',
       queries: [[`sum by (instance) (weir_resolver_cache_bytes${RESOLVERS})`, '{{instance}}']],
     },
