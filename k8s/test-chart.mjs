@@ -1,5 +1,5 @@
-// `npm run test:chart`: every test of the chart. With `-- --pods <file> [values]` it writes the pods that the chart makes of
-// ci/<values>-values.yaml to a file.
+// `npm run test:chart` runs every test of the chart.
+// `npm run test:chart -- --pods <file> [values]` writes the pods of ci/<values>-values.yaml to a file.
 import { runSteps } from '../tools/steps.mjs';
 
 const [flag, ...rest] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Chart is a chart on disk; keys of files are paths below its folder, with slashes.
+// Chart is a chart loaded from disk. Keys of templates and files are paths relative to its folder, with slashes.
 type Chart struct {
 	metadata  map[string]interface{}
 	values    map[string]interface{}
@@ -18,7 +18,7 @@ type Chart struct {
 // Files is `.Files` of the templates: everything in the chart that is not a template.
 type Files map[string]string
 
-// Get gives the text of a file, or nothing where there is none, as Helm does.
+// Get returns the text of a file, or an empty string if the file does not exist, as Helm does.
 func (files Files) Get(name string) string { return files[name] }
 
 func loadChart(folder string) (*Chart, error) {
@@ -38,7 +38,7 @@ func loadChart(folder string) (*Chart, error) {
 		return chart.add(filepath.ToSlash(name), string(text))
 	})
 	if err == nil && (chart.metadata == nil || chart.values == nil) {
-		err = fmt.Errorf("%s is no chart: Chart.yaml or values.yaml is missing", folder)
+		err = fmt.Errorf("%s is not a chart: Chart.yaml or values.yaml is missing", folder)
 	}
 	return chart, err
 }

@@ -1,5 +1,6 @@
-// Renders the chart as `helm template` does, for machines without Helm: text/template, sprig, and those functions of
-// Helm that the chart uses. Reads a request on standard input and writes the rendered files on standard output, both JSON.
+// Renders the chart as `helm template` does, for machines without Helm. It uses text/template, sprig, and Go versions
+// of the Helm functions that the chart uses. It reads a Request as JSON from standard input. It writes the rendered
+// files as a JSON object to standard output: path → text.
 package main
 
 import (
@@ -9,15 +10,15 @@ import (
 	"os"
 )
 
-// Request says which chart to render, and for what.
+// Request names the chart and everything that its templates can read.
 type Request struct {
 	Chart string `json:"chart"`
-	// Laid over the chart's values.yaml, one after the other.
+	// Values that override values.yaml of the chart, applied in this order.
 	Values  []map[string]interface{} `json:"values"`
 	Release Release                  `json:"release"`
-	// Such as v1.30.0.
+	// Version of Kubernetes, such as v1.30.0.
 	KubeVersion string `json:"kubeVersion"`
-	// What `lookup` finds.
+	// Objects in the cluster, which `lookup` finds.
 	Objects []map[string]interface{} `json:"objects"`
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/Masterminds/sprig"
 )
 
-// render gives the text of each template that makes objects, and of NOTES.txt, by its path.
+// render executes each template except partials, and returns path → text.
 func (chart *Chart) render(request Request) (map[string]string, error) {
 	values := chart.values
 	for _, over := range request.Values {
-		values = overlay(values, over)
+		values = mergeValues(values, over)
 	}
 	engine := &engine{objects: request.Objects}
 	engine.set = template.New("chart").Option("missingkey=zero").Funcs(engine.functions())
@@ -74,7 +74,7 @@ func (engine *engine) execute(name string, data interface{}) (string, error) {
 	return strings.ReplaceAll(text.String(), "<no value>", ""), nil
 }
 
-// functions are sprig's without those that read the machine, and those of Helm.
+// functions returns the functions of sprig, without those that read the environment, and the functions of Helm.
 func (engine *engine) functions() template.FuncMap {
 	functions := sprig.TxtFuncMap()
 	delete(functions, "env")
@@ -104,12 +104,12 @@ func (engine *engine) tpl(text string, data interface{}) (string, error) {
 	return strings.ReplaceAll(out.String(), "<no value>", ""), err
 }
 
-// lookup finds one object of the cluster; an empty map where there is none.
+// lookup returns one object of the cluster, or an empty map if it does not exist.
 func (engine *engine) lookup(apiVersion, kind, namespace, name string) map[string]interface{} {
 	for _, object := range engine.objects {
 		metadata, _ := object["metadata"].(map[string]interface{})
-		isIt := object["apiVersion"] == apiVersion && object["kind"] == kind
-		if isIt && metadata["namespace"] == namespace && metadata["name"] == name {
+		isKind := object["apiVersion"] == apiVersion && object["kind"] == kind
+		if isKind && metadata["namespace"] == namespace && metadata["name"] == name {
 			return object
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// parseMetadata gives `.Chart`: the keys of Chart.yaml begin with a capital there.
+// parseMetadata returns `.Chart`: the keys of Chart.yaml with an upper-case first letter.
 func parseMetadata(text string) (map[string]interface{}, error) {
 	parsed := map[string]interface{}{}
 	if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
@@ -21,7 +21,7 @@ func parseMetadata(text string) (map[string]interface{}, error) {
 	return metadata, nil
 }
 
-// parseChartValues reads values.yaml. As in Helm its numbers are json.Number; those of other files are float64.
+// parseChartValues parses values.yaml. As in Helm its numbers are json.Number. Numbers of other files are float64.
 func parseChartValues(text string) (map[string]interface{}, error) {
 	values := map[string]interface{}{}
 	parsed := map[string]interface{}{}
@@ -37,8 +37,8 @@ func parseChartValues(text string) (map[string]interface{}, error) {
 	return values, decoder.Decode(&values)
 }
 
-// overlay lays values over others: maps are merged, a null takes a key away, anything else takes the place of what was.
-func overlay(under, over map[string]interface{}) map[string]interface{} {
+// mergeValues returns `under` with `over` applied: maps are merged, null removes a key, any other value replaces.
+func mergeValues(under, over map[string]interface{}) map[string]interface{} {
 	merged := map[string]interface{}{}
 	for key, value := range under {
 		merged[key] = value
@@ -50,7 +50,7 @@ func overlay(under, over map[string]interface{}) map[string]interface{} {
 		case value == nil:
 			delete(merged, key)
 		case isUnderMap && isOverMap:
-			merged[key] = overlay(underMap, overMap)
+			merged[key] = mergeValues(underMap, overMap)
 		default:
 			merged[key] = value
 		}
@@ -59,7 +59,7 @@ func overlay(under, over map[string]interface{}) map[string]interface{} {
 }
 
 func toYAML(value interface{}) (string, error) {
-	// By way of JSON, as Helm does it: keys in order, no types of Go.
+	// Converts through JSON, as Helm does, so that keys are sorted and Go types disappear.
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func toYAML(value interface{}) (string, error) {
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// blockStyle undoes the style that JSON has in YAML. A text that would be taken for something else is quoted anyway.
+// blockStyle replaces the flow style of JSON with block style. Strings that look like other types stay quoted.
 func blockStyle(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode || len(node.Content) > 0 {
 		node.Style = 0

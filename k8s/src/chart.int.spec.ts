@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { faultsOf } from './objects/validate.js';
+import { validationErrors } from './objects/validate.js';
 import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
 import { render } from './render/render.js';
@@ -17,8 +17,8 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
   describeChart(`the chart with ${values} values`, () => {
     const objects = render({ values: ciValues(values) });
 
-    it('makes objects that Kubernetes takes', () => {
-      expect(objects.flatMap(faultsOf)).toEqual([]);
+    it('makes objects that the schemas of Kubernetes accept', () => {
+      expect(objects.flatMap(validationErrors)).toEqual([]);
     });
 
     it('makes each object once', () => {
@@ -26,15 +26,15 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       expect(titles).toEqual([...new Set(titles)]);
     });
 
-    it('puts all into the namespace of the release', () => {
+    it('puts every object into the namespace of the release', () => {
       expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['dns']));
     });
 
-    it('has names that Kubernetes takes', () => {
+    it('gives each object a name that Kubernetes accepts', () => {
       for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
     });
 
-    it('makes the same objects again', () => {
+    it('makes the same objects when it is rendered again', () => {
       expect(render({ values: ciValues(values) }).map(titleOf)).toEqual(objects.map(titleOf));
     });
   });
@@ -42,26 +42,26 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
 
 describeChart('the chart', () => {
   it.each<[what: string, values: Values, message: string]>([
-    ['nothing at all', {}, 'DATABASE_URL is not known'],
+    ['no values', {}, 'DATABASE_URL is not set'],
     [
-      'no resolvers to ask',
+      'a resolver without upstreams',
       { secrets: { existing: 'weir' } },
-      'resolver.env.UPSTREAMS: name the resolvers to ask',
+      'resolver.env.UPSTREAMS is required',
     ],
     [
-      'a Secret of its own and bundled stores',
+      'an existing Secret together with bundled stores',
       { ...MINIMAL, redis: { bundled: true } },
       'leave secrets.existing empty',
     ],
     [
-      'a DaemonSet that scales',
+      'autoscaling of a DaemonSet',
       { ...MINIMAL, resolver: { kind: 'DaemonSet', autoscaling: { enabled: true } } },
-      'a DaemonSet has one pod a node',
+      'a DaemonSet has one pod on each node',
     ],
     [
       'pods that bind port 53',
       { ...MINIMAL, resolver: { env: { DNS_PORT: 53, UPSTREAMS: ['192.0.2.53'] } } },
-      'ports of pods are 1024 or higher',
+      'ports of pods must be 1024 or higher',
     ],
     [
       'DNS over TLS without a certificate',
@@ -71,44 +71,44 @@ describeChart('the chart', () => {
     [
       'custom pages from two places',
       { ...MINIMAL, blockPage: { pages: { 7: '<p>' }, content: { emptyDir: {} } } },
-      'either in blockPage.pages',
+      'set either blockPage.pages',
     ],
     [
-      'no control plane to follow',
+      'resolvers without a control plane or a FEED_URL',
       { ...MINIMAL, controlPlane: { enabled: false } },
       'resolver.env.FEED_URL',
     ],
     ['a value that the schema refuses', { replicas: 2 }, '(root): must NOT have additional'],
-  ])('refuses %s in words', (_what, values, message) => {
+  ])('refuses %s with a message', (_what, values, message) => {
     expect(() => render({ values })).toThrow(message);
   });
 
-  it('has the version of what it runs', () => {
+  it('has the same version as package.json', () => {
     const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
     const { version } = JSON.parse(read('package.json')) as { readonly version: string };
     expect(parse(read('k8s/weir/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   });
 
-  it('leaves out what is switched off', () => {
+  it('makes no objects for components that are disabled', () => {
     const off = { enabled: false };
     const parts = { controlPlane: off, resolver: off, blockPage: off, networkPolicy: off };
     expect(render({ values: { ...MINIMAL, ...parts } })).toEqual([]);
   });
 
-  it('names everything after the release', () => {
+  it('begins every name with the name of the release', () => {
     const release = { name: 'north', namespace: 'edge' };
     const objects = render({ values: MINIMAL, release });
     expect(names(objects, 'StatefulSet')).toEqual(['north-weir-resolver']);
     expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['edge']));
   });
 
-  it('cuts long names before their ends', () => {
+  it('shortens a long release name and keeps the suffix', () => {
     const objects = render({ values: MINIMAL, release: { name: 'a'.repeat(53) } });
     for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);
     expect(names(objects, 'StatefulSet')[0]).toMatch(/-resolver$/);
   });
 
-  it('gives UDP and TCP one Service, or one each', () => {
+  it('gives UDP and TCP one Service, or one each with separateUdp', () => {
     const separate = {
       resolver: { env: { UPSTREAMS: ['192.0.2.53'] }, service: { separateUdp: true } },
     };

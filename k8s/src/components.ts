@@ -3,7 +3,7 @@ import { SCHEMA as CONTROL_PLANE } from '@weir/control-plane/configuration';
 import type { Variable, VariableSchema } from '@weir/ops';
 import { SCHEMA as RESOLVER } from '@weir/resolver/configuration';
 
-/** The processes that the chart runs: key in the values → name in the cluster, and what the process reads. */
+/** The processes that the chart runs: key in values.yaml → name in the cluster, and variables of the process. */
 export const COMPONENTS = {
   controlPlane: { name: 'control-plane', variables: CONTROL_PLANE },
   resolver: { name: 'resolver', variables: RESOLVER },
@@ -12,7 +12,7 @@ export const COMPONENTS = {
 
 export type Component = keyof typeof COMPONENTS;
 
-/** URLs count as secret because they may hold a password. That of the feed never does: its secret is FEED_TOKEN. */
+/** URLs are secret because they may contain a password. FEED_URL never does: its secret is FEED_TOKEN. */
 const OPEN_URLS: readonly string[] = ['FEED_URL'];
 
 /** Whether the chart keeps the variable in a Secret. */
@@ -24,7 +24,7 @@ export function isRequired(variable: Variable<unknown>): boolean {
   return variable.default === undefined && variable.absent === undefined;
 }
 
-/** By component, its variables that are kept in the Secret: name → whether the process cannot do without. */
+/** For each component the variables that are in the Secret: name → whether the variable is required. */
 export function secretVariables(): Record<string, Record<string, boolean>> {
   return Object.fromEntries(
     Object.entries(COMPONENTS).map(([component, { variables }]) => [

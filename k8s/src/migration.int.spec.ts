@@ -24,7 +24,7 @@ describeRenderer('the migration', () => {
     expect(hookOf(renderWith('minimal'), 'Job')).toBe(BEFORE);
   });
 
-  it('has the URL of the database before the Secret of the release is there', () => {
+  it('has a Secret of its own with the URL of the database, made before the Secret of the release', () => {
     const objects = render({ values: { ...ciValues('full'), fullnameOverride: 'weir' } });
     expect(hookOf(objects, 'Secret')).toBe(BEFORE);
     expect(secretOf(objects)).toBe('weir-migrate');
@@ -37,23 +37,23 @@ describeRenderer('the migration', () => {
     expect(weight('Secret')).toBeLessThan(weight('Job'));
   });
 
-  it('reads the Secret that something else makes', () => {
+  it('reads the existing Secret that the values name', () => {
     expect(secretOf(renderWith('minimal'))).toBe('weir');
   });
 
-  it('waits for no hook where PostgreSQL comes with the release, as --wait would never end', () => {
+  it('is no hook at the first install with the bundled PostgreSQL, because --wait would never end', () => {
     const objects = renderWith('trial');
     expect(hookOf(objects, 'Job')).toBeUndefined();
     expect(secretOf(objects)).toBe('weir');
   });
 
-  it('runs before new pods again when the bundled PostgreSQL is there', () => {
+  it('is a hook again when a release with the bundled PostgreSQL is upgraded', () => {
     const objects = renderWith('trial', { release: { isUpgrade: true, revision: 2 } });
     expect(hookOf(objects, 'Job')).toBe(BEFORE);
     expect(secretOf(objects)).toBe('weir-migrate');
   });
 
-  it('is tried again, but not for ever', () => {
+  it('is retried a limited number of times', () => {
     const { spec } = findObject(renderWith('trial'), 'Job', 'weir-migrate');
     expect(spec).toMatchObject({
       backoffLimit: 10,
@@ -62,7 +62,7 @@ describeRenderer('the migration', () => {
     });
   });
 
-  it('is not there without a control plane', () => {
+  it('is not made without a control plane', () => {
     expect(podsOf(renderWith('daemonset')).map(({ component }) => component)).toEqual([
       'block-page',
       'resolver',

@@ -15,7 +15,7 @@ function rulesOf(objects: readonly KubernetesObject[], name: string): readonly R
   return (findObject(objects, 'NetworkPolicy', name)['spec'] as { ingress: Rule[] }).ingress;
 }
 
-/** Ports that everybody may reach, and those that somebody may. */
+/** Ports that everybody may reach (open), and ports that only some peers may reach (closed). */
 function reach(objects: readonly KubernetesObject[], name: string) {
   const ports = (rules: readonly Rule[]) =>
     rules.flatMap((rule) => rule.ports.map((one) => one.port));
@@ -31,7 +31,7 @@ const peersOf = (objects: readonly KubernetesObject[], name: string, port: strin
 describeChart('the network policies', () => {
   const objects = render({ values: ciValues('trial') });
 
-  it('close what is not for the public', () => {
+  it('open only the public ports to everybody', () => {
     expect(reach(objects, 'weir-control-plane')).toEqual({
       open: ['management'],
       closed: ['feed', 'ops'],
@@ -45,7 +45,7 @@ describeChart('the network policies', () => {
     expect(reach(objects, 'weir-redis')).toEqual({ open: [], closed: ['redis'] });
   });
 
-  it('hold for every pod that serves, by ports that it has', () => {
+  it('cover every port of every pod that serves', () => {
     for (const { component, kind, container } of podsOf(objects)) {
       if (kind === 'Job') continue;
       const { open, closed } = reach(objects, `weir-${component}`);
@@ -54,7 +54,7 @@ describeChart('the network policies', () => {
     }
   });
 
-  it('name UDP where it is UDP', () => {
+  it('set the protocol UDP for UDP ports', () => {
     const ports = rulesOf(objects, 'weir-resolver').flatMap((rule) => rule.ports);
     expect(ports.find(({ port }) => port === 'dns-udp')?.protocol).toBe('UDP');
   });
@@ -69,7 +69,7 @@ describeChart('the network policies', () => {
     expect(components).toEqual(['resolver', 'block-page']);
   });
 
-  it('let in whom the values name', () => {
+  it('allow the peers that the values name', () => {
     const peer = [{ ipBlock: { cidr: '198.51.100.0/24' } }];
     const values = { networkPolicy: { managementFrom: peer, feedFrom: peer, metricsFrom: peer } };
     const named = render({ values: overlay(ciValues('trial'), values) });
@@ -79,7 +79,7 @@ describeChart('the network policies', () => {
     expect(peersOf(named, 'weir-resolver', 'ops')).toEqual(peer);
   });
 
-  it('let nobody in where nobody is named', () => {
+  it('have no rule for a port without peers', () => {
     const values: Values = { networkPolicy: { metricsFrom: [] } };
     const named = render({ values: overlay(ciValues('trial'), values) });
     expect(reach(named, 'weir-resolver')).toEqual({ open: ['dns-udp', 'dns-tcp'], closed: [] });

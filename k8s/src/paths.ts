@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The same from the sources and from `dist`. */
+/** Works from `src` and from `dist`: both are at the same depth. */
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export const CHART_FOLDER = fromHere('../weir/');

@@ -22,7 +22,7 @@ const checksum = (objects: readonly KubernetesObject[], component: string): stri
 };
 
 describeRenderer('the Secret of the release', () => {
-  it('has keys and tokens that are made for this deployment', () => {
+  it('has random keys and tokens', () => {
     const texts = secretTexts(render({ values: EXTERNAL }), 'weir');
     expect(texts).toMatchObject(STORES);
     expect(texts['DOMAIN_HASH_KEY']).toMatch(/^[0-9a-f]{32}$/);
@@ -32,7 +32,7 @@ describeRenderer('the Secret of the release', () => {
     expect(new Set(Object.values(texts)).size).toBe(Object.keys(texts).length);
   });
 
-  it('is another one for another deployment', () => {
+  it('has other keys and tokens in another deployment', () => {
     const [one, other] = [0, 1].map(() => secretTexts(render({ values: EXTERNAL }), 'weir'));
     for (const key of [
       'DOMAIN_HASH_KEY',
@@ -44,7 +44,7 @@ describeRenderer('the Secret of the release', () => {
     }
   });
 
-  it('keeps what it generated when the release is upgraded', () => {
+  it('keeps the generated values when the release is upgraded', () => {
     const before = render({ values: TRIAL });
     const objects = before.filter(({ kind }) => kind === 'Secret');
     const after = render({ values: TRIAL, objects, release: { isUpgrade: true, revision: 2 } });
@@ -54,7 +54,7 @@ describeRenderer('the Secret of the release', () => {
     }
   });
 
-  it('keeps what was given once, until something else is given', () => {
+  it('keeps a value that was set once, until another value is set', () => {
     const objects = render({ values: EXTERNAL });
     const values = overlay(EXTERNAL, {
       secrets: { values: { DATABASE_URL: null, REDIS_URL: null } },
@@ -65,7 +65,7 @@ describeRenderer('the Secret of the release', () => {
     expect(secretTexts(render({ values: changed, objects }), 'weir')['FEED_TOKEN']).toBe(token);
   });
 
-  it('replaces the pods whose part of it has changed, and no others', () => {
+  it('replaces only the pods that read a changed variable', () => {
     const objects = render({ values: EXTERNAL });
     const tokens = ['another-token-of-the-back-office'];
     const values = overlay(EXTERNAL, { secrets: { values: { MANAGEMENT_TOKENS: tokens } } });
@@ -74,7 +74,7 @@ describeRenderer('the Secret of the release', () => {
     expect(checksum(after, 'resolver')).toBe(checksum(objects, 'resolver'));
   });
 
-  it('has the same password in the URL and for the bundled store', () => {
+  it('has the same password in the URL and in the bundled store', () => {
     const texts = secretTexts(render({ values: TRIAL }), 'weir');
     expect(texts['DATABASE_URL']).toBe(
       `postgresql://weir:${texts['POSTGRES_PASSWORD']}@weir-postgresql:5432/weir`,
@@ -84,12 +84,12 @@ describeRenderer('the Secret of the release', () => {
     expect(texts['redis.conf']).toContain('\nmaxmemory-policy noeviction\n');
   });
 
-  it('stays when the release goes', () => {
+  it('stays when the release is uninstalled', () => {
     const { metadata } = findObject(render({ values: EXTERNAL }), 'Secret', 'weir');
     expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
   });
 
-  it('is not made where another one is named', () => {
+  it('is not made when secrets.existing names another one', () => {
     const objects = render({ values: ciValues('minimal') });
     expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const references = podsOf(objects).flatMap(({ container }) => container.env ?? []);
@@ -97,8 +97,8 @@ describeRenderer('the Secret of the release', () => {
     expect(new Set(named)).toEqual(new Set(['weir']));
   });
 
-  it.each(Object.keys(STORES))('must be given %s where that is not bundled', (name) => {
+  it.each(Object.keys(STORES))('requires %s when that store is not bundled', (name) => {
     const values = overlay(EXTERNAL, { secrets: { values: { [name]: null } } });
-    expect(() => render({ values })).toThrow(`${name} is not known: give secrets.existing`);
+    expect(() => render({ values })).toThrow(`${name} is not set: set secrets.existing`);
   });
 });

@@ -17,7 +17,7 @@ function run(...args: string[]): { readonly ok: boolean; readonly output: string
   return { ok: status === 0, output: `${stdout}${stderr}` };
 }
 
-/** The annotations of a raised alert: its labels and its value filled in. */
+/** The annotations of a firing alert, with its labels and its value filled in. */
 function filledIn(rule: AlertRule, { raised, value }: AlertCase): Record<string, string> {
   const fill = (text: string): string =>
     text
@@ -40,16 +40,16 @@ function promtoolTest(one: AlertCase): object {
   };
 }
 
-describe.skipIf(!promtool)('the alerts', () => {
-  it('are rules that Prometheus takes', () => {
+describe.skipIf(!promtool)('alerts.yaml', () => {
+  it('has rules that promtool accepts', () => {
     expect(run('check', 'rules', RULES_FILE)).toMatchObject({ ok: true });
   });
 
   const cases = readCases().map((one, i) => {
-    return { ...one, number: i + 1, is: one.raised === null ? 'is not raised' : 'is raised' };
+    return { ...one, number: i + 1, fires: one.raised === null ? 'does not fire' : 'fires' };
   });
 
-  it.each(cases)('$alert $is, case $number', (one) => {
+  it.each(cases)('$alert $fires in case $number', (one) => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-alerts-'));
     try {
       const file = join(folder, 'test.yaml');

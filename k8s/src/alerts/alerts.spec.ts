@@ -15,13 +15,13 @@ const sections = new Map(
 );
 
 describe.each(rules)('$alert', ({ alert, labels, annotations }) => {
-  it('has a severity and says what is the matter', () => {
+  it('has a severity and all annotations', () => {
     expect(['critical', 'warning']).toContain(labels['severity']);
     expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
     for (const text of Object.values(annotations)) expect(text).not.toBe('');
   });
 
-  it('leads to its section of the runbook', () => {
+  it('links to its section of the runbook', () => {
     expect(annotations['runbook_url']).toBe(`docs/operations/runbook.md#${alert.toLowerCase()}`);
     const section = sections.get(alert);
     expect(section).toBeDefined();
@@ -30,19 +30,19 @@ describe.each(rules)('$alert', ({ alert, labels, annotations }) => {
     }
   });
 
-  it('is tested raised and not raised', () => {
+  it('has a case in which it fires and one in which it does not', () => {
     const cases = readCases().filter((one) => one.alert === alert);
     expect(cases.some(({ raised }) => raised === null)).toBe(true);
     expect(cases.some(({ raised }) => raised !== null)).toBe(true);
   });
 });
 
-it('the runbook knows no alert that does not exist', () => {
+it('the runbook describes only alerts that exist', () => {
   const names = [...sections.keys()].filter((title) => title.startsWith('Weir'));
   expect(names.sort()).toEqual(rules.map(({ alert }) => alert).sort());
 });
 
-it('no case is of an alert that does not exist', () => {
+it('every case names an alert that exists', () => {
   const names = new Set(rules.map(({ alert }) => alert));
   expect(readCases().filter(({ alert }) => !names.has(alert))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { Panel } from './panel.js';
 import { ROWS } from './rows.js';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-/** Grafana's grid. */
+/** Columns of Grafana's grid. */
 const COLUMNS = 24;
 const STAT = { width: 4, height: 4 };
 const QUERY_NAMES = 'ABCDEFGH';
@@ -42,7 +42,7 @@ function instanceVariable(): object {
   };
 }
 
-/** Rows below one another, their panels from left to right. */
+/** Places rows from top to bottom, and the panels of a row from left to right. */
 function layOut(): object[] {
   const panels: object[] = [];
   let y = 0;

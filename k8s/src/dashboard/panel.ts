@@ -1,12 +1,12 @@
-/** Grafana's names of units. */
+/** Units by Grafana's names. */
 export type Unit = 'short' | 'percentunit' | 's' | 'bytes' | 'ops' | 'reqps';
 
 export interface Panel {
   readonly title: string;
   readonly unit: Unit;
-  /** PromQL and how its series are called. */
+  /** PromQL expression and legend of its series. */
   readonly queries: readonly (readonly [expr: string, legend: string])[];
-  /** One number instead of a graph. */
+  /** Whether it shows one number instead of a graph. */
   readonly isStat?: true;
 }
 

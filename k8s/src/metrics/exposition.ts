@@ -1,7 +1,7 @@
-/** Metrics as a process tells them: name → labels of its samples; none: there is no sample of it. */
+/** Metrics that a process exposes: name → labels of its samples. The set is empty if the metric has no sample. */
 export type Exposition = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Reads the text that Prometheus scrapes. The names of a histogram are those of its series. */
+/** Parses the Prometheus text format. A histogram is listed under the names of its series (_bucket, _count, _sum). */
 export function parseExposition(text: string): Exposition {
   const metrics = new Map<string, Set<string>>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

@@ -1,4 +1,4 @@
-/** A metric that an expression asks for, with the labels that it goes by. */
+/** A metric in a PromQL expression, with the labels that the expression uses. */
 export interface UsedMetric {
   readonly name: string;
   readonly labels: readonly string[];
@@ -6,10 +6,10 @@ export interface UsedMetric {
 
 const METRIC = /\b((?:weir|process|nodejs)_\w+)(?:\{([^}]*)\})?/g;
 const MATCHER = /(\w+)\s*(?:=~|!~|!=|=)/g;
-/** An aggregation up to the parenthesis around what it aggregates. */
+/** An aggregation, up to the parenthesis that opens its operand. */
 const AGGREGATION = /\bby \(([^)]*)\) \(/g;
 
-/** Every metric of Weir in a PromQL expression, with the labels that it is matched and aggregated by. */
+/** Every metric of Weir in a PromQL expression, with the labels in its matchers and aggregations. */
 export function usedMetrics(expr: string): readonly UsedMetric[] {
   const aggregations = [...expr.matchAll(AGGREGATION)].map(({ 0: head, 1: labels, index }) => {
     const begin = index + head.length;

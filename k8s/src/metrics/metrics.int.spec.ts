@@ -16,14 +16,14 @@ declare module 'vitest' {
   }
 }
 
-/** Port on which nobody answers. */
+/** Address and port on which nothing listens. */
 const NO_UPSTREAM = '127.0.0.1:9';
-/** What Prometheus itself gives each series, and Kubernetes. */
+/** Labels that Prometheus and Kubernetes add to each series. */
 const TARGET_LABELS = ['job', 'instance', 'namespace'];
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let weir: WeirProcesses;
-let told: Exposition;
+let exposed: Exposition;
 
 beforeAll(async () => {
   database = await createDatabase(inject('databaseUrl'), 'chart_metrics');
@@ -33,14 +33,14 @@ beforeAll(async () => {
   await ask('blocked.example');
   const jobs = ['weir-control-plane', 'weir-resolver', 'weir-block-page'] as const;
   const texts = await Promise.all(jobs.map((job) => weir.metrics(job)));
-  told = parseExposition(texts.join(''));
+  exposed = parseExposition(texts.join(''));
 });
 afterAll(async () => {
   await weir.stop();
   await database.drop();
 });
 
-/** Whoever asks from this machine is shown block page 7, for which there is no content. */
+/** Makes a profile for this machine that blocks a name with block page 7, which has no content. */
 async function blockWithoutContent(): Promise<void> {
   const post = async (path: string, body: object): Promise<void> => {
     const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
@@ -54,7 +54,7 @@ async function blockWithoutContent(): Promise<void> {
   await post('/profile/1/bw_list', { type: 'deny', domain: 'blocked.example' });
 }
 
-/** The page follows the configuration without being waited for. */
+/** Visits the block page until it counts the missing content. Nothing waits for block pages to apply a change. */
 async function visitBlockPage(): Promise<void> {
   const headers = { Host: 'blocked.example', Accept: 'text/html' };
   const missing = async (): Promise<void> => {
@@ -73,11 +73,11 @@ function ask(name: string): Promise<void> {
   });
 }
 
-function faultsOf(expressions: readonly string[]): string[] {
+function unknownMetrics(expressions: readonly string[]): string[] {
   return expressions.flatMap(usedMetrics).flatMap(({ name, labels }) => {
-    const own = told.get(name);
-    if (own === undefined) return [`no process tells ${name}`];
-    // A label of the metric that Prometheus gives too.
+    const own = exposed.get(name);
+    if (own === undefined) return [`no process exposes ${name}`];
+    // Prometheus renames a label `job` of the metric, because it adds one of its own.
     const known = [...own, ...(own.has('job') ? ['exported_job'] : []), ...TARGET_LABELS];
     return labels
       .filter((label) => !known.includes(label))
@@ -85,19 +85,19 @@ function faultsOf(expressions: readonly string[]): string[] {
   });
 }
 
-it('the alerts ask for what the processes tell', () => {
-  expect(faultsOf(readRules().map(({ expr }) => expr))).toEqual([]);
+it('the alerts use only metrics and labels that the processes expose', () => {
+  expect(unknownMetrics(readRules().map(({ expr }) => expr))).toEqual([]);
 });
 
-it('the dashboard asks for what the processes tell', () => {
+it('the dashboard uses only metrics and labels that the processes expose', () => {
   const panels = ROWS.flatMap((row) => row.panels);
   const expressions = panels.flatMap(({ queries }) => queries.map(([expr]) => expr));
-  expect(faultsOf(expressions)).toEqual([]);
+  expect(unknownMetrics(expressions)).toEqual([]);
 });
 
-it('a metric that does not exist would be found, and so would a label', () => {
-  expect(faultsOf(['sum by (nothing) (weir_ready) + weir_nothing_total'])).toEqual([
+it('the check finds a metric and a label that do not exist', () => {
+  expect(unknownMetrics(['sum by (nothing) (weir_ready) + weir_nothing_total'])).toEqual([
     'weir_ready has no label nothing',
-    'no process tells weir_nothing_total',
+    'no process exposes weir_nothing_total',
   ]);
 });

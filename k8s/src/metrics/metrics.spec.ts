@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { usedMetrics } from './expression.js';
 import { parseExposition } from './exposition.js';
 
-it('finds the metrics of an expression with the labels that it goes by', () => {
+it('finds the metrics of an expression with the labels that it uses', () => {
   const expr =
     'sum by (a, b) (rate(weir_x_total{c="1",d!~"2"}[5m])) / ignoring (b) (weir_y > 0) and up == 1';
   expect(usedMetrics(expr)).toEqual([
@@ -11,7 +11,7 @@ it('finds the metrics of an expression with the labels that it goes by', () => {
   ]);
 });
 
-it('reads what a process tells', () => {
+it('parses the Prometheus text format', () => {
   const text = `# HELP weir_x_total X
 # TYPE weir_x_total counter
 weir_x_total{a="1",b="2"} 3

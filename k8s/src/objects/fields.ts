@@ -5,7 +5,7 @@ interface Attribute {
   readonly type: string;
 }
 
-/** Fields of the Prometheus Operator's objects that the chart uses; the client of Kubernetes does not know them. */
+/** Fields of the Prometheus Operator's objects that the chart uses. The Kubernetes client does not have them. */
 const OPERATOR_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PrometheusRule: {
     apiVersion: 'string',
@@ -32,7 +32,7 @@ const OPERATOR_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>
   Relabeling: { targetLabel: 'string', replacement: 'string' },
 };
 
-/** Paths in `value` that its class does not have. Kubernetes would drop them without a word, or refuse them. */
+/** Paths in `value` that its class does not have. Kubernetes would drop them silently or refuse them. */
 export function unknownFields(value: unknown, type: string, path = ''): string[] {
   const item = /^Array<(.+)>$/.exec(type)?.[1];
   if (item !== undefined && Array.isArray(value)) {
@@ -47,7 +47,7 @@ export function unknownFields(value: unknown, type: string, path = ''): string[]
   });
 }
 
-/** Type of each field; undefined: the type has no fields of its own. */
+/** Field → type of the field. Undefined if the type has no fields, such as a string. */
 function fieldsOf(type: string): ReadonlyMap<string, string> | undefined {
   if (type in OPERATOR_FIELDS) return new Map(Object.entries(OPERATOR_FIELDS[type]));
   const model = (client as unknown as Record<string, unknown>)[type] as

@@ -1,4 +1,4 @@
-/** An object as the chart makes it. */
+/** A Kubernetes object that the chart makes. */
 export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;

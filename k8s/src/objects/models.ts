@@ -13,7 +13,7 @@ interface Model {
   new (data: never): { validate(): void };
 }
 
-/** The schema of each kind of object that the chart makes, and the class whose fields are known. */
+/** API version and kind → the model with the schema, and the class of the Kubernetes client with the known fields. */
 export const MODELS: Readonly<Record<string, { readonly model: Model; readonly fields: string }>> =
   {
     'apps/v1 DaemonSet': { model: DaemonSet, fields: 'V1DaemonSet' },

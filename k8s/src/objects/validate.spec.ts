@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from './kubernetes-object.js';
-import { faultsOf } from './validate.js';
+import { validationErrors } from './validate.js';
 
 const service = (spec: object): KubernetesObject => ({
   apiVersion: 'v1',
@@ -9,25 +9,27 @@ const service = (spec: object): KubernetesObject => ({
   spec,
 });
 
-describe('faultsOf', () => {
-  it('finds nothing wrong with a sound object', () => {
-    expect(faultsOf(service({ ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] }))).toEqual([]);
+describe('validationErrors', () => {
+  it('finds no error in a valid object', () => {
+    expect(
+      validationErrors(service({ ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] })),
+    ).toEqual([]);
   });
 
-  it('finds a field that does not exist, however deep', () => {
-    expect(faultsOf(service({ ports: [{ port: 53, targetport: 5300 }] }))).toEqual([
-      'Service dns: .spec.ports[0].targetport is no field',
+  it('finds a field that does not exist, at any depth', () => {
+    expect(validationErrors(service({ ports: [{ port: 53, targetport: 5300 }] }))).toEqual([
+      'Service dns: .spec.ports[0].targetport does not exist',
     ]);
   });
 
   it('finds a wrong type', () => {
-    const [fault] = faultsOf(service({ ports: [{ port: '53' }] }));
-    expect(fault).toMatch(/^Service dns: .*port must be integer/);
+    const [error] = validationErrors(service({ ports: [{ port: '53' }] }));
+    expect(error).toMatch(/^Service dns: .*port must be integer/);
   });
 
   it('finds a missing field', () => {
-    const [fault] = faultsOf(service({ ports: [{ name: 'dns' }] }));
-    expect(fault).toMatch(/^Service dns: .*must have required property port/);
+    const [error] = validationErrors(service({ ports: [{ name: 'dns' }] }));
+    expect(error).toMatch(/^Service dns: .*must have required property port/);
   });
 
   it('knows the objects of the Prometheus Operator', () => {
@@ -37,14 +39,14 @@ describe('faultsOf', () => {
       metadata: { name: 'alerts' },
       spec: { groups: [{ name: 'weir', rules: [{ alert: 'Down', expression: 'up == 0' }] }] },
     };
-    expect(faultsOf(rule)).toContain(
-      'PrometheusRule alerts: .spec.groups[0].rules[0].expression is no field',
+    expect(validationErrors(rule)).toContain(
+      'PrometheusRule alerts: .spec.groups[0].rules[0].expression does not exist',
     );
-    expect(faultsOf(rule).join()).toContain('must have required property expr');
+    expect(validationErrors(rule).join()).toContain('must have required property expr');
   });
 
-  it('refuses a kind that it does not know', () => {
+  it('refuses an API version that it does not know', () => {
     const object = { apiVersion: 'v2', kind: 'Service', metadata: { name: 'dns' } };
-    expect(faultsOf(object)).toEqual(['Service dns: v2 is not known here']);
+    expect(validationErrors(object)).toEqual(['Service dns: v2 has no model in models.ts']);
   });
 });

@@ -3,15 +3,15 @@ import type { KubernetesObject } from '../objects/kubernetes-object.js';
 
 /** A pod that the release runs. Each has one container. */
 export interface Pod {
-  /** What makes it: Deployment, StatefulSet, DaemonSet or Job. */
+  /** Kind of its workload: Deployment, StatefulSet, DaemonSet or Job. */
   readonly kind: string;
-  /** Of the component: control-plane, resolver, block-page, migrate, postgresql, redis. */
+  /** control-plane, resolver, block-page, migrate, postgresql or redis. */
   readonly component: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: V1PodSpec;
   readonly container: V1Container;
-  /** Volumes that are claimed for each pod. */
+  /** Names of the volume claim templates. */
   readonly claims: readonly string[];
 }
 
@@ -20,7 +20,7 @@ interface Workload {
   readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
 }
 
-/** The pods of a release, one for each workload. @throws Error when a pod has not exactly one container. */
+/** The pods of a release, one for each workload. @throws Error when a pod does not have exactly one container. */
 export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   return objects.flatMap((object) => {
     const { template, volumeClaimTemplates = [] } = (object['spec'] ?? {}) as Workload;
@@ -28,7 +28,7 @@ export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
     const labels = template.metadata?.labels ?? {};
     const [container, ...others] = template.spec.containers;
     if (container === undefined || others.length > 0) {
-      throw new Error(`${object.kind} ${object.metadata.name} has not one container`);
+      throw new Error(`${object.kind} ${object.metadata.name} does not have exactly one container`);
     }
     return [
       {

@@ -24,12 +24,12 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
     const report = reportPods(objects);
 
     describe.each(pods)('$component', ({ component, spec, container, claims }) => {
-      it('has no token of Kubernetes and no service links', () => {
+      it('has no service account token and no service links', () => {
         expect(spec.automountServiceAccountToken).toBe(false);
         expect(spec.enableServiceLinks).toBe(false);
       });
 
-      it('runs as one user, with nothing that it does not need', () => {
+      it('runs as one user with the fewest privileges', () => {
         const bindsLowPort = (container.ports ?? []).some(
           ({ containerPort }) => containerPort < 1024,
         );
@@ -45,19 +45,19 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         });
       });
 
-      it('binds a low port on the network of the node only', () => {
+      it('binds a port below 1024 only on the network of the node', () => {
         const bindsLowPort = (container.ports ?? []).some(
           ({ containerPort }) => containerPort < 1024,
         );
         expect(spec.hostNetwork ?? false).toBe(bindsLowPort);
       });
 
-      it('has bounds of memory', () => {
+      it('has a memory limit and a CPU request', () => {
         expect(container.resources?.limits).toHaveProperty('memory');
         expect(container.resources?.requests).toHaveProperty('cpu');
       });
 
-      it('mounts what it has, and has what it mounts', () => {
+      it('mounts each of its volumes and no others', () => {
         const volumes = (spec.volumes ?? []).map(({ name }) => name);
         const mounts = (container.volumeMounts ?? []).map(({ name }) => name);
         expect([...volumes, ...claims].sort()).toEqual([...new Set(mounts)].sort());
@@ -68,13 +68,13 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         expect(ports).toEqual([...new Set(ports)]);
       });
 
-      it('has no secret in plain sight', () => {
+      it('has no secret in plain text', () => {
         const secret = /PASSWORD|TOKEN|KEY|SECRET|_URL$/;
-        const inSight = (container.env ?? []).filter(
+        const plainText = (container.env ?? []).filter(
           ({ name, value }) => value !== undefined && secret.test(name),
         );
         const allowed = ['FEED_URL', 'MANAGEMENT_TLS_KEY', 'DNS_TLS_KEY'];
-        expect(inSight.map(({ name }) => name).filter((name) => !allowed.includes(name))).toEqual(
+        expect(plainText.map(({ name }) => name).filter((name) => !allowed.includes(name))).toEqual(
           [],
         );
         const mentioned = JSON.stringify({ spec, env: container.env });
@@ -89,7 +89,7 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
     });
 
     describe.each(servers)('$component, which serves,', ({ container }) => {
-      it('is asked how it is', () => {
+      it('has all three probes, on ports that it has', () => {
         for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
           expect(container[probe], probe).toBeDefined();
           const port = container[probe]?.httpGet?.port ?? container[probe]?.tcpSocket?.port;
@@ -99,7 +99,7 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       });
     });
 
-    it('are behind the Services that name their ports', () => {
+    it('have the ports that their Services name', () => {
       const services = objects.filter(({ kind }) => kind === 'Service');
       expect(services.length).toBeGreaterThan(0);
       for (const { metadata, spec } of services) {
@@ -130,12 +130,12 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       }
     });
 
-    it('take images by a version', () => {
+    it('use images with a version tag', () => {
       for (const { container } of pods) expect(container.image).toMatch(/^[a-z0-9.:/-]+:[\w.-]+$/);
       expect(pods.map(({ container }) => container.image).join()).not.toContain('latest');
     });
 
-    it('find what they refer to in the Secrets of the release', () => {
+    it('refer only to keys that the Secrets of the release have', () => {
       const { existing } = (ciValues(values)['secrets'] ?? {}) as { readonly existing?: string };
       for (const { container } of pods) {
         for (const { name, valueFrom } of container.env ?? []) {

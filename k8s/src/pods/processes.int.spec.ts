@@ -11,7 +11,7 @@ const VARIABLES: ReadonlyMap<string, Readonly<Record<string, Variable<unknown>>>
   Object.values(COMPONENTS).map(({ name, variables }) => [name, variables]),
 );
 
-/** What something else may have put into a Secret. */
+/** Content of a Secret that an operator created. */
 const EXISTING_SECRET: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://weir@postgresql.example/weir',
   REDIS_URL: 'redis://redis.example:6379',
@@ -26,7 +26,7 @@ describeChart('resolvers and block pages', () => {
     return (component: string) => pods.find((pod) => pod.component === component)!.environment;
   };
 
-  it('judge alike', () => {
+  it('have the same SCHEDULE_TIMEZONE, INSPECT_CNAME and UPSTREAMS', () => {
     const environment = environmentOf('full');
     for (const name of ['SCHEDULE_TIMEZONE', 'INSPECT_CNAME']) {
       expect(environment('resolver')[name]).toBeDefined();
@@ -35,7 +35,7 @@ describeChart('resolvers and block pages', () => {
     expect(environmentOf('minimal')('block-page')['UPSTREAMS']).toBe('192.0.2.53');
   });
 
-  it('are told apart where the values do so', () => {
+  it('have different values when blockPage.env overrides them', () => {
     expect(environmentOf('full')('block-page')['UPSTREAMS']).toBe('192.0.2.55');
     const values = {
       resolver: { env: { INSPECT_CNAME: true } },
@@ -60,13 +60,13 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       const variables = VARIABLES.get(component)!;
       const env = container.env ?? [];
 
-      it('is given variables that it reads, once each', () => {
+      it('gets each variable once, and only variables that it reads', () => {
         const names = env.map(({ name }) => name);
         expect(names).toEqual([...new Set(names)]);
         expect(names.filter((name) => !(name in variables))).toEqual([]);
       });
 
-      it('is given its secrets from the Secret', () => {
+      it('gets its secrets from the Secret', () => {
         for (const [name, variable] of Object.entries(variables)) {
           const given = env.find((one) => one.name === name);
           if (!isKeptSecret(name, variable)) continue;
@@ -74,19 +74,19 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         }
       });
 
-      it('takes what it is given', () => {
+      it('accepts the values of its variables', () => {
         const environment: Record<string, string> = {
           ...report.pods.find((pod) => pod.component === component)?.environment,
         };
         for (const { name, valueFrom } of env) {
-          // What only the cluster knows: the address of the pod, and a Secret that something else makes.
+          // Only the cluster knows these: the address of the pod, and a Secret that the operator created.
           if (valueFrom?.fieldRef) environment[name] = '192.0.2.1';
           if (valueFrom?.secretKeyRef) environment[name] ??= EXISTING_SECRET[name];
         }
         expect(() => parseVariables(variables, environment)).not.toThrow();
       });
 
-      it('listens where its probes and its Services look for it', () => {
+      it('listens on the ports that its probes and Services use', () => {
         const listening = env.filter(({ name }) => name.endsWith('_PORT'));
         const ports = (container.ports ?? []).map(({ containerPort }) => String(containerPort));
         expect(new Set(listening.map(({ value }) => value))).toEqual(new Set(ports));
@@ -95,13 +95,13 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         }
       });
 
-      it('has the time to drain and to end', () => {
+      it('has enough time to drain and to stop', () => {
         const drain = Number(env.find(({ name }) => name === 'DRAIN_S')?.value);
         expect(drain).toBeGreaterThan(0);
         expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(drain + 10);
       });
 
-      it('is spread over nodes or as told', () => {
+      it('is spread over nodes and zones', () => {
         expect(spec.affinity).toBeDefined();
         expect(spec.topologySpreadConstraints?.length).toBeGreaterThan(0);
       });

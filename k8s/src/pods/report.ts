@@ -2,24 +2,24 @@ import type { V1EnvVar } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { type Pod, podsOf } from './pod.js';
 
-/** What a container engine needs to run the pods of a release without a cluster. */
+/** Everything that a container engine needs to run the pods of a release without a cluster. */
 export interface PodReport {
   readonly pods: readonly ReportedPod[];
-  /** What the chart's Secrets hold, in plain text: name of the Secret → key → value. */
+  /** Data of the chart's Secrets in plain text: name of the Secret → key → value. */
   readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Name of the ConfigMap → key → text. */
   readonly configMaps: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 interface ReportedPod extends Pick<Pod, 'kind' | 'component' | 'claims'> {
-  /** Names of the Services that lead to it. */
+  /** Names of the Services that select it. */
   readonly services: readonly string[];
   readonly image: string | undefined;
   readonly command: readonly string[] | undefined;
   readonly args: readonly string[] | undefined;
-  /** As rendered; secrets by reference. */
+  /** As rendered. Secrets are references. */
   readonly env: readonly V1EnvVar[];
-  /** Name → text, with secrets filled in; without what only a cluster knows. */
+  /** Variable → value, with secrets filled in. Values that only a cluster knows are missing. */
   readonly environment: Readonly<Record<string, string>>;
   readonly probes: Readonly<Record<'startup' | 'liveness' | 'readiness', object | undefined>>;
   readonly ports: readonly object[];
@@ -45,12 +45,12 @@ export function reportPods(objects: readonly KubernetesObject[]): PodReport {
 }
 
 function servicesOf(pod: Pod, objects: readonly KubernetesObject[]): string[] {
-  const leadToPod = objects.filter(({ kind, spec }) => {
+  const selecting = objects.filter(({ kind, spec }) => {
     const { selector } = (spec ?? {}) as { readonly selector?: Texts };
     if (kind !== 'Service' || selector === undefined) return false;
     return Object.entries(selector).every(([name, value]) => pod.labels[name] === value);
   });
-  return leadToPod.map(({ metadata }) => metadata.name);
+  return selecting.map(({ metadata }) => metadata.name);
 }
 
 function reportPod(

@@ -8,7 +8,7 @@ const read = (name: string): string => readFileSync(join(CHART_FOLDER, name), 'u
 const BEGIN = '<!-- values: made from values.yaml by a test -->\n';
 const END = '<!-- end of values -->';
 
-it('is what the README of the chart says', async () => {
+it('is the table in the README of the chart', async () => {
   const readme = read('README.md');
   const [before, rest] = readme.split(BEGIN);
   const after = rest.slice(rest.indexOf(END));
@@ -17,13 +17,13 @@ it('is what the README of the chart says', async () => {
 });
 
 describe('documentedValues', () => {
-  it('takes the comment above a key for all that is in it', () => {
+  it('uses the comment above a key for the key and everything in it', () => {
     expect(
       documentedValues('# About\n# the file.\n\na:\n  # What b\n  # is.\n  b: { c: 1 }\n'),
     ).toEqual([{ key: 'a.b', default: { c: 1 }, description: 'What b is.' }]);
   });
 
-  it('knows the comment above the first key, and no other, for the first', () => {
+  it('uses the comment above the first key for the first key only', () => {
     expect(
       documentedValues('# About the file.\n\n# A.\na: 1\nb:\n  # C.\n  c: 2\n  # D.\n  d: []\n'),
     ).toEqual([
@@ -33,7 +33,7 @@ describe('documentedValues', () => {
     ]);
   });
 
-  it('names a value without a comment', () => {
+  it('throws an error that names a value without a comment', () => {
     expect(() => documentedValues('a:\n  # B.\n  b: 1\n  c: 2\n')).toThrow('a.c has no comment');
   });
 });

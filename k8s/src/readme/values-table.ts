@@ -9,19 +9,19 @@ export interface DocumentedValue {
 }
 
 /**
- * The values in order of the file. A comment above a key describes it with all that is in it; a key without one holds
- * keys that have theirs.
+ * The values in the order of the file. A comment above a key describes the key and everything in it. In a key without a
+ * comment, each inner key must have one.
  * @throws Error that names a value without a comment.
  */
 export function documentedValues(yaml: string): readonly DocumentedValue[] {
   const { contents } = parseDocument(yaml);
-  if (!isMap(contents)) throw new Error('values.yaml is no map');
+  if (!isMap(contents)) throw new Error('values.yaml is not a map');
   return valuesIn(contents, '');
 }
 
 function valuesIn(map: YAMLMap, prefix: string): DocumentedValue[] {
   return map.items.flatMap((pair, i) => {
-    if (!isScalar(pair.key)) throw new Error(`a key below ${prefix} is no text`);
+    if (!isScalar(pair.key)) throw new Error(`a key below ${prefix} is not a string`);
     const key = `${prefix}${String(pair.key.value)}`;
     const description = commentAbove(map, pair, i);
     if (description !== null) return [{ key, default: plain(pair.value), description }];
@@ -30,7 +30,7 @@ function valuesIn(map: YAMLMap, prefix: string): DocumentedValue[] {
   });
 }
 
-/** The parser gives the comment above the first key to the map. That above the whole file is no value's. */
+/** The parser attaches the comment above the first key to the map. The comment of the whole file describes no value. */
 function commentAbove(map: YAMLMap, pair: Pair, i: number): string | null {
   const own = isScalar(pair.key) ? pair.key.commentBefore : null;
   const comment = own ?? (i === 0 ? map.commentBefore : null);

@@ -1,4 +1,4 @@
-/** What the chart says of values that it cannot be rendered with. */
+/** The chart or its schema refuses the values. The message says why. */
 export class ChartError extends Error {
   override readonly name = 'ChartError';
 }

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Renders a chart that has these files besides a Chart.yaml. */
+/** Renders a chart with these files and a Chart.yaml. */
 function renderFiles(
   files: Readonly<Record<string, string>>,
   request: object = {},
@@ -45,7 +45,7 @@ const renderOne = (template: string, values = '{}', request: object = {}): strin
 describeRenderer('the renderer', () => {
   it.each<[what: string, template: string, values: string, text: string]>([
     ['values', '{{ .Values.a.b }}', 'a: { b: text }', 'text'],
-    ['nothing for what is not there', '[{{ .Values.a }}]', '{}', '[]'],
+    ['an empty text for a value that does not exist', '[{{ .Values.a }}]', '{}', '[]'],
     [
       'the chart',
       '{{ .Chart.Name }} {{ .Chart.Version }} {{ .Chart.AppVersion }}',
@@ -60,15 +60,15 @@ describeRenderer('the renderer', () => {
     ],
     ['functions of sprig', '{{ "A b" | lower | replace " " "-" | quote }}', '{}', '"a-b"'],
     [
-      'YAML with its keys in order',
+      'YAML with sorted keys',
       '{{ toYaml .Values }}',
       'b: [1, two]\na: {}',
       'a: {}\nb:\n  - 1\n  - two',
     ],
-    ['what looks like a number and is a text', '{{ toYaml .Values.a }}', 'a: "7"', '"7"'],
-    ['values read from YAML', '{{ (fromYaml "a: { b: 7 }").a.b }}', '{}', '7'],
+    ['a string that looks like a number, with quotes', '{{ toYaml .Values.a }}', 'a: "7"', '"7"'],
+    ['values parsed from YAML', '{{ (fromYaml "a: { b: 7 }").a.b }}', '{}', '7'],
     [
-      'values read from JSON',
+      'values parsed from JSON',
       '{{ (fromJson "{\\"a\\":[7]}").a }} {{ index (fromJsonArray "[8]") 0 }}',
       '{}',
       '[7] 8',
@@ -80,24 +80,24 @@ describeRenderer('the renderer', () => {
       '{}',
       ' <7>',
     ],
-    ['large numbers of the chart in digits', '{{ .Values.a }}', 'a: 2147483647', '2147483647'],
-  ])('gives %s', (_what, template, values, text) => {
+    ['large numbers of values.yaml in digits', '{{ .Values.a }}', 'a: 2147483647', '2147483647'],
+  ])('renders %s', (_what, template, values, text) => {
     expect(renderOne(template, values)).toBe(text);
   });
 
-  it('gives large numbers of values files as Helm does, which a chart must beware of', () => {
+  it('renders large numbers of values files in exponential notation, as Helm does', () => {
     const request = { values: [{ a: 2147483647 }] };
     expect(renderOne('{{ .Values.a }}', '{}', request)).toBe('2.147483647e+09');
     expect(renderOne('{{ toJson .Values.a }}', '{}', request)).toBe('2147483647');
   });
 
-  it('lays values over those of the chart', () => {
+  it('merges values over those of the chart', () => {
     const request = { values: [{ a: { b: 2, c: null } }, { d: [3] }] };
     const values = 'a: { a: 1, b: 1, c: 1 }\nd: [1, 2]';
     expect(renderOne('{{ toJson .Values }}', values, request)).toBe('{"a":{"a":1,"b":2},"d":[3]}');
   });
 
-  it('gives files, and nothing where there is none', () => {
+  it('gives the text of a file, and an empty text if the file does not exist', () => {
     const files = renderFiles({
       'files/a.txt': 'text',
       'templates/one.yaml': '{{ .Files.Get "files/a.txt" }}[{{ .Files.Get "no" }}]',
@@ -105,7 +105,7 @@ describeRenderer('the renderer', () => {
     expect(files['templates/one.yaml']).toBe('text[]');
   });
 
-  it('renders no partials, and the notes', () => {
+  it('renders NOTES.txt, but no partials', () => {
     const files = renderFiles({
       'templates/_a.tpl': '{{ define "a" }}{{ end }}',
       'templates/NOTES.txt': 'Hello {{ .Release.Name }}',
@@ -113,7 +113,7 @@ describeRenderer('the renderer', () => {
     expect(files).toEqual({ 'templates/NOTES.txt': 'Hello one' });
   });
 
-  it('looks up what the cluster has', () => {
+  it('finds objects of the cluster with lookup', () => {
     const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', namespace: 'here' } };
     const template = '{{ (lookup "v1" "Secret" "here" .Values.name).kind }}';
     const request = { objects: [object] };
@@ -127,11 +127,11 @@ describeRenderer('the renderer', () => {
     ['{{ include "nowhere" . }}', 'nowhere'],
     ['{{ .Values.a.b.c }}', 'nil pointer'],
     ['{{ end }}', 'unexpected {{end}}'],
-  ])('fails at %s and says why', (template, message) => {
+  ])('fails at %s with a message', (template, message) => {
     expect(() => renderOne(template)).toThrow(message);
   });
 
-  it('says so when there is no chart', () => {
+  it('fails with a message when the chart is missing or malformed', () => {
     expect(() => runGoRenderer({ chart: tmpdir() + '/nowhere' })).toThrow('no such file');
     expect(() => renderFiles({ 'values.yaml': 'a: [' })).toThrow('values.yaml');
   });
@@ -140,8 +140,8 @@ describeRenderer('the renderer', () => {
   if (!helm)
     process.stderr.write('SKIPPED: the renderer compared with Helm, which is not on PATH\n');
 
-  describe.skipIf(!helm)('beside Helm', () => {
-    it.each(['minimal', 'full', 'daemonset'])('makes the same objects of the %s values', (name) => {
+  describe.skipIf(!helm)('compared with Helm', () => {
+    it.each(['minimal', 'full', 'daemonset'])('makes the same objects with %s values', (name) => {
       const values = ciValues(name);
       const byTitle = (one: object, other: object) =>
         JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { RENDERER_FOLDER, REPOSITORY_FOLDER } from '../paths.js';
 import { ChartError } from './chart-error.js';
 
-/** Where Debian puts the sources of Go packages. */
+/** Folder of Debian's Go packages. */
 const GOPATH = '/usr/share/gocode';
 const PACKAGES = ['github.com/Masterminds/sprig', 'gopkg.in/yaml.v3'];
-const MOST_OUTPUT_BYTES = 2 ** 26;
+const MAX_OUTPUT_BYTES = 2 ** 26;
 
 /** Why the renderer cannot be built on this machine, or null. */
 export function whyNoGoRenderer(): string | null {
@@ -17,12 +17,12 @@ export function whyNoGoRenderer(): string | null {
   return missing.length === 0 ? null : `the Go sources of ${missing.join(' and ')} are missing`;
 }
 
-/** Runs the renderer, built when its sources are new. @throws ChartError with what the chart says. */
+/** Runs the renderer, and builds it if its sources have changed. @throws ChartError with the message of the chart. */
 export function runGoRenderer(request: object): Record<string, string> {
   const { status, stdout, stderr } = spawnSync(build(), {
     input: JSON.stringify(request),
     encoding: 'utf8',
-    maxBuffer: MOST_OUTPUT_BYTES,
+    maxBuffer: MAX_OUTPUT_BYTES,
   });
   if (status !== 0) throw new ChartError(stderr.trim());
   return JSON.parse(stdout) as Record<string, string>;
@@ -36,7 +36,7 @@ function build(): string {
   const program = join(folder, `renderer-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  // Renamed when it is whole: tests build it at the same time.
+  // The file is renamed when it is complete, because several tests may build it at the same time.
   const unfinished = `${program}.${process.pid}`;
   const { status, stderr } = spawnSync('go', ['build', '-o', unfinished, '.'], {
     cwd: RENDERER_FOLDER,

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { ChartError } from './chart-error.js';
 import type { Release } from './render.js';
 
-const MOST_OUTPUT_BYTES = 2 ** 26;
+const MAX_OUTPUT_BYTES = 2 ** 26;
 
 export function hasHelm(): boolean {
   return spawnSync('helm', ['version']).status === 0;
 }
 
-/** The objects as one YAML stream. @throws ChartError with what Helm says. */
+/** Returns the objects as one YAML stream. @throws ChartError with the message of Helm. */
 export function runHelm(
   chart: string,
   values: readonly object[],
@@ -30,7 +30,7 @@ export function runHelm(
     if (isUpgrade) flags.push('--is-upgrade');
     const { status, stdout, stderr } = spawnSync('helm', ['template', name, chart, ...flags], {
       encoding: 'utf8',
-      maxBuffer: MOST_OUTPUT_BYTES,
+      maxBuffer: MAX_OUTPUT_BYTES,
     });
     if (status !== 0) throw new ChartError(stderr.trim());
     return stdout;

@@ -13,17 +13,17 @@ export interface Release {
 }
 
 export interface RenderOptions {
-  /** Laid over the chart's own. */
+  /** They override values.yaml. */
   readonly values: Values;
   readonly release?: Partial<Release>;
-  /** What the cluster has already; only for the renderer of our own. */
+  /** Objects that are already in the cluster. Only the Go renderer supports them. */
   readonly objects?: readonly KubernetesObject[];
 }
 
 const RELEASE: Release = { name: 'weir', namespace: 'dns', isUpgrade: false, revision: 1 };
 const KUBE_VERSION = 'v1.31.0';
 
-/** What renders the chart here: Helm where there is one. */
+/** Program that renders the chart. */
 export type Engine = 'helm' | 'go';
 
 /** Why nothing can render the chart on this machine, or null. */
@@ -31,7 +31,7 @@ export function whyNoEngine(): string | null {
   return hasHelm() ? null : whyNoGoRenderer();
 }
 
-/** The objects that a release has. @throws ChartError when the schema or the chart refuses the values. */
+/** The objects of a release. @throws ChartError when the schema or the chart refuses the values. */
 export function render(
   options: RenderOptions,
   engine: Engine = hasHelm() && options.objects === undefined ? 'helm' : 'go',
@@ -47,7 +47,7 @@ export function render(
     .flatMap(([name, text]) => parseObjects(text, name));
 }
 
-/** What Helm prints after an install. */
+/** The text that Helm prints after an install. */
 export function renderNotes(options: RenderOptions): string {
   return renderFiles(options)['templates/NOTES.txt'];
 }

@@ -8,7 +8,7 @@ import { ChartError } from './chart-error.js';
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Values laid over others as Helm does it: objects are merged, null takes a key away. */
+/** Merges values as Helm does: `over` overrides `under`, objects are merged, null removes a key. */
 export function overlay(under: Values, over: Values): Values {
   const merged: Record<string, unknown> = { ...under };
   for (const [key, value] of Object.entries(over)) {
@@ -30,7 +30,7 @@ export function ciValues(name: string): Values {
 
 let validate: ReturnType<Ajv['compile']> | undefined;
 
-/** @throws ChartError that names what the schema refuses, as Helm does before it renders. */
+/** Validates values against the schema, as Helm does before it renders. @throws ChartError with one line per error. */
 export function checkValues(values: Values): void {
   validate ??= new Ajv({ allErrors: true, allowUnionTypes: true }).compile(valuesSchema());
   if (validate(values)) return;

@@ -7,11 +7,11 @@ export function findObject(
   name: string,
 ): KubernetesObject {
   const found = objects.filter((one) => one.kind === kind && one.metadata.name === name);
-  if (found.length !== 1) throw new Error(`${found.length} objects are ${kind} ${name}`);
+  if (found.length !== 1) throw new Error(`${found.length} objects with the name ${kind} ${name}`);
   return found[0];
 }
 
-/** What a Secret holds, in plain text. */
+/** Data of a Secret in plain text. */
 export function secretTexts(
   objects: readonly KubernetesObject[],
   name: string,

@@ -9,19 +9,19 @@ export const TOKEN = 'token-of-the-metrics-test';
 const SECRETS = { FEED_TOKEN: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
 const PROJECTS = ['apps/control-plane', 'apps/resolver', 'apps/block-page', 'tools'];
 
-/** The three processes of Weir, as they run in production, on free ports of this machine. */
+/** The three processes of Weir, compiled as for production, on free ports of this machine. */
 export interface WeirProcesses {
   readonly managementUrl: string;
   readonly dnsPort: number;
   readonly blockPageUrl: string;
-  /** What each tells Prometheus, by the name that alerts know it by. */
+  /** Text of `/metrics` of a process, by its Prometheus job name. */
   readonly metrics: (
     job: 'weir-control-plane' | 'weir-resolver' | 'weir-block-page',
   ) => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-/** @param upstream address and port that the resolver asks */
+/** Migrates the database and starts the processes. @param upstream address and port of the resolver's upstream. */
 export async function startWeir(
   databaseUrl: string,
   redisUrl: string,
@@ -60,7 +60,7 @@ export async function startWeir(
     await Promise.all(stops.map((end) => end()));
   };
   try {
-    for (const port of ops) await ready(port);
+    for (const port of ops) await waitUntilReady(port);
   } catch (error) {
     await stop();
     throw error;
@@ -79,7 +79,7 @@ export async function startWeir(
   };
 }
 
-/** Compiles what the processes run; where that is up to date it takes no time. */
+/** Compiles the processes. This is quick when they are up to date. */
 async function build(): Promise<void> {
   const projects = PROJECTS.map((folder) => join(REPOSITORY_FOLDER, folder, 'tsconfig.build.json'));
   const tsc = join(REPOSITORY_FOLDER, 'node_modules/typescript/bin/tsc');
@@ -90,7 +90,7 @@ async function runNode(script: string, env: Record<string, string>): Promise<voi
   await promisify(execFile)(process.execPath, [join(REPOSITORY_FOLDER, script)], { env });
 }
 
-/** @returns what ends the process and waits for its end */
+/** @returns a function that stops the process and waits until it ends. */
 function start(script: string, env: Record<string, string>): () => Promise<void> {
   const child = spawn(process.execPath, [script], { cwd: REPOSITORY_FOLDER, env, stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -100,7 +100,7 @@ function start(script: string, env: Record<string, string>): () => Promise<void>
   };
 }
 
-async function ready(opsPort: number): Promise<void> {
+async function waitUntilReady(opsPort: number): Promise<void> {
   const check = async (): Promise<void> => {
     const { status } = await fetch(`http://127.0.0.1:${opsPort}/readyz`);
     expect(status).toBe(200);

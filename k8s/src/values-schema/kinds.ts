@@ -3,7 +3,7 @@ import type { ValueSchema } from '@weir/ops';
 export const BOOLEAN: ValueSchema = { type: 'boolean' };
 export const TEXT: ValueSchema = { type: 'string' };
 export const TEXTS: ValueSchema = { type: 'array', items: TEXT };
-/** What Kubernetes checks itself. */
+/** An object that Kubernetes validates. */
 export const OBJECT: ValueSchema = { type: 'object' };
 export const OBJECTS: ValueSchema = { type: 'array', items: OBJECT };
 /** Labels, annotations, node selectors. */
@@ -25,7 +25,7 @@ export function whole(minimum: number, maximum: number): ValueSchema {
   return { type: 'integer', minimum, maximum };
 }
 
-/** An object with these properties and no others. None must be given: values.yaml has them all. */
+/** An object with these properties and no others. None is required, because values.yaml has all of them. */
 export function object(properties: Readonly<Record<string, ValueSchema>>): ValueSchema {
   return { type: 'object', properties, additionalProperties: false };
 }

@@ -15,17 +15,17 @@ import {
 
 type Properties = Readonly<Record<string, ValueSchema>>;
 
-const MOST_PODS = 1000;
+const MAX_PODS = 1000;
 
-export const REPLICAS = whole(1, MOST_PODS);
+export const REPLICAS = whole(1, MAX_PODS);
 
-/** Where pods of any kind run. */
+/** Scheduling of every pod. */
 export const PLACEMENT: Properties = {
   nodeSelector: TEXT_BY_NAME,
   tolerations: OBJECTS,
 };
 
-/** What the three processes of Weir have in common. */
+/** Values that the three processes of Weir share. */
 export const PROCESS: Properties = {
   enabled: BOOLEAN,
   resources: OBJECT,

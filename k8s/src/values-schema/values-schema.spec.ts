@@ -6,11 +6,11 @@ import { valuesSchema } from './values-schema.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-it('is what values.schema.json says', async () => {
+it('is the same as values.schema.json', async () => {
   await expect(json(valuesSchema())).toMatchFileSnapshot('../../weir/values.schema.json');
 });
 
-it('tells the templates which variables are secret', async () => {
+it('lists the secret variables for the templates in secret-variables.json', async () => {
   const file = '../../weir/files/secret-variables.json';
   await expect(json(secretVariables())).toMatchFileSnapshot(file);
 });
@@ -18,7 +18,7 @@ it('tells the templates which variables are secret', async () => {
 const propertiesOf = (schema: ValueSchema): Record<string, ValueSchema> =>
   (schema['properties'] ?? {}) as Record<string, ValueSchema>;
 
-it('has patterns that Helm can use, which knows no lookaround and no back references', () => {
+it('has only patterns that Helm supports, without lookaround and back references', () => {
   const patterns = [...JSON.stringify(valuesSchema()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
   expect(patterns.length).toBeGreaterThan(20);
   for (const [, pattern] of patterns) {
@@ -27,7 +27,7 @@ it('has patterns that Helm can use, which knows no lookaround and no back refere
 });
 
 describe('values.yaml', () => {
-  /** Each key is filled by who installs the chart. */
+  /** Objects whose keys the operator chooses. */
   const open = /^(?:global|secrets\.values|\w+\.env|.*\.(?:resources|pages|labels))$/;
 
   it.each(['minimal', 'trial', 'full', 'daemonset'])('is accepted with the %s values', (name) => {
@@ -57,13 +57,13 @@ describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }
   const env = propertiesOf(propertiesOf(propertiesOf(valuesSchema())[component])['env']);
   const secrets = propertiesOf(propertiesOf(propertiesOf(valuesSchema())['secrets'])['values']);
 
-  it('has each variable of the process, here or among the secrets', () => {
+  it('has each variable of the process, or secrets.values has it', () => {
     for (const [name] of entries) expect([name in env, name in secrets]).toContain(true);
     const known = new Set(entries.map(([name]) => name));
     expect(Object.keys(env).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('shows no secret', () => {
+  it('has no secret variable', () => {
     expect(Object.keys(env).filter((name) => name in secrets)).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }
     }
   });
 
-  it('has values in values.yaml that the process takes', () => {
+  it('has values in values.yaml that the process accepts', () => {
     const { env: given } = chartValues()[component] as { env: Record<string, unknown> };
     const texts = Object.entries(given).map(([name, value]) => [name, String(value)] as const);
     const chosen = Object.fromEntries(entries.filter(([name]) => name in given));
@@ -87,7 +87,7 @@ describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }
   });
 });
 
-/** A text of the environment as the values have it. */
+/** Converts the text of an environment variable to its type in the values. */
 function typedValue(schema: ValueSchema, text: string): unknown {
   switch (schema['type']) {
     case 'integer':

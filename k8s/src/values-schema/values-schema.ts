@@ -70,13 +70,13 @@ const blockPage = object({
   service: publicService({ ports: object({ http: PORT, https: PORT }) }),
 });
 
-/** JSON Schema of the chart's values. What a process reads is taken from the process itself. */
+/** JSON Schema of the chart's values. The variables come from the configuration schemas of the processes. */
 export function valuesSchema(): ValueSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the Weir chart',
     ...object({
-      // Helm gives it to every chart.
+      // Helm adds `global` to the values of every chart.
       global: OBJECT,
       fullnameOverride: NAME,
       serviceAccountName: NAME,

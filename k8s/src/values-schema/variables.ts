@@ -2,14 +2,14 @@ import type { ValueSchema, Variable } from '@weir/ops';
 import { type Component, COMPONENTS, isKeptSecret } from '../components.js';
 import { object } from './kinds.js';
 
-/** A port must be known, so none is left to the system. Only resolvers may bind one that is kept for root. */
+/** Port 0 is refused: a Service needs a known port. Only resolvers may bind a port below 1024. */
 const LOWEST_PORT: Readonly<Record<Component, number>> = {
   controlPlane: 1024,
   resolver: 1,
   blockPage: 1024,
 };
 
-/** `env` of a component: each variable of its process that is no secret. */
+/** Schema of `env` of a component: every variable of its process that is not secret. */
 export function environmentSchema(component: Component): ValueSchema {
   const variables = Object.entries<Variable<unknown>>(COMPONENTS[component].variables);
   return object(
@@ -21,7 +21,7 @@ export function environmentSchema(component: Component): ValueSchema {
   );
 }
 
-/** `secrets.values`: each variable of any process that is a secret. */
+/** Schema of `secrets.values`: every secret variable of any process. */
 export function secretsSchema(): ValueSchema {
   const variables = Object.values(COMPONENTS).flatMap((component) =>
     Object.entries<Variable<unknown>>(component.variables),

@@ -1,50 +1,50 @@
 import { expect, it } from 'vitest';
 import { chartValues, checkValues, overlay, type Values } from '../render/values.js';
 
-/** What an operator may write by mistake: where, and what. */
+/** Mistakes of an operator: path in the values, and value. */
 const WRONG: readonly [what: string, path: string, value: unknown][] = [
   ['an unknown key', 'replicas', 2],
   ['a misspelt key', 'resolver.replica', 2],
   ['a misspelt variable', 'resolver.env.UPSTREAM', ['192.0.2.1']],
   ['a variable of another process', 'blockPage.env.DNS_PORT', 5300],
   ['a secret among the open variables', 'controlPlane.env.FEED_TOKEN', 'a'.repeat(20)],
-  ['a number as a text', 'resolver.env.CACHE_SIZE_MB', '64'],
+  ['a number as a string', 'resolver.env.CACHE_SIZE_MB', '64'],
   ['a number out of range', 'resolver.env.BLOCK_TTL', -1],
   ['a fraction', 'resolver.env.CACHE_SIZE_MB', 1.5],
-  ['a switch as a text', 'resolver.env.INSPECT_CNAME', 'yes'],
-  ['a list as a text', 'resolver.env.UPSTREAMS', '192.0.2.1'],
+  ['a boolean as a string', 'resolver.env.INSPECT_CNAME', 'yes'],
+  ['a list as a string', 'resolver.env.UPSTREAMS', '192.0.2.1'],
   ['an empty list', 'resolver.env.UPSTREAMS', []],
   ['a host name for an address', 'resolver.env.UPSTREAMS', ['ns.example']],
   ['seventeen upstreams', 'resolver.env.UPSTREAMS', Array(17).fill('192.0.2.1')],
   ['an IPv6 address for IPv4', 'resolver.env.BLOCK_PAGE_IPV4', ['::1']],
-  ['a page id that is none', 'resolver.env.BLOCK_PAGE_ADDRESSES', { x: ['192.0.2.7'] }],
-  ['a port that the system chooses', 'resolver.env.DNS_PORT', 0],
-  ['a port that is kept for root', 'blockPage.env.BLOCK_PAGE_PORT', 80],
-  ['a log level that is none', 'controlPlane.env.LOG_LEVEL', 'loud'],
-  ['a size that is none', 'controlPlane.env.MANAGEMENT_BODY_LIMIT', '8 mb'],
+  ['a page id that is not a number', 'resolver.env.BLOCK_PAGE_ADDRESSES', { x: ['192.0.2.7'] }],
+  ['port 0', 'resolver.env.DNS_PORT', 0],
+  ['a port below 1024', 'blockPage.env.BLOCK_PAGE_PORT', 80],
+  ['an unknown log level', 'controlPlane.env.LOG_LEVEL', 'loud'],
+  ['a malformed size', 'controlPlane.env.MANAGEMENT_BODY_LIMIT', '8 mb'],
   ['a colour by name', 'blockPage.env.BLOCK_PAGE_BRAND_COLOR', 'blue'],
   ['a secret that is too short', 'secrets.values.MANAGEMENT_TOKENS', ['short']],
   ['a key that is not hexadecimal', 'secrets.values.DOMAIN_HASH_KEY', 'k'.repeat(32)],
-  ['a URL of something else', 'secrets.values.DATABASE_URL', 'mysql://db.example/weir'],
+  ['a URL of another scheme', 'secrets.values.DATABASE_URL', 'mysql://db.example/weir'],
   ['an unknown secret', 'secrets.values.PASSWORD', 'x'],
-  ['a kind that is none', 'resolver.kind', 'Deployment'],
+  ['an unknown workload kind', 'resolver.kind', 'Deployment'],
   ['no replicas', 'controlPlane.replicas', 0],
   ['a page id with a leading zero', 'blockPage.pages.07', '<p>'],
   ['an Ingress without a host', 'controlPlane.ingress', { enabled: true }],
-  ['root as the user', 'image.user', 0],
-  ['an address of one machine to listen on', 'listen', '127.0.0.1'],
-  ['a pull policy that is none', 'image.pullPolicy', 'Sometimes'],
-  ['a Service type that is none', 'resolver.service.type', 'ExternalName'],
+  ['user id 0', 'image.user', 0],
+  ['a loopback address to listen on', 'listen', '127.0.0.1'],
+  ['an unknown pull policy', 'image.pullPolicy', 'Sometimes'],
+  ['an unknown Service type', 'resolver.service.type', 'ExternalName'],
   ['a volume size without a number', 'postgresql.size', 'big'],
-  ['no disruption at all', 'resolver.disruptionBudget.maxUnavailable', 0],
-  ['a label that is no text', 'monitoring.serviceMonitor.labels', { a: 1 }],
-  ['nothing where something must be', 'image.repository', 7],
+  ['a disruption budget of 0', 'resolver.disruptionBudget.maxUnavailable', 0],
+  ['a label that is not a string', 'monitoring.serviceMonitor.labels', { a: 1 }],
+  ['a number instead of a string', 'image.repository', 7],
 ];
 
 const valuesWith = (path: string, value: unknown): Values =>
   path.split('.').reduceRight<unknown>((below, key) => ({ [key]: below }), value) as Values;
 
-it.each(WRONG)('%s is refused, and the message says where', (_what, path, value) => {
+it.each(WRONG)('%s is refused, and the message names its path', (_what, path, value) => {
   const check = (): void => checkValues(overlay(chartValues(), valuesWith(path, value)));
   const [key] = path.split('.').slice(-1);
   const above = path.split('.').slice(0, -1).join('.') || '(root)';

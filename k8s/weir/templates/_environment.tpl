@@ -1,4 +1,4 @@
-{{/* A value as an environment variable has it: lists by commas, objects as JSON, large numbers in digits. */}}
+{{/* Formats a value for an environment variable: a list with commas, an object as JSON, a number in digits. */}}
 {{- define "weir.text" -}}
 {{- if kindIs "slice" . -}}
 {{- join "," . -}}
@@ -10,8 +10,8 @@
 {{- end -}}
 
 {{/*
-The secret variables of a component, as JSON: by name, whether it is required. The list is made from what the process
-reads. Takes root and component (controlPlane, resolver …).
+The secret variables of a component, as a JSON object: name → whether it is required. The list is generated from the
+configuration schema of the process. Takes root and component (controlPlane, resolver …).
 */}}
 {{- define "weir.secretVariables" -}}
 {{- $all := .root.Files.Get "files/secret-variables.json" | fromJson -}}
@@ -19,12 +19,12 @@ reads. Takes root and component (controlPlane, resolver …).
 {{- end -}}
 
 {{/*
-The environment of a component: what the chart sets, what the values say, which goes before it, and what is in the
-Secret. Takes root, component, settings (name → value) and podFields (name → field of the pod).
+The environment of a component. The chart sets `settings`. `env` of the values overrides them. Secret variables come
+from the Secret. Takes root, component, settings (name → value) and podFields (name → field of the pod).
 */}}
 {{- define "weir.environment" -}}
 {{- $env := (index .root.Values .component).env -}}
-{{- /* Not `merge`, to which false and 0 count as nothing. */}}
+{{- /* `merge` is not used here: it treats false and 0 as unset. */}}
 {{- $all := deepCopy .settings -}}
 {{- range $name, $value := $env }}
 {{- $_ := set $all $name $value }}
@@ -54,7 +54,7 @@ Secret. Takes root, component, settings (name → value) and podFields (name →
 {{- end }}
 {{- end -}}
 
-{{/* Where resolvers and block pages find the feed. Takes the root. */}}
+{{/* URL of the feed for resolvers and block pages. Takes the root. */}}
 {{- define "weir.feedUrl" -}}
 {{- $service := printf "%s-control-plane-feed.%s.svc" (include "weir.fullname" .) .Release.Namespace -}}
 http://{{ $service }}:{{ .Values.controlPlane.env.FEED_PORT }}

@@ -1,4 +1,4 @@
-{{/* Beginning of every object's name. Takes the root. */}}
+{{/* Prefix of the name of every object. Takes the root. */}}
 {{- define "weir.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -9,14 +9,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What pods of a component are known by. Takes root and name (control-plane, resolver …). */}}
+{{/* Labels that select the pods of a component. Takes root and name (control-plane, resolver …). */}}
 {{- define "weir.selector" -}}
 app.kubernetes.io/name: weir
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end -}}
 
-{{/* Takes root and name. */}}
+{{/* Labels of an object. Takes root and name. */}}
 {{- define "weir.labels" -}}
 {{ include "weir.selector" . }}
 app.kubernetes.io/part-of: weir
@@ -25,7 +25,7 @@ app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* Name and labels of an object. Takes root, name, and suffix where a component has several objects of a kind. */}}
+{{/* Name, namespace and labels of an object. Takes root, name, and suffix if a component has several of a kind. */}}
 {{- define "weir.metadata" -}}
 name: {{ include "weir.fullname" .root }}-{{ .name }}{{ with .suffix }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}
@@ -40,7 +40,7 @@ labels:
 {{- printf "%s:%s" $path ($image.tag | default .root.Chart.AppVersion) -}}
 {{- end -}}
 
-{{/* Secret with what must not be seen. Takes the root. */}}
+{{/* Name of the Secret with the secret variables. Takes the root. */}}
 {{- define "weir.secretName" -}}
 {{- .Values.secrets.existing | default (include "weir.fullname" .) -}}
 {{- end -}}

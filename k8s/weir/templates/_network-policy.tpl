@@ -1,4 +1,4 @@
-{{/* Who may reach a component. Takes root, name and rules: each has ports, and from (peers) or open (everybody). */}}
+{{/* NetworkPolicy of a component. Takes root, name and rules. A rule has ports, and from or open (everybody). */}}
 {{- define "weir.networkPolicy" -}}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -11,7 +11,7 @@ spec:
   policyTypes: [Ingress]
   ingress:
     {{- range .rules }}
-    {{- /* To Kubernetes an empty list of peers means everybody: a port for which nobody is named has no rule. */}}
+    {{- /* For Kubernetes an empty list of peers means everybody. So a port without peers gets no rule. */}}
     {{- if or .open .from }}
     - ports:
         {{- range .ports }}

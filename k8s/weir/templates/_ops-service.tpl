@@ -1,4 +1,4 @@
-{{/* Where Prometheus finds the pods of a component, also those that are not ready. Takes root, name and port. */}}
+{{/* Service by which Prometheus finds all pods of a component, ready or not. Takes root, name and port. */}}
 {{- define "weir.opsService" -}}
 apiVersion: v1
 kind: Service

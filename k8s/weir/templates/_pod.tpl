@@ -1,4 +1,4 @@
-{{/* What every container is held to: no root, no capability, nothing written to the image. */}}
+{{/* Security context of every container: no privilege escalation, no capability, a read-only file system. */}}
 {{- define "weir.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -6,7 +6,7 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{/* Takes the user's number. */}}
+{{/* Security context of every pod. Takes the user id. */}}
 {{- define "weir.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: {{ int64 . }}
@@ -18,8 +18,8 @@ seccompProfile:
 {{- end -}}
 
 {{/*
-Readiness is asked often, so that a load balancer learns soon. Liveness is about a process that hangs, never about what
-it depends on. A start may take five minutes.
+The readiness probe runs often, so that a load balancer notices soon. The liveness probe detects a process that hangs.
+It does not depend on other services. A start may take five minutes.
 */}}
 {{- define "weir.probes" -}}
 startupProbe:
@@ -39,7 +39,7 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
-{{/* Where pods run: by default on different nodes and in different zones. Takes root, name and values. */}}
+{{/* Scheduling of pods: by default they prefer different nodes and zones. Takes root, name and values. */}}
 {{- define "weir.placement" -}}
 {{- with .values.nodeSelector }}
 nodeSelector:
@@ -81,7 +81,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* The first part of every pod's spec. Takes the root. */}}
+{{/* Fields that the spec of every pod begins with. Takes the root. */}}
 {{- define "weir.podBasics" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -95,8 +95,8 @@ imagePullSecrets:
 {{- end -}}
 
 {{/*
-Pod of one of the three processes. Takes root, name, component, settings, podFields, ports, volumes and mounts; and for
-the host network hostNetwork, podSecurity and containerSecurity.
+Pod template of one of the three processes. Takes root, name, component, settings, podFields, ports, volumes and mounts.
+On the host network it also takes hostNetwork, podSecurity and containerSecurity.
 */}}
 {{- define "weir.podTemplate" -}}
 {{- $values := index .root.Values .component -}}
@@ -145,7 +145,7 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* Takes root, name and values. */}}
+{{/* PodDisruptionBudget of a component. Takes root, name and values. */}}
 {{- define "weir.disruptionBudget" -}}
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -153,7 +153,7 @@ metadata:
   {{- include "weir.metadata" . | nindent 2 }}
 spec:
   maxUnavailable: {{ .values.disruptionBudget.maxUnavailable }}
-  # A pod that is not ready serves nobody: it must not keep a node from being drained.
+  # A pod that is not ready serves nobody. It must not block a node drain.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

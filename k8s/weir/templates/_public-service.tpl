@@ -1,4 +1,4 @@
-{{/* How a Service is reached from outside. Takes the values of the service. */}}
+{{/* Type and address of a Service that is reached from outside the cluster. Takes the values of the service. */}}
 {{- define "weir.publicService" -}}
 type: {{ .type }}
 {{- if ne .type "ClusterIP" }}

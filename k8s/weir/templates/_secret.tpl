@@ -1,7 +1,10 @@
 {{/*
-What the chart's own Secret holds, as JSON. Of these the first that there is: what the values give; what the bundled
-stores are known by; what the Secret in the cluster has already; for keys and tokens of the deployment, something
-random. All templates of a rendering get the same. Takes the root.
+Data of the chart's own Secret, as a JSON object. Each value comes from the first of these sources that has it:
+1. secrets.values
+2. passwords and URLs of the bundled PostgreSQL and Redis
+3. the Secret that is already in the cluster
+4. a random value, for keys and tokens of the deployment
+All templates of one rendering get the same data. Takes the root.
 */}}
 {{- define "weir.secretData" -}}
 {{- if not (hasKey .Values "renderedSecret") -}}
@@ -18,7 +21,7 @@ random. All templates of a rendering get the same. Takes the root.
 {{- range $name, $switch := dict "DATABASE_URL" "postgresql.bundled" "REDIS_URL" "redis.bundled" -}}
 {{- if not (hasKey $data $name) -}}
 {{- $ways := printf "secrets.existing, or secrets.values.%s, or for a trial %s=true" $name $switch -}}
-{{- fail (printf "%s is not known: give %s" $name $ways) -}}
+{{- fail (printf "%s is not set: set %s" $name $ways) -}}
 {{- end -}}
 {{- end -}}
 {{- $_ := set .Values "renderedSecret" (toJson $data) -}}
@@ -26,7 +29,7 @@ random. All templates of a rendering get the same. Takes the root.
 {{- .Values.renderedSecret -}}
 {{- end -}}
 
-{{/* Passwords and URLs of the stores that the chart runs itself. Takes root and kept. */}}
+{{/* Passwords and URLs of the bundled PostgreSQL and Redis. Takes root and kept (data of the existing Secret). */}}
 {{- define "weir.bundledStores" -}}
 {{- $stores := dict -}}
 {{- $fullname := include "weir.fullname" .root -}}
@@ -45,7 +48,7 @@ random. All templates of a rendering get the same. Takes the root.
 {{- toJson $stores -}}
 {{- end -}}
 
-{{/* 32 hexadecimal digits are the first of a hash over letters and digits of the system's random source. */}}
+{{/* Random secrets. 32 hexadecimal digits are the first digits of a hash of random letters and digits. */}}
 {{- define "weir.randomSecrets" -}}
 {{- toJson (dict
   "DOMAIN_HASH_KEY" (randAlphaNum 64 | sha256sum | trunc 32)
@@ -56,8 +59,8 @@ random. All templates of a rendering get the same. Takes the root.
 {{- end -}}
 
 {{/*
-Changes with the component's part of the Secret that the chart makes, so that its pods are replaced then. Takes root and
-component.
+Checksum of the variables in the chart's own Secret that a component reads. It is a pod annotation: when it changes,
+Kubernetes replaces the pods. Takes root and component.
 */}}
 {{- define "weir.secretChecksum" -}}
 {{- $data := include "weir.secretData" .root | fromJson -}}

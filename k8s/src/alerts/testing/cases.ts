@@ -3,16 +3,16 @@ import { parse } from 'yaml';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A situation, as Prometheus sees it, and what of it raises an alert. */
+/** Metrics as Prometheus sees them, and the alert that they raise. */
 export interface AlertCase {
   readonly alert: string;
-  /** Values a minute, in the notation of promtool, by the series' name with its labels. */
+  /** Series with labels → one value per minute, in the notation of promtool. */
   readonly series: Labels;
   /** Minutes from the beginning of the series. */
   readonly at: number;
-  /** Labels of the alert besides its own; null: none is raised. */
+  /** Labels of the alert besides those of its rule; null: the alert does not fire. */
   readonly raised: Labels | null;
-  /** How the value stands in the description. */
+  /** Text of the value in the description. */
   readonly value?: string;
 }
 
@@ -23,17 +23,17 @@ const PROCESSES: Readonly<Record<string, Labels>> = {
   'block-page': { job: 'weir-block-page', instance: '192.0.2.3:9090' },
 };
 
-/** The cases of cases.yaml, with what stands for processes in it written out. */
+/** The cases of cases.yaml. Placeholders such as @resolver are replaced with labels. */
 export function readCases(): readonly AlertCase[] {
   const cases = parse(readFileSync(FILE, 'utf8')) as readonly AlertCase[];
   return cases.map((one) => ({
     ...one,
-    series: writtenOut(one.series),
-    raised: named(one.raised),
+    series: expandSeries(one.series),
+    raised: expandLabels(one.raised),
   }));
 }
 
-function writtenOut(series: Labels): Labels {
+function expandSeries(series: Labels): Labels {
   const labelsOf = (_: string, name: string): string =>
     Object.entries(PROCESSES[name])
       .map(([label, value]) => `${label}="${value}"`)
@@ -43,7 +43,7 @@ function writtenOut(series: Labels): Labels {
   );
 }
 
-function named(raised: Labels | null): Labels | null {
+function expandLabels(raised: Labels | null): Labels | null {
   if (raised === null) return null;
   const { of: name, ...labels } = raised;
   return name === undefined ? labels : { ...PROCESSES[name], ...labels };

@@ -1,4 +1,4 @@
-{{/* Volume with the custom pages, as JSON; empty where there are none. Takes the root. */}}
+{{/* Volume with the custom pages, as a JSON object. It is empty if there are no custom pages. Takes the root. */}}
 {{- define "weir.blockPage.content" -}}
 {{- $values := .Values.blockPage -}}
 {{- if $values.pages -}}
@@ -13,11 +13,11 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Takes the root. */}}
+{{/* Pod template of the block page. Takes the root. */}}
 {{- define "weir.blockPage.pod" -}}
 {{- $values := .Values.blockPage -}}
 {{- $settings := dict "BLOCK_PAGE_HOST" .Values.listen "OPS_HOST" .Values.listen "DATA_DIR" "/data" -}}
-{{- /* Resolvers and block pages must judge alike. */ -}}
+{{- /* Resolvers and block pages must decide in the same way. */ -}}
 {{- range $name := list "SCHEDULE_TIMEZONE" "INSPECT_CNAME" "UPSTREAMS" -}}
 {{- if hasKey $.Values.resolver.env $name -}}
 {{- $_ := set $settings $name (get $.Values.resolver.env $name) -}}

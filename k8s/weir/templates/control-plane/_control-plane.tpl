@@ -1,4 +1,4 @@
-{{/* Takes the root. */}}
+{{/* Pod template of the control plane. Takes the root. */}}
 {{- define "weir.controlPlane.pod" -}}
 {{- $values := .Values.controlPlane -}}
 {{- $settings := dict "MANAGEMENT_HOST" .Values.listen "FEED_HOST" .Values.listen "OPS_HOST" .Values.listen -}}

@@ -1,4 +1,4 @@
-{{/* Ports of DNS, as the pods have them. Takes the root. */}}
+{{/* Container ports for DNS, as a JSON list. Takes the root. */}}
 {{- define "weir.resolver.ports" -}}
 {{- $env := .Values.resolver.env -}}
 {{- $ports := list
@@ -13,7 +13,7 @@
 {{- toJson $ports -}}
 {{- end -}}
 
-{{/* "true" where the resolver binds a port that the system keeps for root. Takes the root. */}}
+{{/* "true" if the resolver binds a port below 1024, otherwise empty. Takes the root. */}}
 {{- define "weir.resolver.bindsLowPort" -}}
 {{- range include "weir.resolver.ports" . | fromJsonArray -}}
 {{- if lt (int .containerPort) 1024 }}true{{ end -}}
@@ -21,9 +21,9 @@
 {{- end -}}
 
 {{/*
-On the host network a resolver listens on the node's own address, so that it stands in nobody's way there. A port below
-1024 takes root with one capability: capabilities that Kubernetes adds to other users are lost when the process starts.
-Takes the root.
+Pod template of the resolver. On the host network a resolver listens only on the address of the node, so that it does
+not conflict with other servers there. For a port below 1024 it runs as root with one capability: other users lose the
+capabilities that Kubernetes adds when the process starts. Takes the root.
 */}}
 {{- define "weir.resolver.pod" -}}
 {{- $values := .Values.resolver -}}
@@ -81,7 +81,7 @@ capabilities:
   add: [NET_BIND_SERVICE]
 {{- end -}}
 
-{{/* Takes root, suffix and the protocols of the ports to have (a list). */}}
+{{/* Service of the resolvers. Takes root, suffix and protocols (a list): it gets the ports of these protocols. */}}
 {{- define "weir.resolver.service" -}}
 {{- $service := .root.Values.resolver.service -}}
 {{- $protocols := .protocols -}}
