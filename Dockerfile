@@ -1,18 +1,18 @@
-# The images of Weir, one target a process: control-plane, resolver, block-page, migrate.
+# The images of Weir. Each process has a target: control-plane, resolver, block-page, migrate.
 #
 #   docker build --target resolver --tag weir/resolver .
 #
-# BASE_IMAGE may name a digest or a mirror, NPM_CONFIG_REGISTRY a mirror of the npm registry.
+# Set BASE_IMAGE to a digest or a mirror, and NPM_CONFIG_REGISTRY to a mirror of the npm registry, if you need them.
 ARG BASE_IMAGE=docker.io/library/debian:bookworm-slim
 
-# What says which packages to install: as long as that stays the same they need not be installed again.
+# Only the manifests and the lock file. While they stay the same, the layer with the installed packages is reused.
 FROM ${BASE_IMAGE} AS manifests
 WORKDIR /src
 COPY . .
 RUN find . -type f ! -name package.json ! -name package-lock.json -delete
 
 FROM ${BASE_IMAGE} AS build
-# Debian's npm installs what the lock file names; the Node among that runs all the rest.
+# Debian's npm installs the packages of the lock file. One of them is the Node that runs everything else.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates libatomic1 npm \
   && rm -rf /var/lib/apt/lists/*
@@ -23,7 +23,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
   && ln --symbolic /src/node_modules/node-linux-*/bin/node /usr/local/bin/node
 ENV PATH=/src/node_modules/.bin:$PATH
 COPY . .
-# Prisma would download an engine that generating does not use.
+# Prevents Prisma from downloading an engine that `prisma generate` does not use.
 RUN PRISMA_SCHEMA_ENGINE_BINARY=/bin/true prisma generate \
   && tsc -b apps/*/tsconfig.build.json tools/tsconfig.build.json
 RUN for target in control-plane resolver block-page migrate; do \
@@ -31,7 +31,7 @@ RUN for target in control-plane resolver block-page migrate; do \
   done
 
 FROM ${BASE_IMAGE} AS runtime
-# Node needs libatomic1. Nothing here is to be run as its owner: no file keeps a setuid or setgid bit.
+# Node needs libatomic1. Every setuid and setgid bit is removed.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends libatomic1 \
   && rm -rf /var/cache/* /var/lib/apt/lists/* /var/log/* \
@@ -41,7 +41,7 @@ COPY --from=build /src/node_modules/node-linux-*/bin/node /usr/local/bin/
 COPY --from=build /src/node_modules/node-linux-*/LICENSE /usr/local/share/doc/node/
 WORKDIR /app
 USER 65532:65532
-# Seconds to go on answering after SIGTERM. The process itself takes ten more at most.
+# DRAIN_S: seconds for which a process still answers after SIGTERM. Stopping takes at most ten seconds more.
 ENV NODE_ENV=production OPS_HOST=:: OPS_PORT=9090 DRAIN_S=5
 EXPOSE 9090/tcp
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
@@ -65,7 +65,7 @@ ENTRYPOINT ["node", "apps/control-plane/dist/main.js"]
 
 FROM runtime AS resolver
 LABEL org.opencontainers.image.title="Weir resolver" \
-  org.opencontainers.image.description="Answers the subscribers"
+  org.opencontainers.image.description="DNS servers that answer the subscribers"
 COPY --from=build /images/resolver .
 ENV DNS_HOST=:: DNS_PORT=5300 DATA_DIR=/data
 EXPOSE 5300/udp 5300/tcp
@@ -74,7 +74,7 @@ ENTRYPOINT ["node", "apps/resolver/dist/main.js"]
 
 FROM runtime AS block-page
 LABEL org.opencontainers.image.title="Weir block page" \
-  org.opencontainers.image.description="Shows the visitors of blocked sites a page that says why"
+  org.opencontainers.image.description="Page that tells visitors why a site is blocked"
 COPY --from=build /images/block-page .
 ENV BLOCK_PAGE_HOST=:: BLOCK_PAGE_PORT=8081 DATA_DIR=/data
 EXPOSE 8081/tcp
@@ -83,7 +83,7 @@ ENTRYPOINT ["node", "apps/block-page/dist/main.js"]
 
 FROM runtime AS migrate
 LABEL org.opencontainers.image.title="Weir migrations" \
-  org.opencontainers.image.description="Brings the database up to date"
+  org.opencontainers.image.description="Migrates the database"
 COPY --from=build /images/migrate .
 HEALTHCHECK NONE
 ENTRYPOINT ["node", "tools/dist/migrate.js"]

@@ -1,5 +1,5 @@
-// `node compose/image-tree.mjs <target> <folder>`: lays out in a folder what the image of one process holds, and
-// nothing else. The Dockerfile runs it once everything is compiled.
+// `node compose/image-tree.mjs <target> <folder>` copies the files of one image to a folder: compiled code, packages
+// and data of one process, and nothing else. The Dockerfile runs it after everything is compiled.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 const MANIFESTS = ['package.json', '*/package.json', '{apps,libs}/*/package.json'];
 const LOCK = 'package-lock.json';
 
-/** What a target runs: its workspace, what of its code and packages (all by default), and data that it reads. */
+/** Target → its workspace, the compiled files and packages that it needs (default: all), and data that it reads. */
 const TARGETS = {
   'control-plane': { workspace: 'apps/control-plane', data: ['catalogue'] },
   resolver: { workspace: 'apps/resolver' },
@@ -29,8 +29,8 @@ const TARGETS = {
   },
 };
 
-/** Files that only a compiler or a debugger reads, and Prisma's query compilers of databases other than PostgreSQL. */
-const LEFT_OUT = [
+/** Files that only a compiler or a debugger reads, and Prisma's query compilers for other databases than PostgreSQL. */
+const EXCLUDED = [
   '**/node_modules/.bin',
   'node_modules/.package-lock.json',
   '**/*.tsbuildinfo',
@@ -54,8 +54,8 @@ const { workspace, compiled, packages, data = [] } = TARGETS[target];
 const copy = (path) => cpSync(join(root, path), join(folder, path), { recursive: true });
 
 /**
- * Takes out of a manifest what the target does not need. npm alone would install a package that is for development here
- * when another workspace has it for use.
+ * Removes from a manifest what the target does not need. Without this, npm would install a development dependency if
+ * another workspace has the same package as a dependency.
  */
 function trim(owner, manifest) {
   delete manifest.devDependencies;
@@ -79,7 +79,7 @@ function installPackages() {
   rewrite(LOCK, ({ packages: locked }) => {
     for (const path of paths) trim(dirname(path), locked[dirname(path).replace(/^\.$/, '')]);
   });
-  // Without --omit=optional npm installs what is optional and for development, TypeScript among it.
+  // Without --omit=optional npm installs packages that are optional and for development, such as TypeScript.
   const omit = ['--omit=dev', '--omit=optional', '--ignore-scripts'];
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', ['ci', `--workspace=${workspace}`, ...omit, ...quiet], {
@@ -89,7 +89,7 @@ function installPackages() {
   if (status !== 0) process.exit(1);
 }
 
-/** Folders of the workspaces that the target needs: npm has linked these and no others. */
+/** Folders of the workspaces that the target needs. npm has linked only these. */
 function linkedWorkspaces() {
   const scope = join(folder, 'node_modules', '@weir');
   return readdirSync(scope).map((name) =>
@@ -104,19 +104,19 @@ function addCompiledCode() {
   }
 }
 
-function removeWhatDoesNotRun() {
+function removeUnusedFiles() {
   const linked = linkedWorkspaces();
   for (const path of globSync('{{apps,libs}/*,*}/package.json', { cwd: folder })) {
     const owner = dirname(path);
     if (!linked.includes(owner)) rmSync(join(folder, owner), { recursive: true });
   }
-  for (const path of globSync(LEFT_OUT, { cwd: folder })) {
+  for (const path of globSync(EXCLUDED, { cwd: folder })) {
     rmSync(join(folder, path), { recursive: true, force: true });
   }
 }
 
 installPackages();
 addCompiledCode();
-removeWhatDoesNotRun();
+removeUnusedFiles();
 for (const path of data) copy(path);
 process.stdout.write(`${basename(folder)}: ${linkedWorkspaces().join(', ')}\n`);

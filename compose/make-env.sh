@@ -1,11 +1,10 @@
 #!/bin/sh
-# Makes .env: a copy of .env.example in which every secret has a value of its own. An .env that is there already stays
-# as it is.
+# Creates .env: a copy of .env.example with a new value for every secret. Does not change an existing .env.
 set -eu
 cd "$(dirname "$0")/.."
 
 if [ -e .env ]; then
-  echo 'make-env.sh: .env is there already, and is left as it is' >&2
+  echo 'make-env.sh: .env exists already; it is not changed' >&2
   exit 1
 fi
 
@@ -18,4 +17,4 @@ while IFS= read -r line; do
 done <.env.example >.env.new
 mv .env.new .env
 
-echo '.env is made. Keep a copy in a safe place: the rules in the database match nothing without its DOMAIN_HASH_KEY.'
+echo '.env is written. Keep a copy in a safe place: without its DOMAIN_HASH_KEY no rule in the database matches.'

@@ -1,12 +1,13 @@
-// `npm run test:images [-- <vitest arguments>]`: builds the images and runs them with docker-compose.yml, on a Docker
-// Engine of its own in a network of its own: nothing else on the machine sees it, and all of it ends with this process.
+// `npm run test:images [-- <vitest arguments>]` builds the images and runs them with docker-compose.yml. It starts a
+// Docker Engine of its own in its own network and process namespaces. Nothing else on the machine sees it, and it ends
+// with this process.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Commands and the Debian packages that have them. */
+/** Command → Debian package that contains it. */
 const NEEDED = {
   containerd: 'containerd',
   curl: 'curl',
@@ -20,10 +21,10 @@ const NEEDED = {
   slirp4netns: 'slirp4netns',
 };
 
-/** What a network of one's own needs to reach others. */
+/** Device that the network namespace needs to reach other networks. */
 const TUN = '/dev/net/tun';
 
-/** What runs as the first process in the new network: waits for the way out of it, then tests. */
+/** First process in the new namespaces. It waits for the network interface, then runs the tests. */
 const FIRST_PROCESS = `
 ip link set lo up && echo unshared >&3
 for i in $(seq 300); do ip link show tap0 >/dev/null 2>&1 && break; sleep 0.1; done
@@ -38,7 +39,7 @@ function skip(reason) {
 }
 
 const missing = Object.keys(NEEDED).filter((command) => spawnSync('which', [command]).status !== 0);
-if (process.getuid?.() !== 0) skip('It takes root: containers are run.');
+if (process.getuid?.() !== 0) skip('Running containers needs root.');
 if (missing.length > 0) {
   const packages = [...new Set(missing.map((command) => NEEDED[command]))].join(' ');
   skip(`Missing: ${missing.join(', ')}. On Debian: apt-get install ${packages}`);
@@ -46,7 +47,7 @@ if (missing.length > 0) {
 
 const namespaces = ['--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
 if (spawnSync('unshare', [...namespaces, 'true']).status !== 0 || !existsSync(TUN)) {
-  skip(`This machine does not let it have a network of its own (unshare, ${TUN}).`);
+  skip(`This machine does not allow a network namespace (unshare, ${TUN}).`);
 }
 
 const cache = join(tmpdir(), 'weir-image-cache');
@@ -56,7 +57,7 @@ const tests = spawn(
   [...namespaces, 'sh', '-c', FIRST_PROCESS, 'sh', ...process.argv.slice(2)],
   { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, CACHE: cache } },
 );
-// Only Ctrl-C at a terminal reaches both; the tests then end by themselves.
+// Ctrl-C in a terminal reaches this process and the tests. The tests then end by themselves.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => tests.kill('SIGTERM'));
 const ended = once(tests, 'exit');

@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import {
   BUILD_ARGUMENTS,
   IMAGE_DEFAULTS,
-  MACHINE,
+  COMPOSE_SETTINGS,
+  FIXED_VARIABLES,
   PASSWORDS,
   PROCESS_SCHEMAS,
-  SET_IN_THE_FILES,
 } from './settings.js';
 
 interface Service {
@@ -44,7 +44,7 @@ const secrets = [...Object.values(PROCESS_SCHEMAS), PASSWORDS]
   .flatMap((schema) => Object.entries(schema))
   .filter(([, { secret, default: value, absent }]) => secret && value === undefined && !absent)
   .map(([name]) => name)
-  .filter((name) => !SET_IN_THE_FILES.includes(name));
+  .filter((name) => !FIXED_VARIABLES.includes(name));
 
 /** Passwords that are parts of URLs. */
 const URLS: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ const URLS: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(services))('service %s', (name, service) => {
-  it('can write nothing but its volumes, has no capability and cannot gain one', () => {
+  it('has a read-only file system and no capabilities, and cannot gain privileges', () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -65,21 +65,21 @@ describe.each(Object.entries(services))('service %s', (name, service) => {
   });
 
   it('does not run as root', () => {
-    // Weir's images name their user themselves.
+    // Weir's own images set their user.
     if (!service.image.includes('${IMAGE_PREFIX'))
       expect(service.user).toMatch(/^[1-9]\d*(:\d+)?$/);
   });
 
-  it('has an image of a certain version', () => {
+  it('has an image with a version tag', () => {
     expect(service.image).toMatch(/:(\$\{WEIR_VERSION:-[\d.]+\}|v?\d[\w.-]*)$/);
   });
 
-  it('comes back by itself, and writes only so much of a log', () => {
+  it('restarts after a failure, and limits the size of its log', () => {
     expect(service.restart).toBe(name === 'migrate' ? 'no' : 'unless-stopped');
     expect(Object.keys(service.logging?.options ?? {})).toEqual(['max-size', 'max-file']);
   });
 
-  it('keeps its data in a named volume', () => {
+  it('keeps its data in named volumes, and mounts host folders read-only', () => {
     const sources = (service.volumes ?? []).map((one) => one.split(':', 1)[0]);
     const named = sources.filter((source) => !source.startsWith('./'));
     expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named));
@@ -100,20 +100,20 @@ describe.each([
   const schema = PROCESS_SCHEMAS[process];
 
   it('has every variable of the process', () => {
-    const offered = Object.keys(schema).filter((name) => !SET_IN_THE_FILES.includes(name));
+    const offered = Object.keys(schema).filter((name) => !FIXED_VARIABLES.includes(name));
     expect(Object.keys(environment)).toEqual(expect.arrayContaining(offered));
   });
 
-  it('takes no default of the image away', () => {
-    // A name without a value would.
+  it('gives a value to each variable that has a default in the image', () => {
+    // A name without a value would unset the default.
     for (const name of Object.keys(IMAGE_DEFAULTS)) expect(environment[name]).not.toBeNull();
   });
 
-  it('has no other variable', () => {
+  it('has only variables of the process', () => {
     expect(Object.keys(schema)).toEqual(expect.arrayContaining(Object.keys(environment)));
   });
 
-  it('has no more secrets than the process needs', () => {
+  it('has only the secrets that the process needs', () => {
     const given = Object.entries(environment);
     for (const secret of secrets.filter((name) => !(name in schema))) {
       const users = given.filter(([, value]) => value?.includes(secret)).map(([name]) => name);
@@ -132,7 +132,7 @@ it.each(['control-plane', 'resolver-1', 'resolver-2', 'block-page'])(
 );
 
 describe('docker-compose.yml', () => {
-  it('requires every secret and has no default for any', () => {
+  it('requires every secret, and has no default for a secret', () => {
     expect(secrets.length).toBeGreaterThanOrEqual(6);
     for (const name of secrets) {
       const operators = references.filter((one) => one.name === name).map((one) => one.operator);
@@ -141,25 +141,26 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has the defaults that .env.example tells', () => {
+  it('has the defaults that .env.example shows', () => {
     const defaults = new Map(Object.entries({ ...IMAGE_DEFAULTS, WEIR_VERSION: version }));
-    for (const [name, one] of Object.entries(MACHINE)) defaults.set(name, String(one.default));
+    for (const [name, one] of Object.entries(COMPOSE_SETTINGS))
+      defaults.set(name, String(one.default));
     for (const { name, operator, word } of references) {
       if (operator !== ':-' || word === '') continue;
       expect([name, word]).toEqual([name, defaults.get(name)]);
     }
   });
 
-  it('reads nothing that .env.example does not have', () => {
+  it('reads only settings that .env.example has', () => {
     const named = [...read('.env.example').matchAll(/^#?([A-Z]\w*)=/gm)].map(([, name]) => name);
     for (const { name } of references) expect(named).toContain(name);
   });
 
-  it('builds with the arguments that .env.example tells', () => {
+  it('builds with the arguments that .env.example lists', () => {
     expect(parsed['x-build-args']).toEqual(Object.keys(BUILD_ARGUMENTS));
   });
 
-  it('starts the control plane when the database is migrated, and resolvers whatever happens', () => {
+  it('starts the control plane after the migration, and resolvers and block page without waiting', () => {
     expect(services['control-plane'].depends_on).toMatchObject({
       migrate: { condition: 'service_completed_successfully' },
     });

@@ -8,7 +8,7 @@ const TARGETS = ['control-plane', 'resolver', 'block-page', 'migrate'];
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const dockerfile = read('Dockerfile');
 const { version } = JSON.parse(read('package.json')) as { version: string };
-/** Instructions with their continued lines, comments left out. */
+/** Instructions without comments, continued lines joined. */
 const instructions = dockerfile
   .replace(/^#.*\n/gm, '')
   .replaceAll('\\\n', ' ')
@@ -17,23 +17,23 @@ const instructions = dockerfile
 const having = (keyword: string) => instructions.filter((one) => one.startsWith(`${keyword} `));
 
 describe('Dockerfile', () => {
-  it('has nothing that a linter objects to', () => {
+  it('passes the linter', () => {
     expect(validate(dockerfile)).toEqual([]);
   });
 
-  it('has a target a process', () => {
+  it('has one target for each process', () => {
     const stages = having('FROM').map((one) => one.split(' AS ')[1]);
     expect(stages.slice(-TARGETS.length)).toEqual(TARGETS);
     expect(read('.dockerignore')).toContain('\n*\n');
   });
 
-  it('builds on a base with a tag and fetches nothing by itself', () => {
+  it('uses only the base image, and downloads nothing besides packages', () => {
     for (const one of having('FROM')) expect(one).toMatch(/^FROM (\$\{BASE_IMAGE\}|runtime) AS /);
     expect(having('ADD')).toEqual([]);
     for (const one of having('RUN')) expect(one).not.toMatch(/\b(curl|wget|git clone|npx)\b/);
   });
 
-  it('installs what the lock file says, without scripts of packages', () => {
+  it('installs the packages of the lock file, without install scripts', () => {
     const installs = [...instructions.join('\n').matchAll(/npm (\w+)([^&]*)/g)];
     expect(installs.filter(([, command]) => command === 'install')).toEqual([]);
     for (const [, , options] of installs.filter(([, command]) => command === 'ci')) {
@@ -42,14 +42,14 @@ describe('Dockerfile', () => {
     expect(read('compose/image-tree.mjs')).toMatch(/'ci'[\s\S]*omit/);
   });
 
-  it('runs as a user by number, from the first line that could start something', () => {
+  it('runs every target as user 65532, with an entry point in exec form', () => {
     expect(having('USER')).toEqual(['USER 65532:65532']);
     for (const one of [...having('ENTRYPOINT'), ...having('CMD')])
       expect(one).toContain('["node", ');
     expect(having('ENTRYPOINT')).toHaveLength(TARGETS.length);
   });
 
-  it('sets the defaults that .env.example tells', () => {
+  it('sets the defaults that .env.example shows', () => {
     for (const [name, value] of Object.entries(IMAGE_DEFAULTS)) {
       expect(having('ENV').join('\n')).toMatch(new RegExp(`\\b${name}=${value}( |$)`, 'm'));
     }
@@ -58,7 +58,7 @@ describe('Dockerfile', () => {
     }
   });
 
-  it('is of the version of package.json', () => {
+  it('has the version of package.json', () => {
     expect(having('ARG')).toContain(`ARG VERSION=${version}`);
   });
 });

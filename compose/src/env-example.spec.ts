@@ -6,6 +6,6 @@ const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 
-it('is what .env.example says', async () => {
+it('renders the same text as .env.example', async () => {
   await expect(renderEnvExample(version)).toMatchFileSnapshot('../../.env.example');
 });

@@ -4,19 +4,19 @@ import {
   IMAGE_DEFAULTS,
   PASSWORDS,
   PROCESS_SCHEMAS,
-  MACHINE,
-  SET_IN_THE_FILES,
+  COMPOSE_SETTINGS,
+  FIXED_VARIABLES,
 } from './settings.js';
 
 const COLUMNS = 120;
 
 const INTRODUCTION = `Settings of docker-compose.yml.
-compose/make-env.sh copies this file to .env and fills in the secrets, which are all that is required.
-What stands behind # is the default; take away the # to set something else.
-A file that a setting names has its place in compose/files/<process>; the process finds it as /etc/weir/<file>.
-Generated from the processes' own descriptions: npm test -- --project unit -u compose`;
+compose/make-env.sh copies this file to .env and fills in the secrets. Only the secrets are required.
+A commented-out line shows the default. Remove the # to set another value.
+Put a file that a setting names into compose/files/<process>. The process finds it as /etc/weir/<file>.
+This file is generated from the configuration schemas of the processes: npm test -- --project unit -u compose`;
 
-/** Heading of what these processes have in common. */
+/** Processes → heading of the variables that exactly these processes share. */
 const HEADINGS: Readonly<Record<string, string>> = {
   'control-plane,resolver,block-page': 'Every process',
   'control-plane,resolver': 'Control plane and resolvers',
@@ -28,7 +28,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   migrate: 'Migrations',
 };
 
-/** The text of `.env.example`: what must be set, then everything that may be. */
+/** The text of `.env.example`: first the required settings, then the optional ones. */
 export function renderEnvExample(version: string): string {
   const offered = offeredVariables();
   const secrets = offered.filter(({ variable }) => isRequired(variable));
@@ -42,7 +42,7 @@ export function renderEnvExample(version: string): string {
   return [
     comment(INTRODUCTION),
     section('Secrets: letters and digits', [...secrets, ...entries(PASSWORDS)]),
-    section('This machine', [...entries(MACHINE), versionEntry(version)]),
+    section('Docker Compose', [...entries(COMPOSE_SETTINGS), versionEntry(version)]),
     ...sections,
     section('Building the images', entries(BUILD_ARGUMENTS)),
   ]
@@ -59,7 +59,7 @@ interface Entry {
 function offeredVariables(): readonly Entry[] {
   const names = new Set(Object.values(PROCESS_SCHEMAS).flatMap((schema) => Object.keys(schema)));
   return [...names]
-    .filter((name) => !SET_IN_THE_FILES.includes(name))
+    .filter((name) => !FIXED_VARIABLES.includes(name))
     .map((name) => {
       const having = Object.entries(PROCESS_SCHEMAS).filter(([, schema]) => name in schema);
       const described = having[0][1][name];
@@ -97,7 +97,7 @@ function setting({ name, variable }: Entry): string {
   return `${what}${isRequired(variable) ? '' : '#'}${name}=${quoted(value)}\n`;
 }
 
-/** As Compose reads it: a # or a { would not be text otherwise. */
+/** Quotes a value for Compose if it contains special characters such as # or {. */
 function quoted(value: string): string {
   return /^[\w.,:/@+-]*$/.test(value) ? value : `'${value}'`;
 }

@@ -31,7 +31,7 @@ describe('make-env.sh', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('gives every secret a value of its own, and changes nothing else', () => {
+  it('gives every secret a new value, and changes nothing else', () => {
     expect(run().status).toBe(0);
     const made = lines('.env');
     const secrets = lines('.env.example').flatMap((line, index) => {
@@ -46,18 +46,18 @@ describe('make-env.sh', () => {
     expect(new Set(secrets).size).toBe(secrets.length);
   });
 
-  it('lets nobody else read them, and leaves nothing beside them', () => {
+  it('makes .env readable only for its owner, and leaves no other file behind', () => {
     run();
     expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).sort()).toEqual(['.env', '.env.example', 'compose']);
   });
 
-  it('does not touch an .env that is there', () => {
+  it('fails and does not change .env when .env exists', () => {
     run();
     const before = lines('.env');
     const again = run();
     expect(again.status).toBe(1);
-    expect(again.stderr).toContain('.env is there already');
+    expect(again.stderr).toContain('.env exists already');
     expect(lines('.env')).toEqual(before);
   });
 });

@@ -4,9 +4,9 @@ import { optional, secret, text, type Variable, type VariableSchema } from '@wei
 import { SCHEMA as RESOLVER } from '@weir/resolver/configuration';
 import { SCHEMA as MIGRATE } from '@weir/tools/migrate/configuration';
 
-const SHORTEST_SECRET = 16;
+const MIN_SECRET_LENGTH = 16;
 
-/** What each process reads, by the name of its image. */
+/** Name of the image → variables of its process. */
 export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
   'control-plane': CONTROL_PLANE,
   resolver: RESOLVER,
@@ -14,8 +14,8 @@ export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
   migrate: MIGRATE,
 };
 
-/** Variables that docker-compose.yml or the image sets for good: where things are inside the containers. */
-export const SET_IN_THE_FILES: readonly string[] = [
+/** Variables that docker-compose.yml or the image sets, and .env cannot: addresses and paths inside the containers. */
+export const FIXED_VARIABLES: readonly string[] = [
   'DATABASE_URL',
   'REDIS_URL',
   'FEED_URL',
@@ -30,27 +30,29 @@ export const SET_IN_THE_FILES: readonly string[] = [
   'DNS_PORT',
   'BLOCK_PAGE_HOST',
   'BLOCK_PAGE_PORT',
-  // A port that is not published refuses connections without the block page's help.
+  // Not needed: Docker refuses connections to a port that is not published.
   'BLOCK_PAGE_HTTPS_PORT',
 ];
 
-/** Defaults of the images that differ from those of the processes. */
+/** Defaults of the images that differ from the defaults of the processes. */
 export const IMAGE_DEFAULTS: Readonly<Record<string, string>> = {
   DRAIN_S: '5',
   CATALOGUE: '/app/catalogue',
 };
 
-/** Passwords that docker-compose.yml gives to the servers beside Weir. They become parts of URLs. */
+/** Passwords of the other servers in docker-compose.yml. They become parts of URLs. */
 export const PASSWORDS: VariableSchema = {
-  POSTGRES_PASSWORD: password('Password of the database. Only its first start sets it.'),
+  POSTGRES_PASSWORD: password(
+    'Password of PostgreSQL. It takes effect only at the first start of PostgreSQL.',
+  ),
   REDIS_PASSWORD: password('Password of Redis.'),
   GRAFANA_PASSWORD: password(
-    'Password of Grafana’s user admin (profile monitoring). Only its first start sets it.',
+    'Password of Grafana’s user admin (profile monitoring). It takes effect only at the first start of Grafana.',
   ),
 };
 
-/** Where this machine is reached, and what else docker-compose.yml reads itself. */
-export const MACHINE: VariableSchema = {
+/** Settings that docker-compose.yml itself reads: addresses of this machine, network, names of images. */
+export const COMPOSE_SETTINGS: VariableSchema = {
   MANAGEMENT_LISTEN: listen('the management API', '8080'),
   RESOLVER_1_LISTEN: listen('the first resolver, UDP and TCP', '5300'),
   RESOLVER_2_LISTEN: listen('the second resolver, UDP and TCP', '5301'),
@@ -59,11 +61,12 @@ export const MACHINE: VariableSchema = {
   PROMETHEUS_LISTEN: listen('Prometheus (profile monitoring)', '9091'),
   GRAFANA_LISTEN: listen('Grafana (profile monitoring)', '3000'),
   SUBNET_PREFIX: text('the first three numbers of an IPv4 address', {
-    description: 'Network of the containers, a /24 that is not in use elsewhere.',
+    description:
+      'First three numbers of the containers’ network, a /24 that is not used elsewhere.',
     default: '172.30.53',
   }),
   IMAGE_PREFIX: text('a name such as registry.example.net/weir', {
-    description: 'Registry and folder of Weir’s images.',
+    description: 'Registry and path of Weir’s images.',
     default: 'weir',
   }),
 };
@@ -71,19 +74,21 @@ export const MACHINE: VariableSchema = {
 /** Arguments of the Dockerfile. */
 export const BUILD_ARGUMENTS: VariableSchema = {
   BASE_IMAGE: text('an image of Debian 12', {
-    description: 'What the images are built on: a digest, or a copy in another registry.',
+    description: 'Base image of the images: a digest, or a copy in another registry.',
     default: 'docker.io/library/debian:bookworm-slim',
   }),
   NPM_CONFIG_REGISTRY: optional(
-    text('a URL', { description: 'npm registry to install from. Unset: the one that npm knows.' }),
+    text('a URL', { description: 'npm registry to install from. Unset: the default of npm.' }),
   ),
   REVISION: optional(
-    text('a commit', { description: 'The commit that the images are built from, for --version.' }),
+    text('a commit', {
+      description: 'Commit from which the images are built. --version prints it.',
+    }),
   ),
 };
 
 function password(description: string): Variable<string> {
-  return secret(SHORTEST_SECRET, { description });
+  return secret(MIN_SECRET_LENGTH, { description });
 }
 
 function listen(what: string, port: string): Variable<string> {

@@ -6,11 +6,11 @@ const SUITE = 'bookworm';
 export const BASE_IMAGE = 'docker.io/library/debian:bookworm-slim';
 const SOURCES = '/etc/apt/sources.list.d';
 const LOCAL_CERTIFICATES = '/usr/local/share/ca-certificates';
-/** What Debian's slim image does not have either. */
+/** Folders that Debian's slim image leaves out. */
 const NOT_IN_SLIM =
   'usr/share/doc usr/share/man usr/share/info usr/share/locale var/cache/apt var/lib/apt/lists';
 
-/** The mirror that this machine's apt uses. */
+/** The package mirror of this machine's apt. */
 function mirror(): string {
   const files = existsSync(SOURCES) ? readdirSync(SOURCES).map((name) => join(SOURCES, name)) : [];
   for (const file of ['/etc/apt/sources.list', ...files].filter((one) => existsSync(one))) {
@@ -23,7 +23,7 @@ function mirror(): string {
   );
 }
 
-/** Makes the base image that the Dockerfile names, where the engine does not have it: as slim as Debian's own. */
+/** Makes the base image of the Dockerfile, as slim as Debian's own, unless the engine has it already. */
 export async function makeBaseImage(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
   const have = await outcomeOf('docker', ['image', 'inspect', BASE_IMAGE], { env });
   if (have.status === 0) return;
@@ -41,7 +41,7 @@ export async function makeBaseImage(cache: string, env: NodeJS.ProcessEnv): Prom
   rmSync(root, { recursive: true, force: true });
 }
 
-/** Sees to it that there is `docker compose`: Debian has the plugin from release 13 on, and it runs on others too. */
+/** Installs `docker compose` if it is missing. The plugin of Debian 13 runs on other releases too. */
 export async function makeComposePlugin(cache: string, env: NodeJS.ProcessEnv): Promise<void> {
   if ((await outcomeOf('docker', ['compose', 'version'], { env })).status === 0) return;
   const apt = join(cache, 'apt');

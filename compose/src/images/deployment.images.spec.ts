@@ -6,12 +6,12 @@ import { docker, dockerEnvironment, inspectContainer, logsOf } from './docker.js
 import { run } from './run.js';
 import { Subscriber } from './subscriber.js';
 
-/** The machine that Weir runs on, as its subscribers see it. */
+/** Address of the machine that runs Weir, as subscribers see it. */
 const MACHINE = '192.0.2.1';
 const RESOLVERS = ['192.0.2.53', '192.0.2.54'];
 const WEIR = ['control-plane', 'resolver-1', 'resolver-2', 'block-page'];
 const HEALTH_CHECKS_MS = 11_000;
-/** DRAIN_S, the ten seconds that a process takes at most, and what the engine needs. */
+/** DRAIN_S plus ten seconds for the process plus the time of the engine. */
 const STOP_S = 15;
 
 let deployment: Deployment;
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 describe('docker compose up', () => {
   it.each(['postgres', 'redis', ...WEIR])(
-    'runs %s without root, capabilities or a way to them, on a file system that it cannot write',
+    'runs %s without root and capabilities, on a read-only file system',
     async (service) => {
       const { HostConfig: host, State: state } = await deployment.inspect(service);
       expect(state.Health?.Status).toBe('healthy');
@@ -61,7 +61,7 @@ describe('docker compose up', () => {
     },
   );
 
-  it('has migrated the database before the control plane came', async () => {
+  it('migrates the database before it starts the control plane', async () => {
     const { State: migrate } = await deployment.inspect('migrate');
     const { State: controlPlane } = await deployment.inspect('control-plane');
     expect(migrate).toMatchObject({ Status: 'exited', ExitCode: 0 });
@@ -70,7 +70,7 @@ describe('docker compose up', () => {
     expect(again).toContain('the database is up to date');
   });
 
-  it('keeps the database out of the resolvers’ reach', async () => {
+  it('lets only the control plane connect to the database', async () => {
     const connect = `require('node:net').connect(5432, 'postgres')
       .on('connect', () => process.exit(0)).on('error', () => process.exit(1))`;
     const from = async (service: string) =>
@@ -80,7 +80,7 @@ describe('docker compose up', () => {
     expect(await from('block-page')).toBe(1);
   });
 
-  it.each(WEIR)('tells how soon %s serves and what memory it takes', async (service) => {
+  it.each(WEIR)('prints the start time and the memory of %s', async (service) => {
     const id = await deployment.idOf(service);
     const { StartedAt: started } = (await inspectContainer(id)).State;
     const logs = await logsOf(id, started);
@@ -92,8 +92,8 @@ describe('docker compose up', () => {
   });
 });
 
-describe('a subscriber outside of the machine', () => {
-  it('gets the block page’s address at once from both resolvers, over UDP and TCP', async () => {
+describe('a subscriber on another machine', () => {
+  it('gets the address of the block page from both resolvers at once, over UDP and TCP', async () => {
     const created = { status: 201, applied: '2/2' };
     const post = (path: string, body: unknown) => deployment.call('POST', path, body);
     expect(await post('/blockpage/', { id: 1, type: 0 })).toEqual(created);
@@ -108,19 +108,19 @@ describe('a subscriber outside of the machine', () => {
     }
   });
 
-  it('is shown the block page there', async () => {
+  it('gets the block page at that address', async () => {
     const resolved = ['--resolve', `www.example.com:80:${MACHINE}`];
     const page = await subscriber.run('curl', '--silent', ...resolved, 'http://www.example.com/');
     expect(page).toContain('www.example.com');
     expect(page).toMatch(/blocked/i);
   });
 
-  it('is told from a neighbour that nobody has assigned anything to', async () => {
+  it('is distinguished from a neighbour without a profile, who gets REFUSED', async () => {
     const ask = ['dig', `@${RESOLVERS[0]}`, '+tries=1', 'www.example.com'] as const;
     expect((await neighbour.tryRun(...ask)).stdout).toContain('status: REFUSED');
   });
 
-  it('gets the real answer with the next query after a PATCH', async () => {
+  it('gets the changed answer to the next query after a PATCH', async () => {
     for (const [type, answer] of [
       ['allow', UPSTREAM_ANSWER],
       ['deny', MACHINE],
@@ -134,12 +134,12 @@ describe('a subscriber outside of the machine', () => {
   });
 });
 
-describe('a deployment that goes on', () => {
-  it('leaves nothing behind of its health checks', async () => {
+describe('a deployment in operation', () => {
+  it('has no zombie processes after health checks', async () => {
     await sleep(HEALTH_CHECKS_MS);
     for (const service of WEIR) {
       const { Pid: first } = (await deployment.inspect(service)).State;
-      // A zombie would stay a child of the first process.
+      // A zombie would remain a child of process 1.
       const children = () => run('ps', ['--ppid', String(first), '-o', 'stat=']).catch(() => '');
       await expect.poll(children).toBe('');
     }
@@ -153,7 +153,7 @@ describe('a deployment that goes on', () => {
   });
 
   it.each(['control-plane', 'resolver-1', 'block-page'])(
-    '%s ends with 0 in time when it is stopped',
+    '%s exits with 0 in time when it is stopped',
     async (service) => {
       const startedMs = performance.now();
       await deployment.compose('stop', service);
@@ -165,13 +165,13 @@ describe('a deployment that goes on', () => {
     },
   );
 
-  it('filters from disk when nothing but a resolver starts', async () => {
+  it('starts a resolver from disk and filters when no other service runs', async () => {
     await deployment.compose('stop', 'postgres', 'redis');
     await deployment.compose('start', 'resolver-1');
     await expect.poll(() => askedBy(RESOLVERS[0])).toBe(MACHINE);
   });
 
-  it('has lost nothing when all containers are new', async () => {
+  it('has all data after every container was recreated', async () => {
     await deployment.compose('up', '--detach', '--wait', '--force-recreate');
     for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
     const rule = { type: 'deny' };
@@ -179,7 +179,7 @@ describe('a deployment that goes on', () => {
     expect(patched).toEqual({ status: 200, applied: '2/2' });
   });
 
-  it('is as it was when a backup is put back', async () => {
+  it('has the former configuration after a backup is restored', async () => {
     const dump = 'docker compose exec -T postgres pg_dump --username=weir --format=custom weir';
     const restore =
       'docker compose exec -T postgres pg_restore --username=weir --dbname=weir --clean --if-exists';
@@ -192,7 +192,7 @@ describe('a deployment that goes on', () => {
     for (const resolver of RESOLVERS) await expect.poll(() => askedBy(resolver)).toBe(MACHINE);
   });
 
-  it('brings a process back that was killed', async () => {
+  it('restarts a process that was killed', async () => {
     process.kill((await deployment.inspect('resolver-2')).State.Pid, 'SIGKILL');
     await expect.poll(async () => (await deployment.inspect('resolver-2')).RestartCount).toBe(1);
     await expect.poll(() => askedBy(RESOLVERS[1])).toBe(MACHINE);

@@ -7,18 +7,18 @@ import { type Outcome, outcomeOf, run } from './run.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Address of the name server that stands for the internet, in the network of docker-compose.yml. */
+/** Address of the tests' upstream name server, in the network of docker-compose.yml. */
 export const UPSTREAM = '172.30.53.200';
-/** Its answer to everything. */
+/** Its answer to every query. */
 export const UPSTREAM_ANSWER = '198.51.100.80';
 
 export interface ApiAnswer {
   readonly status: number;
-  /** `X-Config-Applied`. */
+  /** Value of the header `X-Config-Applied`. */
   readonly applied: string | null;
 }
 
-/** docker-compose.yml in a copy of the repository: what git has, and changes that are not committed. */
+/** A deployment with docker-compose.yml in a copy of the repository, with uncommitted changes. */
 export class Deployment {
   private readonly files = ['docker-compose.yml', 'compose/src/images/upstream.yml'];
 
@@ -27,7 +27,7 @@ export class Deployment {
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
-  /** @param environment what tells `docker` which engine to use, and what counts more than `.env`. */
+  /** @param environment selects the engine for `docker`; its variables override `.env`. */
   static async create(environment: NodeJS.ProcessEnv): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), 'weir-compose-'));
     const script = `git ls-files -z --cached --others --exclude-standard |
@@ -36,12 +36,12 @@ export class Deployment {
     return new Deployment(folder, environment);
   }
 
-  /** Has Compose read one more file. */
+  /** Adds a file to those that Compose reads. */
   addFile(name: string): void {
     this.files.push(name);
   }
 
-  /** Makes `.env`, as docs/operations/install-compose.md says, with settings besides. */
+  /** Makes `.env` as docs/operations/install-compose.md describes, and adds settings. */
   async makeEnv(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     await run('sh', ['compose/make-env.sh'], { cwd: this.folder });
     const lines = Object.entries({ UPSTREAMS: UPSTREAM, ...settings });
@@ -49,7 +49,7 @@ export class Deployment {
     appendFileSync(join(this.folder, '.env'), text);
   }
 
-  /** All of `.env`. */
+  /** The text of `.env`. */
   env(): string {
     return readFileSync(join(this.folder, '.env'), 'utf8');
   }
@@ -83,7 +83,7 @@ export class Deployment {
     return inspectContainer(await this.idOf(service));
   }
 
-  /** Runs a bash script in the folder. @throws when a command of it fails. */
+  /** Runs a bash script in the folder. @throws Error when a command fails. */
   shell(script: string): Promise<string> {
     return run('bash', ['-euo', 'pipefail', '-c', script], this.where());
   }

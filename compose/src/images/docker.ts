@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { outcomeOf, type Outcome, run } from './run.js';
 
-/** What the tests read of `docker inspect` for a container. */
+/** Fields of `docker container inspect` that the tests read. */
 export interface Container {
   readonly RestartCount: number;
   readonly HostConfig: { readonly ReadonlyRootfs: boolean };
@@ -16,7 +16,7 @@ export interface Container {
   };
 }
 
-/** The same for an image. */
+/** Fields of `docker image inspect` that the tests read. */
 export interface Image {
   readonly Size: number;
   readonly Config: {
@@ -27,12 +27,12 @@ export interface Image {
   };
 }
 
-/** What tells `docker` to use the engine of the tests. */
+/** Environment that makes `docker` use the engine of the tests. */
 export function dockerEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ...inject('docker') };
 }
 
-/** @returns what `docker` writes to standard output, trimmed. @throws with all that it wrote when it fails. */
+/** @returns the standard output of `docker`, trimmed. @throws Error with all output when it fails. */
 export function docker(...args: string[]): Promise<string> {
   return run('docker', args, { env: dockerEnvironment() });
 }
@@ -51,7 +51,7 @@ export async function inspectImage(name: string): Promise<Image> {
   return image;
 }
 
-/** Of a container: what it has written to standard output and error, each line behind the time when it did. */
+/** Standard output and error of a container. Each line begins with its time. */
 export async function logsOf(id: string, since: string): Promise<string> {
   const { stdout, stderr } = await tryDocker('logs', '--timestamps', '--since', since, id);
   return `${stdout}${stderr}`;

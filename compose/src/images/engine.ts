@@ -7,15 +7,15 @@ import { outcomeOf, run } from './run.js';
 
 const START_MS = 60_000;
 
-/** A Docker Engine of the tests' own: its images, networks and containers are nobody else's. */
+/** A Docker Engine for the tests only, with its own images, networks and containers. */
 export class Engine {
   private constructor(
     private readonly daemon: ChildProcess,
-    /** What tells `docker` to use it. */
+    /** Environment that makes `docker` use it. */
     readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param cache folder where images and layers are kept from run to run. */
+  /** @param cache folder that keeps images and layers between runs. */
   static async start(cache: string): Promise<Engine> {
     const log = openSync(join(cache, 'dockerd.log'), 'w');
     const host = `unix://${join(cache, 'docker.sock')}`;
@@ -36,7 +36,7 @@ export class Engine {
     await ended;
   }
 
-  /** Removes what an earlier run that was cut off has left. */
+  /** Removes the leftovers of an earlier run that was interrupted. */
   async removeContainers(): Promise<void> {
     const env = { ...process.env, ...this.environment };
     const ids = (await run('docker', ['ps', '--all', '--quiet'], { env })).split('\n');
@@ -52,6 +52,6 @@ export class Engine {
       if ((await outcomeOf('docker', ['version'], { env })).status === 0) return;
       await sleep(200);
     }
-    throw new Error(`dockerd did not start: ${logFile} says why`);
+    throw new Error(`dockerd did not start; see ${logFile}`);
   }
 }

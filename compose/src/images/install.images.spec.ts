@@ -8,7 +8,7 @@ import { run } from './run.js';
 import { Subscriber } from './subscriber.js';
 
 const PAGE = 'docs/operations/install-compose.md';
-/** The addresses of this machine in the page. */
+/** Addresses of this machine in the commands of the page. */
 const ADDRESSES = ['192.0.2.1', '192.0.2.53', '192.0.2.54'];
 
 describe(PAGE, () => {
@@ -17,7 +17,7 @@ describe(PAGE, () => {
   beforeAll(async () => {
     for (const address of ADDRESSES)
       await run('ip', ['address', 'add', `${address}/32`, 'dev', 'lo']);
-    // What the shell has counts more than .env: names are looked up at the server of the tests.
+    // The environment overrides .env: the upstream is the name server of the tests.
     deployment = await Deployment.create({ ...dockerEnvironment(), UPSTREAMS: UPSTREAM });
   });
   afterAll(async () => {
@@ -26,7 +26,7 @@ describe(PAGE, () => {
       await run('ip', ['address', 'delete', `${address}/32`, 'dev', 'lo']);
   });
 
-  it('leads from a clone to a running service with the commands that it shows', async () => {
+  it('has commands that lead from a clone to a running service', async () => {
     const page = readFileSync(join(deployment.folder, PAGE), 'utf8');
     const [here, elsewhere] = page.split('Take the clone and the file to the other machine.');
     const output = await deployment.shell(scriptOf(here));
@@ -40,7 +40,7 @@ describe(PAGE, () => {
     );
   });
 
-  /** As on a machine that never had them. */
+  /** Removes all images, as on a new machine. */
   async function forgetImages(): Promise<void> {
     const images = await deployment.compose('config', '--images');
     await docker(
@@ -62,7 +62,7 @@ describe('resolvers on the network of the machine', () => {
     await subscriber.addMachineAddress('192.0.2.53');
     await subscriber.addSecondFamily('2001:db8::10', '2001:db8::1/64');
     await subscriber.addMachineAddress(V6);
-    // Of this network alone, which is the tests' own.
+    // This affects only the network namespace of the tests.
     await run('sysctl', ['-w', 'net.ipv4.ip_unprivileged_port_start=53']);
     deployment = await Deployment.create(dockerEnvironment());
     deployment.addFile('docker-compose.override.yml');
@@ -72,7 +72,7 @@ describe('resolvers on the network of the machine', () => {
     await subscriber.disconnect();
   });
 
-  it('see subscribers of both families, with the file that the page shows', async () => {
+  it('see the addresses of IPv4 and IPv6 subscribers with the file of the page', async () => {
     const page = readFileSync(join(deployment.folder, PAGE), 'utf8');
     const [, file] = /^```yaml\n(# docker-compose.override.yml[\s\S]*?)^```$/m.exec(page) ?? [];
     writeFileSync(join(deployment.folder, 'docker-compose.override.yml'), file);
@@ -93,7 +93,7 @@ describe('resolvers on the network of the machine', () => {
 });
 
 describe('docker compose without .env', () => {
-  it('says which secret is missing and where to read on', async () => {
+  it('fails and names a missing secret and .env.example', async () => {
     const deployment = await Deployment.create(dockerEnvironment());
     const { status, stderr } = await deployment.tryCompose('up', '--detach');
     expect(status).not.toBe(0);
@@ -105,7 +105,7 @@ describe('docker compose without .env', () => {
 });
 
 describe('.env.example', () => {
-  it('means what it says when its defaults are set', async () => {
+  it('has defaults that Compose passes on unchanged when they are set', async () => {
     const deployment = await Deployment.create(dockerEnvironment());
     await deployment.makeEnv();
     const script = `sed -i -E 's/^#([A-Z][A-Z0-9_]*=.+)/\\1/' .env`;

@@ -13,22 +13,22 @@ describe('scriptOf', () => {
     expect([status, stdout]).toEqual([0, 'is 7\n']);
   });
 
-  it('ends with the first command that fails', () => {
+  it('stops at the first command that fails', () => {
     const { status, stdout } = run('echo before', 'false', 'echo after');
     expect([status, stdout]).toEqual([1, 'before\n']);
   });
 
-  it('ends with the first command that does not write what its comment says', () => {
+  it('stops at the first command whose output does not contain its comment', () => {
     expect(run('echo one two   # one').status).toBe(0);
     const { status, stderr } = run('echo one two   # three', 'echo after');
     expect([status, stderr]).toEqual([1, 'this does not contain: three\n']);
   });
 
-  it('takes a comment that begins with "the" for prose', () => {
+  it('ignores a comment that begins with "the"', () => {
     expect(run('echo one   # the first').status).toBe(0);
   });
 
-  it('refuses a page without commands', () => {
+  it('throws an error for a page without commands', () => {
     expect(() => scriptOf('nothing')).toThrow('no commands');
   });
 });

@@ -1,9 +1,9 @@
-/** Command lines of a page whose last comment tells a part of their output, and those without. */
+/** A command line with a comment that shows a part of its output. */
 const EXPECTING = /^(\S.*?) {2,}# (.+)$/;
 
 /**
- * Makes one bash script of all `sh` blocks of a Markdown page. A line with a comment behind two spaces must write what
- * the comment says, unless that is prose (it begins with "the").
+ * Makes one bash script from all `sh` blocks of a Markdown page. If two spaces and a comment follow a command, the
+ * output of the command must contain the comment. A comment that begins with "the" is prose and is ignored.
  */
 export function scriptOf(page: string): string {
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block);

@@ -9,7 +9,7 @@ import { outcomeOf, run } from './run.js';
 const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
-/** Nothing listens there. */
+/** Address and port on which nothing listens. */
 const NOBODY = '127.0.0.1:9';
 const SETTINGS = {
   DATABASE_URL: `postgresql://weir:password@${NOBODY}/weir`,
@@ -40,7 +40,7 @@ describe.each(Object.keys(required))('%s in its image', (target) => {
   const tryRun = (options: readonly string[], ...args: string[]) =>
     tryDocker('run', '--rm', ...HARDENED, ...options, image, ...args);
 
-  it('explains its variables', async () => {
+  it('prints its variables with --help', async () => {
     const startedMs = performance.now();
     const { status, stdout } = await tryRun([], '--help');
     process.stdout.write(
@@ -52,35 +52,35 @@ describe.each(Object.keys(required))('%s in its image', (target) => {
     }
   });
 
-  it('names each variable that is missing', async () => {
+  it('names each missing variable', async () => {
     const { status, stderr } = await tryRun([], '--check');
     expect(status).toBe(1);
     for (const name of required[target]) expect(stderr).toContain(`${name} is required`);
     expect(stderr.trim().split('\n')).toHaveLength(required[target].length);
   });
 
-  it('accepts its own defaults with what is required', async () => {
+  it('accepts its defaults together with the required variables', async () => {
     expect(await tryRun(environment, '--check')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('says its version and the commit that it was built from', async () => {
+  it('prints its version and its commit with --version', async () => {
     const { status, stdout } = await tryRun(['--env=WEIR_COMMIT=0123abc'], '--version');
     expect([status, stdout]).toEqual([0, `${target} ${version} (0123abc)\n`]);
   });
 
-  it('runs as any user', async () => {
+  it('runs as any user id', async () => {
     const { status } = await tryRun(['--user=1234567:0', ...environment], '--check');
     expect(status).toBe(0);
   });
 });
 
-describe('a process as the first of its container', () => {
+describe('a process as process 1 of its container', () => {
   const start = (target: string, ...options: string[]) =>
     docker('run', '--detach', ...HARDENED, ...environment, ...options, `weir/${target}:${version}`);
   const stateOf = async (id: string) => (await inspectContainer(id)).State;
 
   it.each(['resolver', 'block-page', 'control-plane'])(
-    '%s ends with 0 when it is told to while nothing else can be reached',
+    '%s exits with 0 on SIGTERM when it can reach no other service',
     async (target) => {
       const id = await start(target, '--env=DRAIN_S=0');
       await expect.poll(() => docker('logs', id)).not.toBe('');
@@ -90,7 +90,7 @@ describe('a process as the first of its container', () => {
     },
   );
 
-  it('is alive by the image’s own health check, and not ready without a configuration', async () => {
+  it('passes the health check of the image, and is not ready, without a configuration', async () => {
     const id = await start('resolver');
     await expect.poll(async () => (await stateOf(id)).Health?.Status).toBe('healthy');
     const check = ['exec', id, 'node', 'libs/ops/dist/health-check/main.js', 'readyz'];
@@ -99,7 +99,7 @@ describe('a process as the first of its container', () => {
     await docker('rm', '--force', '--volumes', id);
   });
 
-  it('says which port it may not use, and may use it where the system allows that to everybody', async () => {
+  it('names the port that it may not bind, and binds it when the system allows that to everybody', async () => {
     const port53 = ['--network=host', '--env=DNS_PORT=53', '--env=DNS_HOST=127.0.0.53'];
     // Of this network alone, which is the tests' own.
     const firstForAll = (port: number) =>
@@ -120,7 +120,7 @@ describe('a process as the first of its container', () => {
 });
 
 describe('podman', () => {
-  it('runs the images too', async (context) => {
+  it('runs the images', async (context) => {
     if ((await outcomeOf('which', ['podman'])).status !== 0)
       context.skip('podman is not installed');
     const folder = mkdtempSync(join(tmpdir(), 'weir-podman-'));

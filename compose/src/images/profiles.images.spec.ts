@@ -6,7 +6,7 @@ import { Subscriber } from './subscriber.js';
 const MACHINE = '192.0.2.1';
 const BALANCER = '192.0.2.55';
 const PROCESSES = ['block-page', 'control-plane', 'resolver-1', 'resolver-2'];
-/** A stop takes seconds, a query milliseconds. */
+/** A stop takes seconds, a query takes milliseconds. */
 const MANY = 20;
 
 interface Targets {
@@ -44,7 +44,7 @@ afterAll(async () => {
 describe('profile balancer', () => {
   const ask = (...args: string[]) => subscriber.dig(BALANCER, ...args).catch(() => '');
 
-  it('gives both resolvers one address, and they still know each subscriber', async () => {
+  it('puts one address in front of both resolvers, which still see each subscriber', async () => {
     await deployment.compose('--profile', 'balancer', 'up', '--detach', '--wait', 'balancer');
     await expect.poll(() => ask('www.example.com')).toBe(MACHINE);
     expect(await ask('+tcp', 'www.example.com')).toBe(MACHINE);
@@ -53,7 +53,7 @@ describe('profile balancer', () => {
     expect(stdout).toContain('status: REFUSED');
   });
 
-  it('leads away from a resolver that is stopped before it is gone: no query is lost', async () => {
+  it('sends no query to a stopping resolver, so that none is lost', async () => {
     let isStopped = false;
     const stopped = deployment.compose('stop', 'resolver-1').then(() => (isStopped = true));
     let answered = 0;
@@ -69,7 +69,7 @@ describe('profile balancer', () => {
 });
 
 describe('profile monitoring', () => {
-  it('has Prometheus read the metrics of every process', async () => {
+  it('lets Prometheus scrape every process', async () => {
     await deployment.compose('--profile', 'monitoring', 'up', '--detach', '--wait', 'prometheus');
     const up = PROCESSES.map((name) => `${name}:9090 up`);
     await expect.poll(targets).toEqual(up);

@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a command to its end, however it ends. @throws when it cannot be started. */
+/** Runs a command and returns its outcome, also when it fails. @throws Error when it cannot be started. */
 export async function outcomeOf(
   command: string,
   args: readonly string[],
@@ -28,7 +28,7 @@ export async function outcomeOf(
   return { status: status ?? 1, stdout, stderr };
 }
 
-/** @returns what a command writes to standard output, trimmed. @throws with all that it wrote when it fails. */
+/** @returns the standard output of a command, trimmed. @throws Error with all output when it fails. */
 export async function run(
   command: string,
   args: readonly string[],

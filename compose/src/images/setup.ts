@@ -7,17 +7,17 @@ import { run } from './run.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** What tells `docker` to use the engine of the tests. */
+    /** Environment that makes `docker` use the engine of the tests. */
     docker: Record<string, string>;
   }
 }
 
 const standIns = fileURLToPath(new URL('stand-ins', import.meta.url));
 
-/** Starts an engine and builds everything that the tests run. */
+/** Starts an engine and builds all images. @returns a function that stops the engine. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cache = process.env['CACHE'];
-  if (cache === undefined) throw new Error('the images are tested by npm run test:images');
+  if (cache === undefined) throw new Error('run these tests with npm run test:images');
   const engine = await Engine.start(cache);
   const env = { ...process.env, ...engine.environment };
   try {
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await deployment.makeEnv();
     await timed('Images', () => deployment.compose('build'));
     await deployment.remove();
-    // Layers of sources that have changed since are of no more use.
+    // Removes layers of old sources.
     const prune = ['builder', 'prune', '--force', '--keep-storage=4gb'];
     await run('docker', prune, { env: { ...env, DOCKER_BUILDKIT: '0' } });
   } catch (error) {

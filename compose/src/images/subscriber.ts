@@ -1,16 +1,16 @@
 import { type Outcome, outcomeOf, run } from './run.js';
 
-/** Nobody else has the address: it need not be waited for. */
+/** Skips duplicate address detection of IPv6, so that the address can be used at once. */
 const NO_DUPLICATES = (address: string) => (address.includes(':') ? ['nodad'] : []);
 
-/** A machine of its own beside the one that Weir runs on: a network namespace with one cable to it. */
+/** A machine beside the one that runs Weir: a network namespace with one virtual cable (veth) to it. */
 export class Subscriber {
   private constructor(
     private readonly name: string,
     readonly address: string,
   ) {}
 
-  /** @param machine address with length that this machine gets on the cable, in the subscriber's network. */
+  /** @param machine address with prefix length for this machine's end of the cable, in the subscriber's network. */
   static async connect(name: string, address: string, machine: string): Promise<Subscriber> {
     const script = `
       ip netns add ${name}
@@ -23,7 +23,7 @@ export class Subscriber {
     return new Subscriber(name, address);
   }
 
-  /** A further address of the machine at the other end. */
+  /** Adds another address to this machine's end of the cable. */
   async addMachineAddress(address: string): Promise<void> {
     const length = address.includes(':') ? 128 : 32;
     await run('ip', [
@@ -36,7 +36,7 @@ export class Subscriber {
     ]);
   }
 
-  /** Addresses of both ends in the other family; the machine's with its length. */
+  /** Adds addresses of the other family to both ends. @param machine with its prefix length. */
   async addSecondFamily(address: string, machine: string): Promise<void> {
     const own = `${address}/${machine.split('/')[1]}`;
     await run('ip', ['address', 'add', machine, 'dev', this.name, 'nodad']);
@@ -51,7 +51,7 @@ export class Subscriber {
     return outcomeOf('ip', ['netns', 'exec', this.name, command, ...args]);
   }
 
-  /** `dig +short`. */
+  /** The output of `dig +short`. */
   dig(server: string, ...args: string[]): Promise<string> {
     return this.run('dig', `@${server}`, '+short', '+tries=1', ...args);
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# In an empty data folder makes a cluster with the user and database of POSTGRES_…, as the image does that it stands for.
+# Creates a cluster in an empty data folder, with the user and database of POSTGRES_…, as the public image does.
 set -eu
 PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
 
