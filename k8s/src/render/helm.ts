@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ChartError } from './chart-error.js';
-import type { Release } from './render.js';
+import type { Release } from './release.js';
 
 const MAX_OUTPUT_BYTES = 2 ** 26;
 

@@ -3,14 +3,8 @@ import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { CHART_FOLDER } from '../paths.js';
 import { runGoRenderer, whyNoGoRenderer } from './go-renderer.js';
 import { hasHelm, runHelm } from './helm.js';
+import type { Release } from './release.js';
 import { chartValues, checkValues, overlay, type Values } from './values.js';
-
-export interface Release {
-  readonly name: string;
-  readonly namespace: string;
-  readonly isUpgrade: boolean;
-  readonly revision: number;
-}
 
 export interface RenderOptions {
   /** They override values.yaml. */

@@ -1,5 +1,5 @@
-import type { Row } from '../panel.js';
-import { RATE } from '../promql.js';
+import type { Row } from './panel.js';
+import { RATE } from './promql.js';
 
 const shareOfQueries = (which: string): string => {
   const all = `sum(rate(weir_resolver_queries_total${RATE}))`;

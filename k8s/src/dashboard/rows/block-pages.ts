@@ -1,5 +1,5 @@
-import type { Row } from '../panel.js';
-import { RATE } from '../promql.js';
+import type { Row } from './panel.js';
+import { RATE } from './promql.js';
 
 export const BLOCK_PAGES: Row = {
   title: 'Block pages',

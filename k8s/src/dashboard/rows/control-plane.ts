@@ -1,5 +1,5 @@
-import type { Row } from '../panel.js';
-import { quantile, RATE } from '../promql.js';
+import type { Row } from './panel.js';
+import { quantile, RATE } from './promql.js';
 
 export const CONTROL_PLANE: Row = {
   title: 'Control plane',

@@ -1,5 +1,5 @@
-import type { Row } from '../panel.js';
-import { quantile, RATE, RESOLVERS } from '../promql.js';
+import type { Row } from './panel.js';
+import { quantile, RATE, RESOLVERS } from './promql.js';
 
 export const QUERIES: Row = {
   title: 'Queries',

@@ -1,5 +1,5 @@
-import type { Row } from '../panel.js';
-import { RATE, RESOLVERS } from '../promql.js';
+import type { Row } from './panel.js';
+import { RATE, RESOLVERS } from './promql.js';
 
 export const UPSTREAMS_AND_CACHE: Row = {
   title: 'Upstreams and cache',
