@@ -33,7 +33,7 @@ export async function makeBaseImage(cache: string, env: NodeJS.ProcessEnv): Prom
   const script = `
     rm -rf ${NOT_IN_SLIM} var/log/*.log
     mkdir -p usr/local/share etc/apt var/lib/apt/lists/partial var/cache/apt/archives/partial
-    # Where packages come from, and whom this machine believes besides.
+    # The mirror for packages, and certificates that this machine trusts in addition.
     cp -r ${LOCAL_CERTIFICATES} usr/local/share/ 2>/dev/null || true
     printf 'deb %s ${SUITE} main\\n' "$1" >etc/apt/sources.list
     tar -c . | docker import - ${BASE_IMAGE}`;

@@ -10,11 +10,11 @@ const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 /** Address and port on which nothing listens. */
-const NOBODY = '127.0.0.1:9';
+const UNUSED_ADDRESS = '127.0.0.1:9';
 const SETTINGS = {
-  DATABASE_URL: `postgresql://weir:password@${NOBODY}/weir`,
-  REDIS_URL: `redis://${NOBODY}`,
-  FEED_URL: `http://${NOBODY}`,
+  DATABASE_URL: `postgresql://weir:password@${UNUSED_ADDRESS}/weir`,
+  REDIS_URL: `redis://${UNUSED_ADDRESS}`,
+  FEED_URL: `http://${UNUSED_ADDRESS}`,
   FEED_TOKEN: '0123456789abcdef',
   MANAGEMENT_TOKENS: '0123456789abcdef',
   DOMAIN_HASH_KEY: '00112233445566778899aabbccddeeff',
@@ -101,7 +101,7 @@ describe('a process as process 1 of its container', () => {
 
   it('names the port that it may not bind, and binds it when the system allows that to everybody', async () => {
     const port53 = ['--network=host', '--env=DNS_PORT=53', '--env=DNS_HOST=127.0.0.53'];
-    // Of this network alone, which is the tests' own.
+    // This affects only the network namespace of the tests.
     const firstForAll = (port: number) =>
       run('sysctl', ['-w', `net.ipv4.ip_unprivileged_port_start=${port}`]);
     await firstForAll(1024);
@@ -132,7 +132,7 @@ describe('podman', () => {
     const loaded = /^Loaded image: (\S+)$/m.exec(
       await podman('load', '--input', `${folder}/image.tar`),
     );
-    // No more than this machine may give: podman asks for the most otherwise.
+    // A limit that this machine allows. By default podman requests the highest limit.
     const limits = ['--ulimit=nofile=1024:1024', '--ulimit=nproc=1024:1024'];
     const options = ['--rm', '--network=none', ...limits, ...HARDENED, ...environment];
     expect(await podman('run', ...options, loaded![1], '--help')).toContain('DNS_PORT');

@@ -3,7 +3,7 @@ import { type Outcome, outcomeOf, run } from './run.js';
 /** Skips duplicate address detection of IPv6, so that the address can be used at once. */
 const NO_DUPLICATES = (address: string) => (address.includes(':') ? ['nodad'] : []);
 
-/** A machine beside the one that runs Weir: a network namespace with one virtual cable (veth) to it. */
+/** Another machine than the one that runs Weir: a network namespace with one virtual cable (veth) to it. */
 export class Subscriber {
   private constructor(
     private readonly name: string,

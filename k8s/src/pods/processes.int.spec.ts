@@ -42,11 +42,14 @@ describeChart('resolvers and block pages', () => {
       blockPage: { env: { INSPECT_CNAME: false } },
     };
     const { pods } = reportPods(render({ values: overlay(ciValues('minimal'), values) }));
-    const told = pods.map(({ component, environment }) => [
+    const inspectCname = pods.map(({ component, environment }) => [
       component,
       environment['INSPECT_CNAME'],
     ]);
-    expect(Object.fromEntries(told)).toMatchObject({ resolver: 'true', 'block-page': 'false' });
+    expect(Object.fromEntries(inspectCname)).toMatchObject({
+      resolver: 'true',
+      'block-page': 'false',
+    });
   });
 });
 
