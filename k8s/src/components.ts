@@ -16,7 +16,7 @@ export type Component = keyof typeof COMPONENTS;
 const OPEN_URLS: readonly string[] = ['FEED_URL'];
 
 /** Whether the chart keeps the variable in a Secret. */
-export function isKeptSecret(name: string, variable: Variable<unknown>): boolean {
+export function isInSecret(name: string, variable: Variable<unknown>): boolean {
   return variable.secret && !OPEN_URLS.includes(name);
 }
 
@@ -31,7 +31,7 @@ export function secretVariables(): Record<string, Record<string, boolean>> {
       component,
       Object.fromEntries(
         Object.entries<Variable<unknown>>(variables)
-          .filter(([name, variable]) => isKeptSecret(name, variable))
+          .filter(([name, variable]) => isInSecret(name, variable))
           .map(([name, variable]) => [name, isRequired(variable)]),
       ),
     ]),

@@ -1,6 +1,6 @@
 import { parseVariables, type Variable } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
-import { COMPONENTS, isKeptSecret } from '../components.js';
+import { COMPONENTS, isInSecret } from '../components.js';
 import { render } from '../render/render.js';
 import { ciValues, overlay } from '../render/values.js';
 import { describeChart } from '../testing/engine.js';
@@ -72,7 +72,7 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
       it('gets its secrets from the Secret', () => {
         for (const [name, variable] of Object.entries(variables)) {
           const given = env.find((one) => one.name === name);
-          if (!isKeptSecret(name, variable)) continue;
+          if (!isInSecret(name, variable)) continue;
           expect(given?.valueFrom?.secretKeyRef, name).toBeDefined();
         }
       });

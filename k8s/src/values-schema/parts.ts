@@ -5,23 +5,23 @@ import {
   OBJECT,
   OBJECTS,
   object,
-  oneOf,
+  enumOf,
   QUANTITY,
-  TEXT,
-  TEXT_BY_NAME,
-  TEXTS,
-  whole,
-} from './kinds.js';
+  STRING,
+  STRING_MAP,
+  STRINGS,
+  integer,
+} from './schema-types.js';
 
 type Properties = Readonly<Record<string, ValueSchema>>;
 
 const MAX_PODS = 1000;
 
-export const REPLICAS = whole(1, MAX_PODS);
+export const REPLICAS = integer(1, MAX_PODS);
 
 /** Scheduling of every pod. */
 export const PLACEMENT: Properties = {
-  nodeSelector: TEXT_BY_NAME,
+  nodeSelector: STRING_MAP,
   tolerations: OBJECTS,
 };
 
@@ -35,9 +35,9 @@ export const PROCESS: Properties = {
   ...PLACEMENT,
   affinity: OBJECT,
   topologySpreadConstraints: OBJECTS,
-  priorityClassName: TEXT,
-  podAnnotations: TEXT_BY_NAME,
-  podLabels: TEXT_BY_NAME,
+  priorityClassName: STRING,
+  podAnnotations: STRING_MAP,
+  podLabels: STRING_MAP,
   extraVolumes: OBJECTS,
   extraVolumeMounts: OBJECTS,
 };
@@ -45,21 +45,28 @@ export const PROCESS: Properties = {
 /** A Service for subscribers. */
 export function publicService(more: Properties): ValueSchema {
   return object({
-    type: oneOf('LoadBalancer', 'NodePort', 'ClusterIP'),
-    externalTrafficPolicy: oneOf('Local', 'Cluster'),
-    annotations: TEXT_BY_NAME,
-    loadBalancerIP: TEXT,
-    loadBalancerClass: TEXT,
-    loadBalancerSourceRanges: TEXTS,
-    ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+    type: enumOf('LoadBalancer', 'NodePort', 'ClusterIP'),
+    externalTrafficPolicy: enumOf('Local', 'Cluster'),
+    annotations: STRING_MAP,
+    loadBalancerIP: STRING,
+    loadBalancerClass: STRING,
+    loadBalancerSourceRanges: STRINGS,
+    ipFamilyPolicy: enumOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
     ...more,
   });
 }
 
 /** PostgreSQL or Redis for trials. */
 export function bundledStore(more: Properties): ValueSchema {
-  const user = whole(1, 2 ** 31 - 1);
-  return object({ bundled: BOOLEAN, image: TEXT, user, resources: OBJECT, ...PLACEMENT, ...more });
+  const user = integer(1, 2 ** 31 - 1);
+  return object({
+    bundled: BOOLEAN,
+    image: STRING,
+    user,
+    resources: OBJECT,
+    ...PLACEMENT,
+    ...more,
+  });
 }
 
 export const VOLUME_SIZE: Properties = { size: QUANTITY, storageClass: NAME };

@@ -5,12 +5,12 @@ import {
   OBJECT,
   OBJECTS,
   object,
-  oneOf,
+  enumOf,
   PORT,
-  TEXT,
-  TEXT_BY_NAME,
-  whole,
-} from './kinds.js';
+  STRING,
+  STRING_MAP,
+  integer,
+} from './schema-types.js';
 import { bundledStore, PLACEMENT, PROCESS, publicService, REPLICAS, VOLUME_SIZE } from './parts.js';
 import { environmentSchema, secretsSchema } from './variables.js';
 
@@ -21,17 +21,17 @@ const controlPlane = object({
   tlsSecret: NAME,
   catalogue: OBJECT,
   service: object({
-    type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+    type: enumOf('ClusterIP', 'NodePort', 'LoadBalancer'),
     port: PORT,
-    annotations: TEXT_BY_NAME,
+    annotations: STRING_MAP,
   }),
   ingress: {
     ...object({
       enabled: BOOLEAN,
       className: NAME,
-      host: TEXT,
+      host: STRING,
       tlsSecret: NAME,
-      annotations: TEXT_BY_NAME,
+      annotations: STRING_MAP,
     }),
     if: { properties: { enabled: { const: true } } },
     then: { properties: { host: { type: 'string', minLength: 1 } } },
@@ -40,16 +40,16 @@ const controlPlane = object({
 
 const resolver = object({
   ...PROCESS,
-  kind: oneOf('StatefulSet', 'DaemonSet'),
+  kind: enumOf('StatefulSet', 'DaemonSet'),
   replicas: REPLICAS,
   env: environmentSchema('resolver'),
   tlsSecret: NAME,
-  persistence: object({ enabled: BOOLEAN, ...VOLUME_SIZE, hostPath: TEXT }),
+  persistence: object({ enabled: BOOLEAN, ...VOLUME_SIZE, hostPath: STRING }),
   autoscaling: object({
     enabled: BOOLEAN,
     minReplicas: REPLICAS,
     maxReplicas: REPLICAS,
-    targetCpuPercent: whole(1, 100),
+    targetCpuPercent: integer(1, 100),
   }),
   service: publicService({
     separateUdp: BOOLEAN,
@@ -80,20 +80,20 @@ export function valuesSchema(): ValueSchema {
       global: OBJECT,
       fullnameOverride: NAME,
       serviceAccountName: NAME,
-      listen: oneOf('0.0.0.0', '::'),
+      listen: enumOf('0.0.0.0', '::'),
       image: object({
-        registry: TEXT,
-        repository: TEXT,
-        tag: TEXT,
-        pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+        registry: STRING,
+        repository: STRING,
+        tag: STRING,
+        pullPolicy: enumOf('Always', 'IfNotPresent', 'Never'),
         pullSecrets: OBJECTS,
-        user: whole(1, 2 ** 31 - 1),
+        user: integer(1, 2 ** 31 - 1),
       }),
       secrets: object({ existing: NAME, values: secretsSchema() }),
       controlPlane,
       migration: object({
-        backoffLimit: whole(0, 1000),
-        deadlineSeconds: whole(1, 1_000_000),
+        backoffLimit: integer(0, 1000),
+        deadlineSeconds: integer(1, 1_000_000),
         resources: OBJECT,
         ...PLACEMENT,
       }),
@@ -109,10 +109,10 @@ export function valuesSchema(): ValueSchema {
         serviceMonitor: object({
           enabled: BOOLEAN,
           interval: { type: 'string', pattern: '^[0-9]+(?:ms|s|m)$' },
-          labels: TEXT_BY_NAME,
+          labels: STRING_MAP,
         }),
-        prometheusRule: object({ enabled: BOOLEAN, labels: TEXT_BY_NAME }),
-        dashboard: object({ enabled: BOOLEAN, labels: TEXT_BY_NAME }),
+        prometheusRule: object({ enabled: BOOLEAN, labels: STRING_MAP }),
+        dashboard: object({ enabled: BOOLEAN, labels: STRING_MAP }),
       }),
       postgresql: bundledStore(VOLUME_SIZE),
       redis: bundledStore({}),

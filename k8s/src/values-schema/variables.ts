@@ -1,6 +1,6 @@
 import type { ValueSchema, Variable } from '@weir/ops';
-import { type Component, COMPONENTS, isKeptSecret } from '../components.js';
-import { object } from './kinds.js';
+import { type Component, COMPONENTS, isInSecret } from '../components.js';
+import { object } from './schema-types.js';
 
 /** Port 0 is refused: a Service needs a known port. Only resolvers may bind a port below 1024. */
 const LOWEST_PORT: Readonly<Record<Component, number>> = {
@@ -15,7 +15,7 @@ export function environmentSchema(component: Component): ValueSchema {
   return object(
     Object.fromEntries(
       variables
-        .filter(([name, variable]) => !isKeptSecret(name, variable))
+        .filter(([name, variable]) => !isInSecret(name, variable))
         .map(([name, variable]) => [name, describe(name, variable, LOWEST_PORT[component])]),
     ),
   );
@@ -29,7 +29,7 @@ export function secretsSchema(): ValueSchema {
   return object(
     Object.fromEntries(
       variables
-        .filter(([name, variable]) => isKeptSecret(name, variable))
+        .filter(([name, variable]) => isInSecret(name, variable))
         .map(([name, variable]) => [name, describe(name, variable)]),
     ),
   );

@@ -1,13 +1,13 @@
 import type { ValueSchema } from '@weir/ops';
 
 export const BOOLEAN: ValueSchema = { type: 'boolean' };
-export const TEXT: ValueSchema = { type: 'string' };
-export const TEXTS: ValueSchema = { type: 'array', items: TEXT };
+export const STRING: ValueSchema = { type: 'string' };
+export const STRINGS: ValueSchema = { type: 'array', items: STRING };
 /** An object that Kubernetes validates. */
 export const OBJECT: ValueSchema = { type: 'object' };
 export const OBJECTS: ValueSchema = { type: 'array', items: OBJECT };
 /** Labels, annotations, node selectors. */
-export const TEXT_BY_NAME: ValueSchema = { type: 'object', additionalProperties: TEXT };
+export const STRING_MAP: ValueSchema = { type: 'object', additionalProperties: STRING };
 export const QUANTITY: ValueSchema = { type: 'string', pattern: '^[0-9]+(?:\\.[0-9]+)?[a-zA-Z]*$' };
 export const PORT: ValueSchema = { type: 'integer', minimum: 1, maximum: 65535 };
 /** Empty, or the name of an object. */
@@ -17,11 +17,11 @@ export const NAME: ValueSchema = {
   maxLength: 253,
 };
 
-export function oneOf(...values: readonly string[]): ValueSchema {
+export function enumOf(...values: readonly string[]): ValueSchema {
   return { enum: values };
 }
 
-export function whole(minimum: number, maximum: number): ValueSchema {
+export function integer(minimum: number, maximum: number): ValueSchema {
   return { type: 'integer', minimum, maximum };
 }
 
