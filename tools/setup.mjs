@@ -2,7 +2,14 @@
 // with whatever Node the machine has (18 or newer), so it is plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -66,6 +73,13 @@ function linkPostgresLibraries() {
   }
 }
 
+/** npm before release 11 leaves the bundled Node out of `node_modules/.bin`. */
+function linkBundledNode() {
+  const target = join('..', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  const link = join(bin, 'node');
+  if (existsSync(join(bin, target)) && !existsSync(link)) symlinkSync(target, link);
+}
+
 const dependencies = hashOf('package-lock.json');
 if (readStamp().dependencies !== dependencies) {
   run('Installing dependencies', 'npm', [
@@ -75,6 +89,7 @@ if (readStamp().dependencies !== dependencies) {
     '--no-fund',
     '--loglevel=error',
   ]);
+  linkBundledNode();
   linkPostgresLibraries();
   writeStamp({ dependencies });
 }
