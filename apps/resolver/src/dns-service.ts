@@ -13,7 +13,7 @@ import { ServerCookies } from './limits/server-cookies.js';
 import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
-import { QueryPath } from './query/query-path.js';
+import { QueryPath } from './query-path/query-path.js';
 import { QueryLog } from './query-log/query-log.js';
 import { SpecialNames } from './special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';

@@ -1,7 +1,7 @@
 import { createLogger, type Endpoint, runMain, StartError, stopOnSignal } from '@weir/ops';
 import { readFile } from 'node:fs/promises';
 import { SCHEMA } from './configuration.js';
-import { readNameservers } from './resolv-conf.js';
+import { readNameservers } from './upstream/resolv-conf.js';
 import { startResolver } from './resolver.js';
 
 const RESOLV_CONF = '/etc/resolv.conf';

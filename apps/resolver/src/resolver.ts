@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import type { Bound } from './listeners/listeners.js';
-import { createRegistry } from './metrics/registry.js';
+import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver extends Service {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { a } from '../testing/answers.js';
-import { questionOf, responseTo } from '../testing/questions.js';
+import { a } from '../query/testing/records.js';
+import { questionOf, responseTo } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
 import { AnswerCache, Found } from './answer-cache.js';
 import { KeyIndex } from './key-index.js';

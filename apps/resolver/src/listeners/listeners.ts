@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { ResolverConfiguration } from '../configuration.js';
 import { type QueryCounters, Transport } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query-path/query-path.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { StreamListener } from './stream-listener.js';

@@ -3,7 +3,7 @@ import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
 import { Dropped, type QueryCounters, type Transport } from '../metrics/query-counters.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query-path/query-path.js';
 
 /** Longest query taken; any real one is far shorter. */
 const MAX_QUERY_BYTES = 4096;

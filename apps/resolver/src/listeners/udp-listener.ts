@@ -5,7 +5,7 @@ import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query-path/query-path.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;

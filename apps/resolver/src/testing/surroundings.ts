@@ -4,7 +4,8 @@ import type { PutOperation } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
 import { ControlPlane, FEED_TOKEN, HASH_KEY_HEX, put } from '@weir/policy-feed/testing';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { a, respond } from './answers.js';
+import { a } from '../query/testing/records.js';
+import { respond } from './respond.js';
 import { UpstreamServer } from './upstream-server.js';
 
 /** What a resolver lives among. */

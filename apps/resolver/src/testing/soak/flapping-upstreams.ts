@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { a, aaaa, respond, txt } from '../answers.js';
-import { soa } from '../questions.js';
+import { a, aaaa, txt } from '../../query/testing/records.js';
+import { respond } from '../respond.js';
+import { soa } from '../../query/testing/questions.js';
 import { type AskedQuery, UpstreamServer } from '../upstream-server.js';
 
 type Mood = 'good' | 'silent' | 'servfail' | 'slow';

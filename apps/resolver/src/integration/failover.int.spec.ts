@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { a, respond } from '../testing/answers.js';
+import { a } from '../query/testing/records.js';
+import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, UNREACHABLE, upstream } from '../testing/forwarding.js';
 import type { Answerer } from '../testing/upstream-server.js';
 

@@ -2,12 +2,12 @@ import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { askUdp, type Server } from './testing/client.js';
-import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
-import { FlappingUpstreams } from './testing/soak/flapping-upstreams.js';
-import { Load } from './testing/soak/load.js';
-import { growthOf, type MemorySample, sampleMemory } from './testing/soak/memory.js';
-import { useSurroundings } from './testing/surroundings.js';
+import { askUdp, type Server } from '../testing/client.js';
+import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { FlappingUpstreams } from '../testing/soak/flapping-upstreams.js';
+import { Load } from '../testing/soak/load.js';
+import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memory.js';
+import { useSurroundings } from '../testing/surroundings.js';
 
 /*
  * `npm run test:soak -- [--seconds 300] [--rate 1500]`: one resolver process under a mixed load, while its configuration changes ten times a

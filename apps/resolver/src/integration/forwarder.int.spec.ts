@@ -2,7 +2,8 @@ import { type DecodedMessage, wireName } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { a, respond, txt } from '../testing/answers.js';
+import { a, txt } from '../query/testing/records.js';
+import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
 
 /** Where somebody is silent. */

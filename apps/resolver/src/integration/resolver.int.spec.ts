@@ -4,11 +4,12 @@ import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
-import { SCHEMA } from './configuration.js';
-import { startResolver, type Resolver } from './resolver.js';
-import { a, respond } from './testing/answers.js';
-import { askUdp } from './testing/client.js';
-import { useSurroundings } from './testing/surroundings.js';
+import { SCHEMA } from '../configuration.js';
+import { startResolver, type Resolver } from '../resolver.js';
+import { a } from '../query/testing/records.js';
+import { respond } from '../testing/respond.js';
+import { askUdp } from '../testing/client.js';
+import { useSurroundings } from '../testing/surroundings.js';
 
 const BLOCKED = 'c0000250';
 const PERMITTED = 'c0000201';

@@ -9,7 +9,7 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { hashDomain, parseHashKey } from '@weir/dns-name';
-import type { Question } from '../query/question.js';
+import type { Question } from '../question.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 

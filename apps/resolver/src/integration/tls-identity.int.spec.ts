@@ -11,8 +11,8 @@ import { EchoPath } from '../testing/echo-path.js';
 import { startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 import { Exchange } from '../query/exchange.js';
-import { TcpConnection } from './tcp-connection.js';
-import { TlsIdentity } from './tls-identity.js';
+import { TcpConnection } from '../listeners/tcp-connection.js';
+import { TlsIdentity } from '../listeners/tls-identity.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-dot-'));
 const file = (name: string) => join(folder, name);

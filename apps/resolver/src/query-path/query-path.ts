@@ -14,8 +14,8 @@ import { type LatencyHistogram, Source } from '../metrics/latency-histogram.js';
 import { Dropped, NO_VERDICT, Transport } from '../metrics/query-counters.js';
 import { QueryTimer } from '../metrics/query-timer.js';
 import type { ForwardOutcome } from '../upstream/forwarder.js';
-import type { Exchange } from './exchange.js';
-import type { Question } from './question.js';
+import type { Exchange } from '../query/exchange.js';
+import type { Question } from '../query/question.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** Who asks upstreams; `Forwarder`. */

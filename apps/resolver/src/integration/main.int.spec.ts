@@ -4,10 +4,11 @@ import { execFile, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { a, respond } from './testing/answers.js';
-import { askUdp } from './testing/client.js';
-import { buildResolver, startResolverProcess } from './testing/resolver-process.js';
-import { activateCatalogue, useSurroundings } from './testing/surroundings.js';
+import { a } from '../query/testing/records.js';
+import { respond } from '../testing/respond.js';
+import { askUdp } from '../testing/client.js';
+import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { activateCatalogue, useSurroundings } from '../testing/surroundings.js';
 
 const PAGE = 'c0000250';
 

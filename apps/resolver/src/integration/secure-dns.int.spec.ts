@@ -10,11 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService } from './dns-service.js';
-import { makeCertificate } from './testing/certificate.js';
-import { CONFIGURATION } from './testing/configuration.js';
-import { hasProgram, run } from './testing/programs.js';
-import { frame } from './testing/upstream-server.js';
+import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import { makeCertificate } from '../testing/certificate.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { hasProgram, run } from '../testing/programs.js';
+import { frame } from '../testing/upstream-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-secure-'));
 const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];

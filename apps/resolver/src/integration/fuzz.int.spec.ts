@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { Fuzzer } from './testing/fuzz/fuzzer.js';
+import { Fuzzer } from '../testing/fuzz/fuzzer.js';
 
 /*
  * `npm run test:fuzz -- [--count n] [--seed n]` sends more packets than here. The seed is printed; it makes the same packets again, though

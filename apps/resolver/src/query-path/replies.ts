@@ -22,7 +22,7 @@ import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
 import { writeSpecialAnswer } from '../special/special-answer.js';
 import { Special } from '../special/zones.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from '../query/exchange.js';
 
 export interface RepliesOptions {
   /** Its `decision` is that of the query in hand. */

@@ -1,31 +1,13 @@
 import {
   bytesOf,
   concat,
-  encodeMessage,
-  opt,
   pointerTo,
-  type TestMessage,
   type TestRecord,
   uint16,
   wireName,
 } from '@weir/dns-wire/testing';
-import type { AskedQuery } from './upstream-server.js';
 
 const QNAME = pointerTo(12);
-
-/** The upstream's answer to what it was asked: same id and question, RD RA, OPT. */
-export function respond({ bytes, message }: AskedQuery, answer: TestMessage = {}): Uint8Array {
-  const [question] = message.questions;
-  if (question === undefined) throw new Error('the upstream was asked nothing');
-  const qname = bytes.slice(12, message.questionEnd - 4);
-  return encodeMessage({
-    id: message.id,
-    flags: 0x8180,
-    questions: [{ ...question, qname }],
-    additionals: [opt(1232)],
-    ...answer,
-  });
-}
 
 export function a(address: string, ttl = 300, owner: Uint8Array = QNAME): TestRecord {
   return { owner, type: 1, ttl, rdata: Uint8Array.from(address.split('.').map(Number)) };

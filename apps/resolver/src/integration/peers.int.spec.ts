@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from './dns-service.js';
-import { makeCertificate } from './testing/certificate.js';
-import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from './testing/example-zones.js';
+import { DnsService } from '../dns-service.js';
+import { makeCertificate } from '../testing/certificate.js';
+import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from '../testing/example-zones.js';
 import {
   makeKey,
   type NameServer,
@@ -15,9 +15,9 @@ import {
   startNsd,
   startUnbound,
   writeZone,
-} from './testing/name-servers.js';
-import { CONFIGURATION } from './testing/configuration.js';
-import { hasProgram, run } from './testing/programs.js';
+} from '../testing/name-servers.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { hasProgram, run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const NEEDED = ['nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig'];

@@ -12,12 +12,12 @@ import { ServerCookies } from '../limits/server-cookies.js';
 import { QueryJudge } from '../decision/query-judge.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { QueryCounters } from '../metrics/query-counters.js';
-import { a, cname } from '../testing/answers.js';
+import { a, cname } from '../query/testing/records.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { SpecialNames } from '../special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
-import { Exchange, type ReplyPath } from './exchange.js';
-import { QueryPath } from './query-path.js';
+import { Exchange, type ReplyPath } from '../query/exchange.js';
+import { QueryPath } from '../query-path/query-path.js';
 
 const QUERIES = 20_000;
 const ROUNDS = 7;

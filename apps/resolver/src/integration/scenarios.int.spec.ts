@@ -3,12 +3,13 @@ import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService } from './dns-service.js';
-import { a, cname, respond } from './testing/answers.js';
-import { askUdp } from './testing/client.js';
-import { CONFIGURATION } from './testing/configuration.js';
-import { soa } from './testing/questions.js';
-import { type AskedQuery, UpstreamServer } from './testing/upstream-server.js';
+import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import { a, cname } from '../query/testing/records.js';
+import { respond } from '../testing/respond.js';
+import { askUdp } from '../testing/client.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { soa } from '../query/testing/questions.js';
+import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 
 /*
  * What clients see as time goes by. A scenario is a list of steps: at a time (seconds of a clock that the test moves), what the two

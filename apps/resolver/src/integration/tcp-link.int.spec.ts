@@ -1,10 +1,10 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { respond } from '../testing/answers.js';
+import { respond } from '../testing/respond.js';
 import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
-import { RandomIds } from './random-ids.js';
-import { TcpLink } from './tcp-link.js';
+import { RandomIds } from '../upstream/random-ids.js';
+import { TcpLink } from '../upstream/tcp-link.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

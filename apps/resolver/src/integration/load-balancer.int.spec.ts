@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from './dns-service.js';
-import { type NameServer, startDnsdist } from './testing/name-servers.js';
-import { CONFIGURATION } from './testing/configuration.js';
-import { hasProgram, run } from './testing/programs.js';
+import { DnsService } from '../dns-service.js';
+import { type NameServer, startDnsdist } from '../testing/name-servers.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { hasProgram, run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;

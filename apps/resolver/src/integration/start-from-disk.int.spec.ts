@@ -15,9 +15,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SCHEMA } from './configuration.js';
-import { type Resolver, startResolver } from './resolver.js';
-import { askUdp } from './testing/client.js';
+import { SCHEMA } from '../configuration.js';
+import { type Resolver, startResolver } from '../resolver.js';
+import { askUdp } from '../testing/client.js';
 import { startPrivateRedis } from '@weir/change-feed/testing';
 
 const NOWHERE = '127.0.0.1:1';
