@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
-import { QueryJudge } from './decision/query-judge.js';
+import { PolicyLookup } from './decision/policy-lookup.js';
+import { QueryDecider } from './decision/query-decider.js';
+import { TargetInspector } from './decision/target-inspector.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
@@ -130,13 +132,16 @@ export class DnsService {
       subscriber,
       nowSeconds,
     });
+    const policyLookup = new PolicyLookup({
+      source,
+      hashKey,
+      allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
+      nowMs: nowMs ?? Date.now,
+    });
     const path = new QueryPath({
-      // First what the policy says of the client and the name …
-      judge: new QueryJudge({
-        source,
-        hashKey,
-        allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
-        inspectTargets: configuration.INSPECT_CNAME,
+      // First what the policy says about the client and the name …
+      decider: new QueryDecider({
+        policyLookup,
         discoveryNames: new SpecialNames(
           hashKey,
           configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
@@ -146,15 +151,19 @@ export class DnsService {
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
         isReady,
-        nowMs: nowMs ?? Date.now,
       }),
-      // … then, for a blocked name, where the client is led …
+      // … then, for a blocked name, the block page …
       pages: new BlockPages(
         [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
       blockTtlSeconds: configuration.BLOCK_TTL,
-      // … and for a permitted one, what is known and who is asked. Either way the path judges the targets of the answer.
+      // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
+      targetInspector: new TargetInspector({
+        source,
+        policyLookup,
+        isEnabled: configuration.INSPECT_CNAME,
+      }),
       cache: this.cache,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,

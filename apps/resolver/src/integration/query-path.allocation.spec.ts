@@ -9,7 +9,9 @@ import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { QueryJudge } from '../decision/query-judge.js';
+import { PolicyLookup } from '../decision/policy-lookup.js';
+import { QueryDecider } from '../decision/query-decider.js';
+import { TargetInspector } from '../decision/target-inspector.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { a, cname } from '../query/testing/records.js';
@@ -31,16 +33,19 @@ function stage() {
   const response = new Response();
   // No real clock: of every eighth query it makes a number on the heap, which is not what is looked for.
   let ticks = 0;
+  const policyLookup = new PolicyLookup({
+    source: { policy },
+    hashKey: parseHashKey(HASH_KEY_HEX),
+    allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
+    nowMs: () => NOW_MS,
+  });
   const path: QueryPath = new QueryPath({
-    judge: new QueryJudge({
-      source: { policy },
-      hashKey: parseHashKey(HASH_KEY_HEX),
-      allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
-      inspectTargets: true,
+    targetInspector: new TargetInspector({ source: { policy }, policyLookup, isEnabled: true }),
+    decider: new QueryDecider({
+      policyLookup,
       discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
       localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
       isReady: () => true,
-      nowMs: () => NOW_MS,
     }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,

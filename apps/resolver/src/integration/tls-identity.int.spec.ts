@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Transport } from '../metrics/query-counters.js';
+import { Transport } from '../query/transport.js';
 import { makeCertificate } from '../testing/certificate.js';
 import { EchoPath } from '../testing/echo-path.js';
 import { startTcp } from '../testing/listeners.js';

@@ -5,12 +5,12 @@ import {
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { explainListenError, StartError } from '@weir/ops';
+import { type CidrSet, explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ResolverConfiguration } from '../configuration.js';
-import { type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { Transport } from '../query/transport.js';
 import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query-path/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { StreamListener } from './stream-listener.js';
@@ -18,18 +18,17 @@ import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
 import { UdpListener } from './udp-listener.js';
 
-/** The part of the configuration that listening needs. */
-export type ListenersConfiguration = Pick<
-  ResolverConfiguration,
-  | 'CLIENT_TCP_CONNECTIONS'
-  | 'DNS_HOST'
-  | 'DNS_HTTPS_PORT'
-  | 'DNS_PORT'
-  | 'DNS_PROXY_PROTOCOL_FROM'
-  | 'DNS_TLS_CERT'
-  | 'DNS_TLS_KEY'
-  | 'DNS_TLS_PORT'
->;
+/** The part of the configuration that listening needs, under the names of the variables. */
+export interface ListenersConfiguration {
+  readonly CLIENT_TCP_CONNECTIONS: number;
+  readonly DNS_HOST: string;
+  readonly DNS_HTTPS_PORT: number | undefined;
+  readonly DNS_PORT: number;
+  readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
+  readonly DNS_TLS_CERT: string | undefined;
+  readonly DNS_TLS_KEY: string | undefined;
+  readonly DNS_TLS_PORT: number | undefined;
+}
 
 export interface ListenersOptions {
   readonly configuration: ListenersConfiguration;

@@ -7,7 +7,8 @@ import {
 } from '@weir/clients';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
-import { Dropped, type QueryCounters } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 const DEFAULT_MAX_CONNECTIONS = 1024;

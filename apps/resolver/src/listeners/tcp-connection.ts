@@ -1,9 +1,11 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
-import { Dropped, type QueryCounters, type Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
+import type { Transport } from '../query/transport.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query-path/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
 
 /** Longest query taken; any real one is far shorter. */
 const MAX_QUERY_BYTES = 4096;

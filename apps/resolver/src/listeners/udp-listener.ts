@@ -3,9 +3,11 @@ import type { Query } from '@weir/dns-wire';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query-path/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LatencyHistogram, Source } from './latency-histogram.js';
+import { LatencyHistogram } from './latency-histogram.js';
+import { Source } from '../query/answer-source.js';
 
 function lines(histogram: LatencyHistogram, source: string): Record<string, number> {
   const values = histogram.values('x').filter(({ labels }) => labels.source === source);

@@ -1,13 +1,5 @@
-/** Where an answer came from. */
-export const Source = {
-  /** Made here: an error, a refusal, a special name, ANY. */
-  local: 0,
-  blocked: 1,
-  cached: 2,
-  /** Upstream was asked, whatever became of that. */
-  upstream: 3,
-} as const;
-export type Source = (typeof Source)[keyof typeof Source];
+import { Source } from '../query/answer-source.js';
+
 const SOURCES = Object.keys(Source);
 
 export function sourceLabel(source: Source): string {

@@ -1,6 +1,8 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { Dropped, NO_VERDICT, QueryCounters, Transport } from './query-counters.js';
+import { NO_VERDICT, QueryCounters } from './query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 
 describe('QueryCounters', () => {
   it('counts by transport, type, verdict, reason and RCODE', () => {

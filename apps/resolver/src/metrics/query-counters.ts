@@ -1,9 +1,7 @@
 import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
-
-/** How a query came in; encrypted from `tls` on. */
-export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
-export type Transport = (typeof Transport)[keyof typeof Transport];
+import { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 
 /** What stands for the verdict when none was made: refused or answered before the policy was asked. */
 export const NO_VERDICT = 3;
@@ -23,28 +21,6 @@ const BAD_COOKIE = RCODES.length - 1;
 const TYPE_POSITIONS = new Uint8Array(256);
 TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
 
-/** Why a packet got no answer. */
-export const Dropped = {
-  /** No query at all: a reply, less than a header, a broken TCP frame. */
-  malformed: 0,
-  /** From a source that cannot be answered, such as port 0. */
-  unanswerable: 1,
-  /** Came while the process was stopping. */
-  draining: 2,
-  /** The kernel takes no more answers. */
-  backlog: 3,
-  /** The system could not send the answer. */
-  unsent: 4,
-  /** Handling it failed: a defect, which the log describes. */
-  defect: 5,
-  /** More queries or errors than one client gets answered in a second. */
-  limited: 6,
-  /** A connection more than one client, or all together, may have. */
-  crowded: 7,
-  /** From a load balancer, without a sound PROXY header. */
-  unproxied: 8,
-} as const;
-export type Dropped = (typeof Dropped)[keyof typeof Dropped];
 const DROPPED = labelsOf(Dropped);
 
 export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | 'rcode', string>;

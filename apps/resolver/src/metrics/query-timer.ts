@@ -1,4 +1,5 @@
-import { type LatencyHistogram, Source } from './latency-histogram.js';
+import type { LatencyHistogram } from './latency-histogram.js';
+import { Source } from '../query/answer-source.js';
 
 /** What is timed. */
 export interface Timed {

@@ -2,7 +2,8 @@ import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, presentName } from '@weir/dns-wire';
 import { createLogger, type Logger } from '@weir/ops';
 import { pino } from 'pino';
-import { type Source, sourceLabel } from '../metrics/latency-histogram.js';
+import { sourceLabel } from '../metrics/latency-histogram.js';
+import type { Source } from '../query/answer-source.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { Exchange } from '../query/exchange.js';
 

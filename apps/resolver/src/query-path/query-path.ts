@@ -8,14 +8,20 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type AnswerCache, Found } from '../cache/answer-cache.js';
-import { Action, Passage } from '../decision/query-judge.js';
+import { Action } from '../decision/action.js';
+import type { QueryDecider } from '../decision/query-decider.js';
+import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
-import { type LatencyHistogram, Source } from '../metrics/latency-histogram.js';
-import { Dropped, NO_VERDICT, Transport } from '../metrics/query-counters.js';
+import type { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { Source } from '../query/answer-source.js';
+import { NO_VERDICT } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 import { QueryTimer } from '../metrics/query-timer.js';
 import type { ForwardOutcome } from '../upstream/forwarder.js';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
+import type { QueryHandler } from '../query/query-handler.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** Who asks upstreams; `Forwarder`. */
@@ -25,13 +31,12 @@ export interface UpstreamAccess {
   renew(exchange: Exchange): boolean;
 }
 
-/** Who takes the queries that listeners have read. */
-export interface QueryHandler {
-  /** Takes the query in `exchange.bytes`; the answer goes its `replyPath`, now or later. Keeps nothing of the exchange. */
-  handle(exchange: Exchange): void;
-}
-
-export interface QueryPathOptions extends Omit<RepliesOptions, 'timer'> {
+export interface QueryPathOptions extends Omit<
+  RepliesOptions,
+  'decision' | 'specialMatch' | 'timer'
+> {
+  readonly decider: QueryDecider;
+  readonly targetInspector: TargetInspector;
   readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
   readonly upstream: () => UpstreamAccess;
@@ -51,7 +56,8 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
 
   constructor(private readonly options: QueryPathOptions) {
     this.timer = new QueryTimer(options.latencies, options.nowMs);
-    this.replies = new Replies({ ...options, timer: this.timer });
+    const { decision, specialMatch } = options.decider;
+    this.replies = new Replies({ ...options, decision, specialMatch, timer: this.timer });
   }
 
   handle(exchange: Exchange): void {
@@ -104,20 +110,20 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
   private takeResponse(exchange: Exchange, response: Response): void {
     this.timer.source = Source.upstream;
     // The configuration may have changed while the upstream was asked: the one in force now decides.
-    const action = this.options.judge.judgeQuery(exchange);
+    const action = this.options.decider.decide(exchange);
     if (action !== Action.resolve) return this.act(exchange, action);
     if (!isAboutName(response) && this.replyStale(exchange)) return;
     this.replyJudged(exchange, response);
   }
 
   private answer(exchange: Exchange): void {
-    const action = this.options.judge.judgeQuery(exchange);
+    const action = this.options.decider.decide(exchange);
     if (action === Action.resolve) this.resolve(exchange);
     else this.act(exchange, action);
   }
 
   private refuse(exchange: Exchange): void {
-    const { verdict } = this.options.judge.decision;
+    const { verdict } = this.options.decider.decision;
     // The reason is the client, unless nobody is answered in that class.
     const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
     this.replies.error(exchange, Rcode.refused, ede, verdict);
@@ -180,12 +186,12 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
 
   /** The one way from a response to the client, wherever it is from: its targets are judged for this client, now. */
   private replyJudged(exchange: Exchange, response: Response): void {
-    switch (this.options.judge.judgeTargets(response)) {
-      case Passage.pass:
+    switch (this.options.targetInspector.inspect(response)) {
+      case TargetVerdict.pass:
         return this.replies.forwarded(exchange, response);
-      case Passage.block:
+      case TargetVerdict.block:
         return this.replies.block(exchange);
-      case Passage.malformed:
+      case TargetVerdict.malformed:
         return this.replies.decided(exchange, Rcode.servFail, Ede.none);
     }
   }

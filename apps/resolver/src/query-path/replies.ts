@@ -12,21 +12,25 @@ import {
   writeForwardedAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
-import { Reason, type Verdict } from '@weir/policy';
+import { type Decision, Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
-import type { QueryJudge } from '../decision/query-judge.js';
+import { writeSpecialAnswer } from '../answer/special-answer.js';
 import type { ClientLimits } from '../limits/client-limits.js';
-import { Source } from '../metrics/latency-histogram.js';
-import { Dropped, NO_VERDICT, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import { Source } from '../query/answer-source.js';
+import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
-import { writeSpecialAnswer } from '../special/special-answer.js';
+import type { SpecialMatch } from '../special/special-match.js';
 import { Special } from '../special/zones.js';
 import type { Exchange } from '../query/exchange.js';
 
 export interface RepliesOptions {
-  /** Its `decision` is that of the query in hand. */
-  readonly judge: QueryJudge;
+  /** What the policy says about the current query. */
+  readonly decision: Decision;
+  /** The special name that the current query asks for. */
+  readonly specialMatch: SpecialMatch;
   readonly pages: BlockPages;
   readonly blockTtlSeconds: number;
   /** Highest TTL of what an upstream has answered. */
@@ -48,8 +52,7 @@ export class Replies {
   constructor(private readonly options: RepliesOptions) {}
 
   block(exchange: Exchange): void {
-    const { judge, pages, blockTtlSeconds, timer } = this.options;
-    const { decision } = judge;
+    const { decision, pages, blockTtlSeconds, timer } = this.options;
     if (timer.source !== Source.upstream) timer.source = Source.blocked;
     const page = pages.addressesOf(decision.pageId);
     const isEmpty = decision.emptyDnsAnswer;
@@ -66,31 +69,24 @@ export class Replies {
 
   /** The minimal answer to ANY. */
   any(exchange: Exchange): void {
-    const { decision } = this.options.judge;
+    const { decision } = this.options;
     const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
     const length = writeAnyAnswer(this.out, exchange.bytes, exchange.query, ttlSeconds);
     this.send(exchange, length, decision.verdict, Rcode.noError);
   }
 
   special(exchange: Exchange): void {
-    const { decision, special, specialOffset } = this.options.judge;
+    const { decision, specialMatch } = this.options;
+    const { special, zoneOffset } = specialMatch;
     if (special === Special.none) throw new Error('an answer for a name that is not special');
     const { bytes, query } = exchange;
     const { ttlCapSeconds } = decision;
-    const length = writeSpecialAnswer(
-      this.out,
-      bytes,
-      query,
-      special,
-      specialOffset,
-      ttlCapSeconds,
-    );
+    const length = writeSpecialAnswer(this.out, bytes, query, special, zoneOffset, ttlCapSeconds);
     this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
   forwarded(exchange: Exchange, response: Response): void {
-    const { judge, maxTtlSeconds } = this.options;
-    const { decision } = judge;
+    const { decision, maxTtlSeconds } = this.options;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.limit(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
@@ -136,7 +132,7 @@ export class Replies {
 
   /** No records, for a query that the judge has decided. */
   decided(exchange: Exchange, rcode: number, ede: number): void {
-    this.empty(exchange, rcode, ede, this.options.judge.decision.verdict);
+    this.empty(exchange, rcode, ede, this.options.decision.verdict);
   }
 
   empty(
@@ -159,9 +155,9 @@ export class Replies {
     verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
   ): void {
-    const { judge, counters, timer, queryLog } = this.options;
+    const { decision, counters, timer, queryLog } = this.options;
     const { replyPath, query } = exchange;
-    const reason = verdict === NO_VERDICT ? Reason.none : judge.decision.reason;
+    const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
     timer.end(exchange);
     if (queryLog?.isDue()) this.note(queryLog, exchange, verdict, reason, rcode);
@@ -175,8 +171,8 @@ export class Replies {
     reason: Reason,
     rcode: number,
   ): void {
-    const { judge, timer } = this.options;
-    const { profileId } = judge.decision;
+    const { decision, timer } = this.options;
+    const { profileId } = decision;
     const { source, nowMs } = timer;
     log.note(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
   }

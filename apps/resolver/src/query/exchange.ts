@@ -1,6 +1,7 @@
 import { ClientAddress } from '@weir/clients';
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
-import type { Dropped, Transport } from '../metrics/query-counters.js';
+import type { Dropped } from './drop-reason.js';
+import type { Transport } from './transport.js';
 import type { Question } from './question.js';
 
 /** Header and the longest question. */

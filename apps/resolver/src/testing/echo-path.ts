@@ -1,7 +1,7 @@
 import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
-import { Dropped } from '../metrics/query-counters.js';
+import { Dropped } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query-path/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
 
 /** A query path that answers every query NXDOMAIN: at once, or when `release` is called. Remembers who asked. */
 export class EchoPath implements QueryHandler {

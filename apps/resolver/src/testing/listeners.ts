@@ -3,7 +3,9 @@ import { Exchange } from '../query/exchange.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
-import { type Dropped, QueryCounters, Transport } from '../metrics/query-counters.js';
+import { QueryCounters } from '../metrics/query-counters.js';
+import type { Dropped } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 import type { Server } from './client.js';
 import { EchoPath } from './echo-path.js';
 

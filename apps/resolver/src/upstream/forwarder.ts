@@ -1,7 +1,8 @@
 import type { Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
-import { type InFlight, InFlightPool } from './in-flight.js';
+import type { InFlight } from './in-flight.js';
+import { InFlightPool } from './in-flight-pool.js';
 import { Tries, type TriesOptions } from './tries.js';
 import type { Upstream } from './upstream.js';
 import { type ClientOutcome, WaitingClients } from './waiting-clients.js';

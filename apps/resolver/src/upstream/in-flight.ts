@@ -1,12 +1,19 @@
 import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
-import { type Question, questionKey, tagOf } from '../query/question.js';
-import type { UpstreamSocket } from './upstream-socket.js';
+import { type Question, questionKey } from '../query/question.js';
 
 /** Most tries of one question; each stays open until the question is settled, so a late answer counts. */
 export const MAX_TRIES = 3;
 
 export const NO_REFUSAL = -1;
+
+/** The socket that an attempt goes over, as far as an entry needs it: it keeps the ids of queries without an answer. */
+export interface QuerySocket {
+  /** Reserves an id that no other query of this socket has now. */
+  reserve(entry: InFlight): number;
+  /** Frees the id: its answer is not awaited any more. */
+  forget(id: number): void;
+}
 
 /** One question that upstream resolvers were asked, and who waits for the answer; pooled. */
 export class InFlight {
@@ -29,7 +36,7 @@ export class InFlight {
   /** Index of the upstream of each try. */
   readonly upstreams = new Int32Array(MAX_TRIES);
   /** Socket and id of each try; null when it goes over TCP or has failed. */
-  readonly sockets: (UpstreamSocket | null)[] = Array.from({ length: MAX_TRIES }, () => null);
+  readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_TRIES }, () => null);
   readonly ids = new Uint16Array(MAX_TRIES);
   /** When each try began. */
   readonly startedMs = new Float64Array(MAX_TRIES);
@@ -43,7 +50,7 @@ export class InFlight {
   refusalEde = 0;
 
   /** The next try begins; without a socket it has failed already. @returns its number */
-  beginTry(upstream: number, socket: UpstreamSocket | null, nowMs: number): number {
+  beginTry(upstream: number, socket: QuerySocket | null, nowMs: number): number {
     const attempt = this.tries++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
@@ -82,7 +89,7 @@ export class InFlight {
   }
 
   /** The try that used this socket and id, or −1. */
-  tryOf(socket: UpstreamSocket, id: number): number {
+  tryOf(socket: QuerySocket, id: number): number {
     for (let i = 0; i < this.tries; i++) {
       if (this.sockets[i] === socket && this.ids[i] === id) return i;
     }
@@ -110,79 +117,5 @@ export class InFlight {
         query.questionEnd - HEADER_BYTES,
       )
     );
-  }
-}
-
-/** The questions in flight: at most `capacity`, each once, entries reused. */
-export class InFlightPool {
-  private readonly free: InFlight[] = [];
-  private readonly active: InFlight[] = [];
-  private readonly buckets: (InFlight | null)[];
-
-  constructor(private readonly capacity: number) {
-    const count = 2 ** Math.ceil(Math.log2(capacity * 2));
-    this.buckets = Array.from({ length: count }, () => null);
-  }
-
-  get size(): number {
-    return this.active.length;
-  }
-
-  at(position: number): InFlight {
-    return this.active[position];
-  }
-
-  /** The entry that asks the question, or null. */
-  find(question: Question): InFlight | null {
-    let entry = this.buckets[this.bucketOf(question)];
-    while (entry !== null && !entry.asks(question)) entry = entry.nextInBucket;
-    return entry;
-  }
-
-  /** @returns an entry with a copy of the question, which none has yet, or null when all are in use. */
-  take(exchange: Exchange): InFlight | null {
-    if (this.active.length >= this.capacity) return null;
-    const entry = this.free.pop() ?? new InFlight();
-    entry.exchange.keep(exchange);
-    entry.position = this.active.length;
-    entry.tries = 0;
-    entry.refusalRcode = NO_REFUSAL;
-    this.active.push(entry);
-    const bucket = this.bucketOf(entry.exchange);
-    entry.nextInBucket = this.buckets[bucket];
-    this.buckets[bucket] = entry;
-    return entry;
-  }
-
-  /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
-  end(entry: InFlight): void {
-    for (let i = 0; i < entry.tries; i++) entry.endTry(i);
-    entry.generation++;
-    this.unlink(entry);
-    const last = this.active.pop();
-    if (last !== undefined && last !== entry) {
-      this.active[entry.position] = last;
-      last.position = entry.position;
-    }
-    entry.position = -1;
-  }
-
-  release(entry: InFlight): void {
-    this.free.push(entry);
-  }
-
-  private unlink(entry: InFlight): void {
-    const bucket = this.bucketOf(entry.exchange);
-    let before = this.buckets[bucket];
-    if (before === entry) {
-      this.buckets[bucket] = entry.nextInBucket;
-      return;
-    }
-    while (before !== null && before.nextInBucket !== entry) before = before.nextInBucket;
-    if (before !== null) before.nextInBucket = entry.nextInBucket;
-  }
-
-  private bucketOf({ nameLow, query }: Question): number {
-    return tagOf(nameLow, questionKey(query)) & (this.buckets.length - 1);
   }
 }

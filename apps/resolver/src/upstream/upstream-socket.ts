@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from '@weir/ops';
-import type { InFlight } from './in-flight.js';
+import type { InFlight, QuerySocket } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
@@ -18,7 +18,7 @@ export interface UpstreamSocketEvents {
  * A UDP socket on a random port of its own, connected to one upstream: the kernel passes on what comes from that peer only. Knows the
  * queries that wait for an answer here, by id.
  */
-export class UpstreamSocket {
+export class UpstreamSocket implements QuerySocket {
   /** Queries sent; a socket retires after a number of them, so that its port does not stay the same for long. */
   sent = 0;
   private readonly waiting = new Map<number, InFlight>();

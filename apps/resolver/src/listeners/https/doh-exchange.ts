@@ -1,5 +1,7 @@
 import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
-import { Dropped, type QueryCounters, Transport } from '../../metrics/query-counters.js';
+import type { QueryCounters } from '../../metrics/query-counters.js';
+import { Dropped } from '../../query/drop-reason.js';
+import { Transport } from '../../query/transport.js';
 import type { Exchange, ReplyPath } from '../../query/exchange.js';
 import { answerHeaders, errorHeaders } from './doh-request.js';
 import type { HttpCall } from './http-call.js';

@@ -1,9 +1,10 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { Dropped, type QueryCounters } from '../../metrics/query-counters.js';
+import type { QueryCounters } from '../../metrics/query-counters.js';
+import { Dropped } from '../../query/drop-reason.js';
 import type { Exchange } from '../../query/exchange.js';
-import type { QueryHandler } from '../../query-path/query-path.js';
+import type { QueryHandler } from '../../query/query-handler.js';
 import { DohExchange } from './doh-exchange.js';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
 import { Http2Call, type HttpCall } from './http-call.js';

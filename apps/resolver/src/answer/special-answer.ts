@@ -8,7 +8,7 @@ import {
   writeNegativeAnswer,
   writeZoneAnswer,
 } from '@weir/dns-wire';
-import { Special } from './zones.js';
+import { Special } from '../special/zones.js';
 
 /** TTL of everything here (RFC 6303 §3). */
 const TTL_SECONDS = 10_800;
@@ -45,11 +45,4 @@ export function writeSpecialAnswer(
     case Special.empty:
       return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
   }
-}
-
-/** Offset in the message of the part of the qname that is `labels` long. @param nameLabels of the whole qname */
-export function offsetOfSuffix(bytes: Uint8Array, nameLabels: number, labels: number): number {
-  let at = HEADER_BYTES;
-  for (let skip = nameLabels - labels; skip > 0; skip--) at += bytes[at] + 1;
-  return at;
 }

@@ -1,0 +1,59 @@
+import { Type } from '@weir/dns-wire';
+import { type Decision, Verdict } from '@weir/policy';
+import type { Exchange } from '../query/exchange.js';
+import { SpecialMatch } from '../special/special-match.js';
+import type { SpecialNames } from '../special/special-names.js';
+import { Special } from '../special/zones.js';
+import { Action } from './action.js';
+import { Access, type PolicyLookup } from './policy-lookup.js';
+
+export interface QueryDeciderOptions {
+  readonly policyLookup: PolicyLookup;
+  /** Names by which clients look for another resolver. They are answered here whatever the policy says. */
+  readonly discoveryNames: SpecialNames;
+  /** Names that are answered here when the policy permits them. */
+  readonly localNames: SpecialNames;
+  /** Whether the resolver is ready, for health checks that ask for the readiness name. */
+  readonly isReady: () => boolean;
+}
+
+/** Decides what to do with a query. Allocates nothing. */
+export class QueryDecider {
+  /** What the policy says about the last query. */
+  readonly decision: Decision;
+  /** After `Action.answerSpecial`: the special name. */
+  readonly specialMatch = new SpecialMatch();
+
+  constructor(private readonly options: QueryDeciderOptions) {
+    this.decision = options.policyLookup.decision;
+  }
+
+  /**
+   * The order of the checks is that of decisions §7, §8 and §9: first clients that are refused, then names that no
+   * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
+   */
+  decide(exchange: Exchange): Action {
+    const { policyLookup, discoveryNames } = this.options;
+    const access = policyLookup.lookUp(exchange);
+    if (access === Access.refused) return Action.refuse;
+    if (access === Access.notReady) return Action.notReady;
+    const { bytes, query } = exchange;
+    const { specialMatch } = this;
+    if (specialMatch.find(discoveryNames, bytes, policyLookup.hashes)) {
+      policyLookup.overrule();
+      return Action.answerSpecial;
+    }
+    if (this.decision.verdict === Verdict.block) return Action.block;
+    if (query.qtype === Type.any) return Action.answerAny;
+    const isLocal = specialMatch.find(this.options.localNames, bytes, policyLookup.hashes);
+    return isLocal ? this.decideLocal() : Action.resolve;
+  }
+
+  private decideLocal(): Action {
+    if (this.specialMatch.special !== Special.ready || this.options.isReady()) {
+      return Action.answerSpecial;
+    }
+    this.options.policyLookup.clear();
+    return Action.notReady;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Exchange } from '../query/exchange.js';
+import { type Question, questionKey, tagOf } from '../query/question.js';
+import { InFlight, NO_REFUSAL } from './in-flight.js';
+
+/** The questions in flight: at most `capacity`, each once, entries reused. */
+export class InFlightPool {
+  private readonly free: InFlight[] = [];
+  private readonly active: InFlight[] = [];
+  private readonly buckets: (InFlight | null)[];
+
+  constructor(private readonly capacity: number) {
+    const count = 2 ** Math.ceil(Math.log2(capacity * 2));
+    this.buckets = Array.from({ length: count }, () => null);
+  }
+
+  get size(): number {
+    return this.active.length;
+  }
+
+  at(position: number): InFlight {
+    return this.active[position];
+  }
+
+  /** The entry that asks the question, or null. */
+  find(question: Question): InFlight | null {
+    let entry = this.buckets[this.bucketOf(question)];
+    while (entry !== null && !entry.asks(question)) entry = entry.nextInBucket;
+    return entry;
+  }
+
+  /** @returns an entry with a copy of the question, which none has yet, or null when all are in use. */
+  take(exchange: Exchange): InFlight | null {
+    if (this.active.length >= this.capacity) return null;
+    const entry = this.free.pop() ?? new InFlight();
+    entry.exchange.keep(exchange);
+    entry.position = this.active.length;
+    entry.tries = 0;
+    entry.refusalRcode = NO_REFUSAL;
+    this.active.push(entry);
+    const bucket = this.bucketOf(entry.exchange);
+    entry.nextInBucket = this.buckets[bucket];
+    this.buckets[bucket] = entry;
+    return entry;
+  }
+
+  /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
+  end(entry: InFlight): void {
+    for (let i = 0; i < entry.tries; i++) entry.endTry(i);
+    entry.generation++;
+    this.unlink(entry);
+    const last = this.active.pop();
+    if (last !== undefined && last !== entry) {
+      this.active[entry.position] = last;
+      last.position = entry.position;
+    }
+    entry.position = -1;
+  }
+
+  release(entry: InFlight): void {
+    this.free.push(entry);
+  }
+
+  private unlink(entry: InFlight): void {
+    const bucket = this.bucketOf(entry.exchange);
+    let before = this.buckets[bucket];
+    if (before === entry) {
+      this.buckets[bucket] = entry.nextInBucket;
+      return;
+    }
+    while (before !== null && before.nextInBucket !== entry) before = before.nextInBucket;
+    if (before !== null) before.nextInBucket = entry.nextInBucket;
+  }
+
+  private bucketOf({ nameLow, query }: Question): number {
+    return tagOf(nameLow, questionKey(query)) & (this.buckets.length - 1);
+  }
+}
