@@ -35,14 +35,14 @@ const PRIVATE_NETWORKS = [
 ];
 
 const MAX_UPSTREAMS = 16;
-const LONGEST_BLOCK_TTL = 86_400;
-const LARGEST_CACHE_MB = 4096;
-const HIGHEST_MIN_TTL = 3600;
+const MAX_BLOCK_TTL = 86_400;
+const MAX_CACHE_MB = 4096;
+const MAX_MIN_TTL = 3600;
 /** RFC 2181 §8. */
-const HIGHEST_TTL = 2 ** 31 - 1;
-const HIGHEST_RATE = 1_000_000;
-const MOST_CONNECTIONS = 1024;
-const HIGHEST_SAMPLING = 1_000_000;
+const MAX_TTL = 2 ** 31 - 1;
+const MAX_RATE = 1_000_000;
+const MAX_CONNECTIONS = 1024;
+const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
   type: 'object',
@@ -120,21 +120,21 @@ export const SCHEMA = {
       valueSchema: PAGE_ADDRESSES,
     },
   ),
-  BLOCK_TTL: integer(0, LONGEST_BLOCK_TTL, {
+  BLOCK_TTL: integer(0, MAX_BLOCK_TTL, {
     description: 'TTL of the answer for a blocked name, in seconds.',
     default: '10',
   }),
-  CACHE_SIZE_MB: integer(1, LARGEST_CACHE_MB, {
+  CACHE_SIZE_MB: integer(1, MAX_CACHE_MB, {
     description: 'Memory for the cache of upstream answers, in MiB.',
     default: '64',
   }),
-  CACHE_MIN_TTL: integer(0, HIGHEST_MIN_TTL, {
+  CACHE_MIN_TTL: integer(0, MAX_MIN_TTL, {
     description:
       'Seconds that an answer is kept at least, whatever its TTL; one with a TTL of 0 is never kept.',
     default: '0',
   }),
   CACHE_MAX_TTL: optional(
-    integer(1, HIGHEST_TTL, {
+    integer(1, MAX_TTL, {
       description:
         'Highest TTL, in seconds, that an answer is kept or handed on with; it counts more than CACHE_MIN_TTL. Unset: as the upstream says.',
     }),
@@ -144,17 +144,17 @@ export const SCHEMA = {
       'Whether the targets of CNAME, HTTPS and SVCB records are judged like the queried name.',
     default: 'true',
   }),
-  CLIENT_QUERY_RATE: integer(0, HIGHEST_RATE, {
+  CLIENT_QUERY_RATE: integer(0, MAX_RATE, {
     description:
       'Queries that one subscriber gets answered in a second; more are dropped. A subscriber is a NAPT range, else an IPv4 address, or the IPv6 network of /48 or longer that has a profile, else a /64. 0: any number.',
     default: '0',
   }),
-  CLIENT_ERROR_RATE: integer(0, HIGHEST_RATE, {
+  CLIENT_ERROR_RATE: integer(0, MAX_RATE, {
     description:
       'FORMERR, NOTIMP, BADVERS and REFUSED that one subscriber gets over UDP in a second, so that nobody is flooded with them in the name of others. 0: any number.',
     default: '50',
   }),
-  CLIENT_TCP_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
+  CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
     description: 'TCP connections, those of TLS and HTTPS included, that one subscriber may have.',
     default: '128',
   }),
@@ -176,7 +176,7 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
-  QUERY_LOG_SAMPLING: integer(0, HIGHEST_SAMPLING, {
+  QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One answered query in so many is logged on standard output, without the client: 1 all, 0 none. When the reader is too slow lines are lost and counted, queries do not wait.',
     default: '0',

@@ -12,7 +12,11 @@ import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
-import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
+import {
+  type BoundAddresses,
+  Listeners,
+  type ListenersConfiguration,
+} from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -59,8 +63,8 @@ export interface DnsServiceOptions {
   readonly monotonicMs?: () => number;
   /** See `ForwarderOptions`. */
   readonly forwarding?: {
-    readonly tryMs?: number;
-    readonly patienceMs?: number;
+    readonly attemptTimeoutMs?: number;
+    readonly queryTimeoutMs?: number;
     readonly capacity?: number;
     readonly waitingCapacity?: number;
   };
@@ -73,16 +77,16 @@ const DRAIN_CHECK_MS = 10;
 const MEBIBYTE = 2 ** 20;
 
 /** Least time between two lines about the same trouble. */
-const QUIET_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 const elapsedMs = (): number => performance.now();
 
 /** `report` at most once in a while: whoever causes trouble by the thousand must not fill the disk. */
-function seldom<T>(report: (trouble: T) => void): (trouble: T) => void {
+function throttled<T>(report: (trouble: T) => void): (trouble: T) => void {
   let quietUntilMs = 0;
   return (trouble) => {
     if (elapsedMs() < quietUntilMs) return;
-    quietUntilMs = elapsedMs() + QUIET_MS;
+    quietUntilMs = elapsedMs() + LOG_INTERVAL_MS;
     report(trouble);
   };
 }
@@ -122,7 +126,7 @@ export class DnsService {
       maxTtlSeconds,
     );
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
-    const onDefect = seldom((error: unknown) => {
+    const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
     const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
@@ -179,9 +183,9 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
-      outcome: path,
+      events: path,
       nowMs: monotonicMs,
-      onState: ({ name }, answers) => {
+      onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');
       },
@@ -193,14 +197,14 @@ export class DnsService {
       subscriber,
       nowMs: monotonicMs,
       log,
-      onFault: seldom((error: Error) => {
+      onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'error of a listening socket');
       }),
     });
   }
 
   /** Opens upstream sockets, then listens. @throws StartError when a port is taken. */
-  async start(): Promise<Bound> {
+  async start(): Promise<BoundAddresses> {
     await this.forwarder.open();
     try {
       return await this.listeners.start();

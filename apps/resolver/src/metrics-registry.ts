@@ -27,7 +27,7 @@ type Counts = Iterable<readonly [Labels, number]>;
 /** What becomes of tries at an upstream: name of the label value and of the counter. */
 const UPSTREAM_RESULTS = {
   answered: 'answers',
-  refused: 'refusals',
+  refused: 'errors',
   timed_out: 'timeouts',
   failed: 'failures',
 } as const satisfies Record<string, keyof UpstreamCounters>;
@@ -125,7 +125,7 @@ export function createRegistry({
     'error_hints_total',
     'Errors over the limit that were answered with how to get them: over TCP, or with a cookie',
     [],
-    () => [[{}, limits.hints]],
+    () => [[{}, limits.slips]],
   );
   counter('overloads_total', 'Queries turned away with too many in flight', [], () => [
     [{}, forwarder.overloads],
@@ -137,7 +137,7 @@ export function createRegistry({
   gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
   if (queryLog !== null) {
     counter('query_log_total', 'Queries that were to be logged', ['result'], () => [
-      [{ result: 'written' }, queryLog.noted - queryLog.dropped],
+      [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
       [{ result: 'lost' }, queryLog.dropped],
     ]);
   }

@@ -3,13 +3,13 @@ import { followPolicy } from '@weir/policy-feed';
 import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import type { Bound } from './listeners/listeners.js';
+import type { BoundAddresses } from './listeners/listeners.js';
 import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver extends Service {
   /** Where DNS is answered. */
-  readonly dns: Bound;
+  readonly dns: BoundAddresses;
   readonly opsPort: number;
   /** Resolves when the first configuration is in force and at the head. */
   readonly ready: Promise<void>;

@@ -13,7 +13,7 @@ export class ClientConnections {
   ) {}
 
   /** Counts one more. @returns what to `leave` by; null, and nothing is counted, when it is one too many. */
-  enter(client: Client): string | null {
+  acquire(client: Client): string | null {
     const { subscriber } = this;
     subscriber.identify(client);
     const name = `${subscriber.first} ${subscriber.second}`;
@@ -24,7 +24,7 @@ export class ClientConnections {
   }
 
   /** One that has entered is closed. */
-  leave(name: string): void {
+  release(name: string): void {
     const left = (this.counts.get(name) ?? 1) - 1;
     if (left === 0) this.counts.delete(name);
     else this.counts.set(name, left);

@@ -8,6 +8,6 @@ export {
   PARTIAL_PROXY_HEADER,
   readProxyHeader,
 } from './proxy-header.js';
-export { ProxyPreface, type ProxyPrefaceOptions } from './proxy-preface.js';
+export { ProxyHeaderReader, type ProxyHeaderReaderOptions } from './proxy-header-reader.js';
 export { RateTable } from './rate-table.js';
 export { SubscriberKey } from './subscriber-key.js';

@@ -13,7 +13,7 @@ import { crc32c } from './crc32c.js';
 const SIGNATURE = Uint8Array.of(13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10);
 const FIXED_BYTES = 16;
 /** More of TLVs than any balancer sends. */
-const LONGEST_BYTES = 4096;
+const MAX_BYTES = 4096;
 
 const LOCAL = 0x20;
 const PROXY = 0x21;
@@ -40,14 +40,14 @@ export function readProxyHeader(bytes: Uint8Array, length: number, client: Clien
   if (!mayBeProxyHeader(bytes, length)) return BAD_PROXY_HEADER;
   if (length < FIXED_BYTES) return PARTIAL_PROXY_HEADER;
   const end = FIXED_BYTES + readUint16(bytes, 14);
-  if (end > LONGEST_BYTES) return BAD_PROXY_HEADER;
+  if (end > MAX_BYTES) return BAD_PROXY_HEADER;
   if (length < end) return PARTIAL_PROXY_HEADER;
   // Of LOCAL all the rest is to be ignored, the family too.
   if (bytes[12] === LOCAL) return end;
   const addressBytes = addressBytesOf(bytes[13]);
   const tlvs = FIXED_BYTES + addressBytes;
   if (bytes[12] !== PROXY || addressBytes < 0 || tlvs > end) return BAD_PROXY_HEADER;
-  if (!areTlvsSound(bytes, tlvs, end)) return BAD_PROXY_HEADER;
+  if (!areTlvsValid(bytes, tlvs, end)) return BAD_PROXY_HEADER;
   if (addressBytes === IPV4_BYTES) {
     client.setIpv4(readUint32(bytes, FIXED_BYTES), readUint16(bytes, FIXED_BYTES + 8));
   } else if (addressBytes === IPV6_BYTES) {
@@ -80,7 +80,7 @@ function addressBytesOf(familyAndTransport: number): number {
 }
 
 /** Whether TLVs fill the rest of the header exactly, and the checksum among them, if any, is that of the header (§2.2.3). */
-function areTlvsSound(bytes: Uint8Array, tlvs: number, end: number): boolean {
+function areTlvsValid(bytes: Uint8Array, tlvs: number, end: number): boolean {
   let at = tlvs;
   while (at + TLV_HEADER_BYTES <= end) {
     const value = at + TLV_HEADER_BYTES;

@@ -24,7 +24,7 @@ export class RateTable {
    * @param first @param second a key whose bits nobody can choose (`SubscriberKey`), signed
    * @returns whether the subscriber has done at most `most` in this second
    */
-  admits(first: number, second: number, nowSeconds: number, most: number): boolean {
+  allows(first: number, second: number, nowSeconds: number, most: number): boolean {
     const { slots } = this;
     const at = this.slotOf(first, second, nowSeconds);
     if (slots[at] !== first || slots[at + 1] !== second || slots[at + SECOND] !== nowSeconds) {

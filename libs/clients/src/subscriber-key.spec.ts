@@ -98,13 +98,13 @@ describe('SubscriberKey', () => {
     const table = new RateTable(4096);
     const key = new SubscriberKey({ policy: null }, 12_345);
     const client = new ClientAddress();
-    const admits = (i: number) => {
+    const allows = (i: number) => {
       client.setIpv4(0x0a00_0000 + i, 1);
       key.identify(client);
-      return table.admits(key.first, key.second, 1, 1);
+      return table.allows(key.first, key.second, 1, 1);
     };
-    for (let i = 0; i < 1000; i++) admits(i);
-    const known = Array.from({ length: 1000 }, (_, i) => admits(i));
+    for (let i = 0; i < 1000; i++) allows(i);
+    const known = Array.from({ length: 1000 }, (_, i) => allows(i));
     expect(known.filter((admitted) => admitted).length).toBeLessThan(20);
   });
 });

@@ -4,7 +4,7 @@ import { type Client, MatchedBy, type PolicySource, SubscriberMatch } from '@wei
  * Prefixes that a provider gives to one subscriber (RFC 6177 §2): a shorter one is a pool of many, in which whoever has one
  * address has its /64.
  */
-const SHORTEST_SITE = 48;
+const MIN_SITE_PREFIX = 48;
 const LAN_BITS = 64;
 
 /**
@@ -43,7 +43,7 @@ export class SubscriberKey {
   }
 
   private addPrefix(words: Uint32Array, prefixLength: number): void {
-    const bits = prefixLength >= SHORTEST_SITE ? prefixLength : LAN_BITS;
+    const bits = prefixLength >= MIN_SITE_PREFIX ? prefixLength : LAN_BITS;
     for (let word = 0; word < 4; word++) {
       const left = bits - word * 32;
       const mask = left >= 32 ? -1 : left <= 0 ? 0 : -1 << (32 - left);
@@ -53,13 +53,13 @@ export class SubscriberKey {
   }
 
   private add(word: number): void {
-    this.first = scramble(this.first ^ word);
-    this.second = scramble((this.second ^ word) + this.first);
+    this.first = mix(this.first ^ word);
+    this.second = mix((this.second ^ word) + this.first);
   }
 }
 
 /** The finaliser of MurmurHash3: each bit of the word changes half of the result's. */
-function scramble(word: number): number {
+function mix(word: number): number {
   let hash = word | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);

@@ -80,7 +80,7 @@ describe('writeBlockAnswer', () => {
     const asked = new Query();
     const packet = encodeQuery(name, 28, { udpBytes: 512 });
     parseQuery(packet, packet.length, asked);
-    asked.answersCookie = true;
+    asked.hasAnswerCookie = true;
     const out = new Uint8Array(600);
     const length = writeBlockAnswer(out, packet, asked, IPV4, addresses, 10);
     expect(length).toBe(512);
@@ -107,7 +107,7 @@ describe('writeEmptyAnswer', () => {
     const cookie = Uint8Array.from({ length: 24 }, (_, i) => i);
     for (const ede of [Ede.none, Ede.other]) {
       const bytes = answer(packet, (out, from, asked) => {
-        asked.answersCookie = true;
+        asked.hasAnswerCookie = true;
         asked.cookie.set(cookie);
         return writeEmptyAnswer(out, from, asked, Rcode.badCookie, ede);
       });
@@ -120,8 +120,8 @@ describe('writeEmptyAnswer', () => {
   it('pads to a multiple of 468 bytes with zeros (RFC 8467 §4.1), where there is room', () => {
     const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
     parseQuery(packet, packet.length, query);
-    query.padsAnswer = true;
-    query.answersCookie = true;
+    query.isAnswerPadded = true;
+    query.hasAnswerCookie = true;
     out.fill(0xee);
     expect(writeEmptyAnswer(out, packet, query, Rcode.noError, Ede.other)).toBe(468);
     const { opt, trailing, ede } = decodeMessage(out.subarray(0, 468));

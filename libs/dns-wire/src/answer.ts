@@ -50,7 +50,7 @@ export function writeEmptyAnswer(
   rcode: number,
   ede: number,
 ): number {
-  return writeOpt(out, writeHead(out, bytes, query, rcode), query, rcode, ede);
+  return writeOpt(out, writeHeaderAndQuestion(out, bytes, query, rcode), query, rcode, ede);
 }
 
 /** `writeAddressAnswer` with EDE 17 Filtered. */
@@ -80,7 +80,7 @@ export function writeAddressAnswer(
   ttlSeconds: number,
   ede: number,
 ): number {
-  let end = writeHead(out, bytes, query, Rcode.noError);
+  let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   if (query.qtype === Type.a && ipv4.length > 0) {
     end = writeAddresses(out, end, Type.a, ipv4, IPV4_BYTES, ttlSeconds);
   } else if (query.qtype === Type.aaaa && ipv6.length > 0) {
@@ -105,7 +105,7 @@ export function writeNegativeAnswer(
   zoneOffset: number,
   ttlSeconds: number,
 ): number {
-  const head = writeHead(out, bytes, query, rcode);
+  const head = writeHeaderAndQuestion(out, bytes, query, rcode);
   const end = writeSoa(out, head, zoneOffset, ttlSeconds);
   writeUint16(out, NSCOUNT_OFFSET, 1);
   return writeOpt(out, end, query, rcode, Ede.none);
@@ -122,7 +122,7 @@ export function writeZoneAnswer(
   if (qtype !== Type.soa && qtype !== Type.ns) {
     return writeNegativeAnswer(out, bytes, query, Rcode.noError, HEADER_BYTES, ttlSeconds);
   }
-  let end = writeHead(out, bytes, query, Rcode.noError);
+  let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   if (qtype === Type.soa) {
     end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
   } else {
@@ -141,7 +141,7 @@ export function writeAnyAnswer(
   query: Query,
   ttlSeconds: number,
 ): number {
-  const head = writeHead(out, bytes, query, Rcode.noError);
+  const head = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   const rdata = writeRecordFixed(out, head, Type.hinfo, ttlSeconds, ANY_HINFO.length);
   copyBytes(ANY_HINFO, 0, out, rdata, ANY_HINFO.length);
   writeUint16(out, ANCOUNT_OFFSET, 1);
@@ -155,13 +155,18 @@ export function writeTruncatedAnswer(
   query: Query,
   rcode: number,
 ): number {
-  const end = writeHead(out, bytes, query, rcode);
+  const end = writeHeaderAndQuestion(out, bytes, query, rcode);
   writeUint16(out, FLAGS_OFFSET, readUint16(out, FLAGS_OFFSET) | Flag.tc);
   return writeOpt(out, end, query, rcode, Ede.none);
 }
 
 /** Header and the question as it was asked, if there is a usable one. Opcode, RD and CD follow the query, RA is set. */
-export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcode: number): number {
+export function writeHeaderAndQuestion(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+): number {
   const flags = query.flags & (Flag.opcode | Flag.rd | Flag.cd);
   writeUint16(out, 0, query.id);
   writeUint16(out, FLAGS_OFFSET, flags | Flag.qr | Flag.ra | (rcode & Flag.rcode));

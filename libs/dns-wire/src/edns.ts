@@ -2,15 +2,15 @@ import { copyBytes, readUint16 } from './bytes.js';
 import {
   CLIENT_COOKIE_BYTES,
   Ede,
-  LONGEST_COOKIES_BYTES,
+  MAX_COOKIES_BYTES,
   OPTION_COOKIE,
   OPTION_EDE,
   OPTION_HEADER_BYTES,
-  SHORTEST_COOKIES_BYTES,
+  MIN_COOKIES_BYTES,
 } from './protocol.js';
 
 /** Whether the options fill the rdata of an OPT record exactly: code, length, data (RFC 6891 §6.1.2). */
-export function areOptionsSound(bytes: Uint8Array, rdata: number, end: number): boolean {
+export function areOptionsValid(bytes: Uint8Array, rdata: number, end: number): boolean {
   let at = rdata;
   while (at + OPTION_HEADER_BYTES <= end) at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2);
   return at === end;
@@ -44,7 +44,7 @@ export function readCookie(bytes: Uint8Array, rdata: number, end: number, out: U
   for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
     if (readUint16(bytes, at) !== OPTION_COOKIE) continue;
     const size = readUint16(bytes, at + 2);
-    const hasBoth = size >= SHORTEST_COOKIES_BYTES && size <= LONGEST_COOKIES_BYTES;
+    const hasBoth = size >= MIN_COOKIES_BYTES && size <= MAX_COOKIES_BYTES;
     if (size !== CLIENT_COOKIE_BYTES && !hasBoth) return BAD_COOKIE_LENGTH;
     copyBytes(bytes, at + OPTION_HEADER_BYTES, out, 0, size);
     return size;

@@ -12,7 +12,7 @@ import {
   NSCOUNT_OFFSET,
   OPT_FIXED_BYTES,
   QDCOUNT_OFFSET,
-  TTL_SIGN,
+  TTL_HIGH_BIT,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
@@ -94,7 +94,7 @@ function capTtls(out: Uint8Array, response: Response, ttlCapSeconds: number): vo
   for (let i = 0; i < ttlCount; i++) {
     const at = ttlOffsets[i];
     const ttl = readUint32(out, at);
-    if (ttl >= TTL_SIGN) writeUint32(out, at, 0);
+    if (ttl >= TTL_HIGH_BIT) writeUint32(out, at, 0);
     else if (ttl > ttlCapSeconds) writeUint32(out, at, ttlCapSeconds);
   }
 }

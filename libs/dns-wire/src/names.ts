@@ -11,7 +11,7 @@ const MAX_POINTERS = 127;
  * End of an uncompressed wire name (RFC 1035 §3.1) of at most 255 bytes.
  * @returns the offset after the root's byte, or `BAD_NAME`; a compression pointer is one.
  */
-export function skipPlainName(bytes: Uint8Array, length: number, offset: number): number {
+export function skipUncompressedName(bytes: Uint8Array, length: number, offset: number): number {
   const limit = Math.min(length, offset + MAX_NAME_BYTES);
   let at = offset;
   while (at < limit) {
@@ -79,17 +79,17 @@ export function expandName(
  * Presentation form (RFC 1035 §5.1) of the sound, uncompressed wire name at `offset`, without the trailing dot but for the root: what is
  * no letter, digit, `-` or `_` becomes `\\ddd`.
  */
-export function presentName(bytes: Uint8Array, offset: number): string {
+export function formatName(bytes: Uint8Array, offset: number): string {
   if (bytes[offset] === 0) return '.';
   let text = '';
   for (let at = offset; bytes[at] !== 0; at += bytes[at] + 1) {
     if (at !== offset) text += '.';
-    for (let i = at + 1; i <= at + bytes[at]; i++) text += presentByte(bytes[i]);
+    for (let i = at + 1; i <= at + bytes[at]; i++) text += formatByte(bytes[i]);
   }
   return text;
 }
 
-function presentByte(byte: number): string {
+function formatByte(byte: number): string {
   const character = String.fromCharCode(byte);
   return /[\w-]/.test(character) ? character : `\\${String(byte).padStart(3, '0')}`;
 }

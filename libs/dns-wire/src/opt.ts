@@ -24,7 +24,7 @@ export function optBytes(query: Query, ede: number): number {
 }
 
 function optionBytes(query: Query, ede: number): number {
-  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.answersCookie ? COOKIE_BYTES : 0);
+  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.hasAnswerCookie ? COOKIE_BYTES : 0);
 }
 
 /**
@@ -53,12 +53,12 @@ export function writeOpt(
     writeUint16(out, at, ede);
     at += EDE_BYTES - OPTION_HEADER_BYTES;
   }
-  if (query.answersCookie) {
+  if (query.hasAnswerCookie) {
     at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);
     copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
     at += ANSWER_COOKIE_BYTES;
   }
-  if (query.padsAnswer) at = writePadding(out, at);
+  if (query.isAnswerPadded) at = writePadding(out, at);
   writeUint16(out, end + 9, at - end - OPT_FIXED_BYTES);
   return at;
 }

@@ -91,7 +91,7 @@ export const CLASSIC_UDP_BYTES = 512;
 /** Largest answer over UDP at all, and what this side offers: no fragments on any usual path (DNS flag day 2020). */
 export const EDNS_UDP_BYTES = 1232;
 /** A TTL with this bit is taken as 0 (RFC 2181 §8). */
-export const TTL_SIGN = 0x8000_0000;
+export const TTL_HIGH_BIT = 0x8000_0000;
 
 /** Largest message over TCP: its length has two bytes (RFC 1035 §4.2.2). */
 export const MAX_MESSAGE_BYTES = 65_535;
@@ -111,8 +111,8 @@ export const PADDING_BLOCK_BYTES = 468;
 export const CLIENT_COOKIE_BYTES = 8;
 export const ANSWER_COOKIE_BYTES = 24;
 /** A server's cookie is of 8 to 32 bytes, so both are of 16 to 40. */
-export const SHORTEST_COOKIES_BYTES = 16;
-export const LONGEST_COOKIES_BYTES = 40;
+export const MIN_COOKIES_BYTES = 16;
+export const MAX_COOKIES_BYTES = 40;
 
 /** INFO-CODEs of Extended DNS Errors (RFC 8914 §4). */
 export const Ede = {

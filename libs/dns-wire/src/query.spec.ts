@@ -176,7 +176,7 @@ describe('parseQuery', () => {
     expect(query).toMatchObject({ hasEdns: true, cookieBytes: 0, hasPadding: false });
     const padded = { ...message, additionals: [opt(1232, 0, option(12, [0, 0]))] };
     expect(parse(encodeMessage(padded))).toBe(QueryStatus.ok);
-    expect(query).toMatchObject({ hasPadding: true, padsAnswer: false });
+    expect(query).toMatchObject({ hasPadding: true, isAnswerPadded: false });
   });
 
   it('reads the first COOKIE option (RFC 7873 §4), and refuses lengths that there are not (§5.2.2)', () => {
@@ -187,7 +187,7 @@ describe('parseQuery', () => {
     };
     for (const size of [8, 16, 24, 40]) {
       expect(parse(withCookie(size))).toBe(QueryStatus.ok);
-      expect(query).toMatchObject({ cookieBytes: size, answersCookie: false });
+      expect(query).toMatchObject({ cookieBytes: size, hasAnswerCookie: false });
       expect([...query.cookie.slice(0, size)].at(-1)).toBe(size);
       expect(parse(withCookie(size, []))).toBe(QueryStatus.cookieOnly);
       const copy = new Query();

@@ -1,6 +1,6 @@
 import { copyBytes, readUint16 } from './bytes.js';
-import { areOptionsSound, BAD_COOKIE_LENGTH, hasOption, readCookie } from './edns.js';
-import { BAD_NAME, skipName, skipPlainName } from './names.js';
+import { areOptionsValid, BAD_COOKIE_LENGTH, hasOption, readCookie } from './edns.js';
+import { BAD_NAME, skipName, skipUncompressedName } from './names.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -12,7 +12,7 @@ import {
   FLAGS_OFFSET,
   HEADER_BYTES,
   LAST_META_TYPE,
-  LONGEST_COOKIES_BYTES,
+  MAX_COOKIES_BYTES,
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
@@ -56,14 +56,14 @@ export class Query {
   cookieBytes = 0;
   /**
    * The client's cookie in the first 8 bytes, the server's behind it. Whoever holds the secret puts the one to answer with in its
-   * place, so that 24 bytes are to be sent, and says so in `answersCookie`.
+   * place, so that 24 bytes are to be sent, and says so in `hasAnswerCookie`.
    */
-  readonly cookie = new Uint8Array(LONGEST_COOKIES_BYTES);
-  answersCookie = false;
+  readonly cookie = new Uint8Array(MAX_COOKIES_BYTES);
+  hasAnswerCookie = false;
   /** Whether the query has a PADDING option (RFC 7830). */
   hasPadding = false;
   /** Whether the answer is to be padded: nobody can tell it by its size on a way that is encrypted, elsewhere it is a waste. */
-  padsAnswer = false;
+  isAnswerPadded = false;
   /** Whether the server's cookie was given out to this client by who holds the secret: it is at the address it comes from. */
   hasValidCookie = false;
 
@@ -81,11 +81,11 @@ export class Query {
     this.dnssecOk = other.dnssecOk;
     this.udpBytes = other.udpBytes;
     this.cookieBytes = other.cookieBytes;
-    this.answersCookie = other.answersCookie;
+    this.hasAnswerCookie = other.hasAnswerCookie;
     this.hasValidCookie = other.hasValidCookie;
     this.hasPadding = other.hasPadding;
-    this.padsAnswer = other.padsAnswer;
-    copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : LONGEST_COOKIES_BYTES);
+    this.isAnswerPadded = other.isAnswerPadded;
+    copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : MAX_COOKIES_BYTES);
   }
 }
 
@@ -112,10 +112,10 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.dnssecOk = false;
   out.udpBytes = CLASSIC_UDP_BYTES;
   out.cookieBytes = 0;
-  out.answersCookie = false;
+  out.hasAnswerCookie = false;
   out.hasValidCookie = false;
   out.hasPadding = false;
-  out.padsAnswer = false;
+  out.isAnswerPadded = false;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
@@ -125,7 +125,7 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
 /** One question (RFC 9619), its name without pointers. Sets nothing unless it is sound. */
 function parseQuestion(bytes: Uint8Array, length: number, out: Query): boolean {
   if (readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
-  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  const nameEnd = skipUncompressedName(bytes, length, HEADER_BYTES);
   if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
   out.qtype = readUint16(bytes, nameEnd);
   out.qclass = readUint16(bytes, nameEnd + 2);
@@ -156,7 +156,7 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
     if (end > length) return QueryStatus.formErr;
     if (readUint16(bytes, nameEnd) === Type.opt) {
       if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
-      if (!areOptionsSound(bytes, rdata, end)) return QueryStatus.formErr;
+      if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
       out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
       const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;

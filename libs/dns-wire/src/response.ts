@@ -1,6 +1,6 @@
 import { readUint16, readUint32 } from './bytes.js';
-import { areOptionsSound, readEde } from './edns.js';
-import { BAD_NAME, equalsIgnoringCase, skipName, skipPlainName } from './names.js';
+import { areOptionsValid, readEde } from './edns.js';
+import { BAD_NAME, equalsIgnoringCase, skipName, skipUncompressedName } from './names.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -59,7 +59,7 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
   if ((flags & Flag.qr) === 0 || (flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) {
     return false;
   }
-  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  const nameEnd = skipUncompressedName(bytes, length, HEADER_BYTES);
   if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
   out.bytes = bytes;
   out.id = readUint16(bytes, 0);
@@ -152,7 +152,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
     if (end > length) return false;
     if (readUint16(bytes, fixed) === Type.opt) {
       const rdata = fixed + RECORD_FIXED_BYTES;
-      if (hasOpt || fixed !== at + 1 || !areOptionsSound(bytes, rdata, end)) return false;
+      if (hasOpt || fixed !== at + 1 || !areOptionsValid(bytes, rdata, end)) return false;
       hasOpt = true;
       out.additionalCount = i;
       out.rcode |= bytes[fixed + 4] << 4;

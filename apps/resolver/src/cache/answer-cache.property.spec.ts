@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
-import { AnswerCache, Found } from './answer-cache.js';
+import { AnswerCache, CacheResult } from './answer-cache.js';
 
 const DAY = 86_400;
 const out = new Uint8Array(65_535);
@@ -18,7 +18,7 @@ interface Known {
   rcode: number;
 }
 
-/** What the cache should know, in the obvious way and without a bound; it tells states apart, not when to renew. */
+/** What the cache should know, in the obvious way and without a bound; it tells states apart, not when to refresh. */
 class Oracle {
   private readonly known = new Map<Question, Known>();
   private readonly failedAt = new Map<Question, number>();
@@ -85,7 +85,7 @@ function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
       return;
     }
     if (action === 'servfail') {
-      cache.keep(question, responseTo(question, { flags: 0x8182 }), now);
+      cache.put(question, responseTo(question, { flags: 0x8182 }), now);
       oracle.keep(question, { storedAt: now, ttl: 5, mark, count: 0, rcode: Rcode.servFail });
       return;
     }
@@ -96,7 +96,7 @@ function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
     }));
     const message =
       action === 'answer' ? { answers } : { flags: 0x8183, authorities: [soa(ttl, 50)] };
-    cache.keep(question, responseTo(question, message), now);
+    cache.put(question, responseTo(question, message), now);
     const known =
       action === 'answer'
         ? { ttl, count, rcode: 0 }
@@ -116,10 +116,10 @@ function check(
 ): boolean {
   const found = cache.find(question, now);
   const { state, known } = oracle.find(question, now);
-  const isFresh = found === Found.fresh || found === Found.ageing;
-  const isStale = found === Found.stale || found === Found.failing;
+  const isFresh = found === CacheResult.fresh || found === CacheResult.expiring;
+  const isStale = found === CacheResult.stale || found === CacheResult.failing;
   // A bounded cache may have lost what it knew, never more than that.
-  if (isBounded && found === Found.nothing) return false;
+  if (isBounded && found === CacheResult.miss) return false;
   if (isBounded && isFresh && cache.read(question.query).rcode === Rcode.servFail) {
     expect(oracle.hasFailed(question, now)).toBe(true);
     return false;

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
-import { AnswerCache, Found } from './answer-cache.js';
+import { AnswerCache, CacheResult } from './answer-cache.js';
 import { KeyIndex } from './key-index.js';
 
 const SIZE = 256 * 1024;
 
 function keep(cache: AnswerCache, question: Question, ttl = 3600): void {
-  cache.keep(question, responseTo(question, { answers: [a('192.0.2.1', ttl)] }), 0);
+  cache.put(question, responseTo(question, { answers: [a('192.0.2.1', ttl)] }), 0);
 }
 
 /** Asks as a client does: what is not there is fetched. @returns whether it was there. */
 function ask(cache: AnswerCache, question: Question): boolean {
-  const isHit = cache.find(question, 0) !== Found.nothing;
+  const isHit = cache.find(question, 0) !== CacheResult.miss;
   if (!isHit) keep(cache, question);
   return isHit;
 }
@@ -67,7 +67,7 @@ describe('a full cache', () => {
     for (let i = 0; i < 5_000; i++) {
       const question = questionOf(`n${i}.example.com`);
       const answers = Array.from({ length: (i * 7919) % 60 }, () => a('192.0.2.1'));
-      cache.keep(question, responseTo(question, { answers }), 0);
+      cache.put(question, responseTo(question, { answers }), 0);
     }
     expect(cache.usedBytes).toBeLessThanOrEqual(SIZE);
     expect(cache.usedBytes).toBeGreaterThan(SIZE * 0.9);
@@ -78,11 +78,11 @@ describe('a full cache', () => {
     const cache = new AnswerCache(SIZE);
     for (let i = 0; i < 9_000; i++) {
       const question = questionOf(`${i}`);
-      cache.keep(question, responseTo(question, { flags: 0x8182 }), 0);
+      cache.put(question, responseTo(question, { flags: 0x8182 }), 0);
     }
     // 4096 slots, three quarters of them.
     expect(cache.entries).toBeLessThanOrEqual(3072);
-    expect(cache.find(questionOf('8999'), 0)).toBe(Found.fresh);
+    expect(cache.find(questionOf('8999'), 0)).toBe(CacheResult.fresh);
   });
 });
 
@@ -93,7 +93,7 @@ describe('a flood of one name', () => {
     for (let qtype = 1000; qtype < 9000; qtype++) keep(cache, questionOf('www.example.com', qtype));
     const startMs = performance.now();
     for (let qtype = 1000; qtype < 9000; qtype++) {
-      expect(cache.find(questionOf('www.example.com', qtype), 0)).toBe(Found.nothing);
+      expect(cache.find(questionOf('www.example.com', qtype), 0)).toBe(CacheResult.miss);
     }
     expect(performance.now() - startMs).toBeLessThan(5_000);
     expect(new KeyIndex(16).first(0)).toBe(-1);

@@ -1,5 +1,5 @@
 import { equalsIgnoringCase, HEADER_BYTES } from '@weir/dns-wire';
-import { tagOf } from '../query/question.js';
+import { questionTag } from '../query/question.js';
 import { Head, ttlWords, Use } from './entry.js';
 import { GhostTable } from './ghost-table.js';
 import { KeyIndex } from './key-index.js';
@@ -8,18 +8,18 @@ import { RingLog } from './ring-log.js';
 /** One index slot for so many bytes of memory; a usual entry has 100 … 250, and a slot takes eight. */
 const BYTES_PER_SLOT = 64;
 /** One part in ten of the arena is for what is new. */
-const SMALL_SHARE = 10;
+const SMALL_RING_FRACTION = 10;
 /** An entry takes at most this part of the small ring. */
-const LARGEST_SHARE = 4;
+const MAX_ENTRY_FRACTION = 4;
 /** Entries that one eviction may spare before the next goes whatever its hits. It bounds the time that an insertion takes. */
-const MOST_SPARED = 32;
+const MAX_REINSERTIONS = 32;
 /** Hits after which an entry leaves the small ring for the main one. */
-const HITS_TO_STAY = 2;
+const MIN_PROMOTION_FREQUENCY = 2;
 
 /**
  * Entries of different sizes in a fixed piece of memory. When it is full the least useful go, by S3-FIFO (Yang et al., "FIFO Queues are
  * All You Need for Cache Eviction", SOSP 2023): what is new passes a small ring and is dropped at its end unless it was hit twice; what
- * stays, and what comes again soon after it was dropped, goes to the main ring, where every hit spares an entry one round. So
+ * goesToMain, and what comes again soon after it was dropped, goes to the main ring, where every hit spares an entry one round. So
  * a flood of names that are asked once never drives out what is asked often.
  */
 export class AnswerStore {
@@ -37,11 +37,11 @@ export class AnswerStore {
 
   /**
    * @param sizeBytes of all memory together, 64 KiB or more
-   * @param isUseless whether the entry at an offset can be dropped without loss
+   * @param isDisposable whether the entry at an offset can be dropped without loss
    */
   constructor(
     private readonly sizeBytes: number,
-    private readonly isUseless: (offset: number) => boolean,
+    private readonly isDisposable: (offset: number) => boolean,
   ) {
     const slots = 2 ** Math.floor(Math.log2(sizeBytes / BYTES_PER_SLOT));
     this.index = new KeyIndex(slots);
@@ -49,10 +49,10 @@ export class AnswerStore {
     const wordCount = (sizeBytes >> 2) - slots * 2 - slots / 2;
     this.words = new Int32Array(wordCount);
     this.bytes = new Uint8Array(this.words.buffer);
-    const border = Math.floor(wordCount / SMALL_SHARE);
+    const border = Math.floor(wordCount / SMALL_RING_FRACTION);
     this.small = new RingLog(this.words, 0, border);
     this.main = new RingLog(this.words, border, wordCount);
-    this.largestEntry = Math.floor(border / LARGEST_SHARE);
+    this.largestEntry = Math.floor(border / MAX_ENTRY_FRACTION);
   }
 
   get entries(): number {
@@ -73,7 +73,7 @@ export class AnswerStore {
    */
   find(low: number, high: number, key: number, name: Uint8Array, nameBytes: number): number {
     const { index, words, bytes } = this;
-    const tag = tagOf(low, key);
+    const tag = questionTag(low, key);
     for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) {
       const at = index.offsetAt(slot);
       if (words[at + Head.high] !== high || words[at + Head.key] !== key) continue;
@@ -97,11 +97,11 @@ export class AnswerStore {
   allocate(low: number, high: number, key: number, old: number, size: number): number {
     const { words } = this;
     if (old >= 0 && words[old] >= size && words[old] <= size * 2) return old;
-    const tag = tagOf(low, key);
-    const stays = old >= 0 ? this.main.holds(old) : this.ghosts.take(tag);
+    const tag = questionTag(low, key);
+    const goesToMain = old >= 0 ? this.main.holds(old) : this.ghosts.remove(tag);
     if (old >= 0) this.drop(old);
     while (this.index.isFull) this.evict(this.small.used > 0 ? this.small : this.main);
-    const at = this.reserve(stays ? this.main : this.small, size);
+    const at = this.reserve(goesToMain ? this.main : this.small, size);
     words[at + Head.low] = low;
     words[at + Head.high] = high;
     words[at + Head.key] = key;
@@ -110,12 +110,12 @@ export class AnswerStore {
   }
 
   private reserve(ring: RingLog, size: number): number {
-    let spared = 0;
+    let reinsertions = 0;
     for (;;) {
       const at = ring.reserve(size);
       if (at >= 0) return at;
       if (ring === this.small) this.evictSmall();
-      else if (this.evictMain(spared < MOST_SPARED)) spared++;
+      else if (this.evictMain(reinsertions < MAX_REINSERTIONS)) reinsertions++;
     }
   }
 
@@ -133,12 +133,12 @@ export class AnswerStore {
     const { small, main, words } = this;
     const at = small.oldest();
     const size = words[at];
-    if (size > 0 && !this.isUseless(at)) {
-      const stays = (words[at + Head.use] & Use.spared) >= HITS_TO_STAY;
-      const to = stays ? this.reserve(main, size) : main.reserve(size);
+    if (size > 0 && !this.isDisposable(at)) {
+      const goesToMain = (words[at + Head.use] & Use.frequency) >= MIN_PROMOTION_FREQUENCY;
+      const to = goesToMain ? this.reserve(main, size) : main.reserve(size);
       if (to >= 0) {
         this.move(at, to);
-        words[to + Head.use] &= ~Use.spared;
+        words[to + Head.use] &= ~Use.frequency;
         words[at] = -size;
       } else {
         this.ghosts.add(this.tagAt(at));
@@ -147,13 +147,13 @@ export class AnswerStore {
     this.release(small, at);
   }
 
-  /** The oldest of the main ring goes away, or to its young end if it was hit. @returns whether it was spared. */
-  private evictMain(maySpare: boolean): boolean {
+  /** The oldest of the main ring goes away, or to its young end if it was hit. @returns whether it was reinsertions. */
+  private evictMain(mayReinsert: boolean): boolean {
     const { main, words } = this;
     const at = main.oldest();
     const size = words[at];
-    const isHit = size > 0 && (words[at + Head.use] & Use.spared) > 0;
-    if (!isHit || !maySpare || this.isUseless(at)) {
+    const isHit = size > 0 && (words[at + Head.use] & Use.frequency) > 0;
+    if (!isHit || !mayReinsert || this.isDisposable(at)) {
       this.release(main, at);
       return false;
     }
@@ -173,7 +173,7 @@ export class AnswerStore {
   /** Gives the oldest record of a ring back. */
   private release(ring: RingLog, at: number): void {
     if (this.words[at] > 0) {
-      if (!this.isUseless(at)) this.evictions++;
+      if (!this.isDisposable(at)) this.evictions++;
       this.index.remove(this.tagAt(at), at);
     }
     ring.release();
@@ -193,6 +193,6 @@ export class AnswerStore {
   }
 
   private tagAt(at: number): number {
-    return tagOf(this.words[at + Head.low], this.words[at + Head.key]);
+    return questionTag(this.words[at + Head.low], this.words[at + Head.key]);
   }
 }

@@ -24,14 +24,14 @@ export class EntryCodec {
     this.response.bytes = this.messageBytes;
   }
 
-  /** @param lifeSeconds how long the answer is fresh, @param leastTtlSeconds, highestTtlSeconds bounds on the TTLs, the first no more than `lifeSeconds` */
+  /** @param lifeSeconds how long the answer is fresh, @param minTtlSeconds, maxTtlSeconds bounds on the TTLs, the first no more than `lifeSeconds` */
   write(
     at: number,
     response: Response,
     nowSeconds: number,
     lifeSeconds: number,
-    leastTtlSeconds: number,
-    highestTtlSeconds: number,
+    minTtlSeconds: number,
+    maxTtlSeconds: number,
   ): void {
     const { words, bytes } = this.store;
     const { ttlOffsets, ttlCount, recordsEnd } = response;
@@ -47,8 +47,8 @@ export class EntryCodec {
     for (let i = 0; i < ttlCount; i++) {
       const ttlAt = ttlOffsets[i];
       writeUint16(bytes, offsetsAt + i * 2, ttlAt);
-      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), leastTtlSeconds);
-      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, highestTtlSeconds));
+      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), minTtlSeconds);
+      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, maxTtlSeconds));
     }
   }
 

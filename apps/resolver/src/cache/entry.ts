@@ -16,7 +16,7 @@ export const Head = {
   /** Seconds of the cache's clock. */
   storedAt: 4,
   expiresAt: 5,
-  /** While it is before this, the last attempt to renew the entry has just failed. */
+  /** While it is before this, the last attempt to refresh the entry has just failed. */
   retryAt: 6,
   /** Records end at this byte of the message in the upper 16 bits, number of TTLs in the lower. */
   sizes: 7,
@@ -34,12 +34,12 @@ export const Head = {
 /** The word that says how an entry was used. */
 export const Use = {
   /** Two bits: hits not yet paid for by having been spared (S3-FIFO's frequency). */
-  spared: 0b11,
+  frequency: 0b11,
   /** Two bits: hits since it was stored, 3 standing for more. */
   hits: 0b1100,
   oneHit: 0b100,
   /** It is being renewed. */
-  renewing: 0b1_0000,
+  refreshing: 0b1_0000,
   /** The entry is a failure of upstream, not an answer. */
   failure: 0b10_0000,
 } as const;

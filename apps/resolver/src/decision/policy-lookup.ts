@@ -38,16 +38,16 @@ export class PolicyLookup {
   /** Decides about client and qname, and sets the exchange's hash of the qname. */
   lookUp(exchange: Exchange): Access {
     const { bytes, query, client } = exchange;
-    exchange.nameLow = 0;
-    exchange.nameHigh = 0;
+    exchange.nameHashLow = 0;
+    exchange.nameHashHigh = 0;
     if (query.qclass !== CLASS_IN) return this.withoutPolicy(Access.refused);
     const { policy } = this.options.source;
     if (policy === null) return this.withoutPolicy(Access.notReady);
     const { decision, hashes } = this;
     const labels = hashes.compute(bytes, HEADER_BYTES);
     if (labels > 0) {
-      exchange.nameLow = hashes.low[labels - 1] | 0;
-      exchange.nameHigh = hashes.high[labels - 1] | 0;
+      exchange.nameHashLow = hashes.low[labels - 1] | 0;
+      exchange.nameHashHigh = hashes.high[labels - 1] | 0;
     }
     policy.decide(client, hashes, this.options.nowMs(), decision);
     const isServed =

@@ -480,7 +480,7 @@ describe('a client that asks too much', () => {
     expect(decodeMessage(hint)).toMatchObject({ flags: 0x8380, rcode: 0, answers: [] });
     expect(hint.length).toBeLessThanOrEqual(refused.length);
     expect(await silent(server, refused)).toBe(true);
-    expect(service.limits.hints).toBe(1);
+    expect(service.limits.slips).toBe(1);
     expect(await send(refused, 'tcp')).toMatchObject({ rcode: 5 });
     expect(await askTcp('www.example.com', 252)).toMatchObject({ rcode: 4 });
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
@@ -560,7 +560,7 @@ describe('a schedule', () => {
 });
 
 describe('without answers from upstream', () => {
-  const fast = { forwarding: { tryMs: 100, patienceMs: 300 } };
+  const fast = { forwarding: { attemptTimeoutMs: 100, queryTimeoutMs: 300 } };
 
   it('a second upstream is asked', async () => {
     const dead = await UpstreamServer.start(() => null);
@@ -586,7 +586,7 @@ describe('without answers from upstream', () => {
 
   it('too many at once are SERVFAIL', async () => {
     upstream.answer = () => null;
-    const forwarding = { tryMs: 300, patienceMs: 400, capacity: 1 };
+    const forwarding = { attemptTimeoutMs: 300, queryTimeoutMs: 400, capacity: 1 };
     const { ask, service } = await serve(blocking(), {}, { forwarding });
     const first = ask('www.example.com');
     await expect.poll(() => service.forwarder.inFlight).toBe(1);

@@ -13,7 +13,7 @@ const failing =
 const GOOD = { answers: [{ type: 1 }] };
 const SERVFAIL = { rcode: 2, ede: -1 };
 
-const times = { tryMs: 100, refusedPatienceMs: 1_000, patienceMs: 3_000 };
+const times = { attemptTimeoutMs: 100, errorTimeoutMs: 1_000, queryTimeoutMs: 3_000 };
 
 async function taking<T>(what: Promise<T>): Promise<{ outcome: T; tookMs: number }> {
   const startMs = performance.now();
@@ -26,7 +26,7 @@ describe('an upstream that answers with an error', () => {
     const second = await upstream(good);
     const { ask, subject } = await forwarder([first.endpoint, second.endpoint], times);
     expect(await ask()).toMatchObject(GOOD);
-    expect(subject.upstreams[0].counters).toMatchObject({ refusals: 1, answers: 1, failures: 0 });
+    expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, answers: 1, failures: 0 });
   });
 
   it('is not believed over TCP either', async () => {

@@ -7,7 +7,7 @@ import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
 
 /** Where somebody is silent. */
-const HASTY = { tryMs: 100, patienceMs: 300 };
+const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
 
 describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
@@ -36,7 +36,10 @@ describe('Forwarder', () => {
 
   it('moves to other ports after a while, and misses no answer', async () => {
     const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { tryMs: 2_000, patienceMs: 3_000 });
+    const { ask } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
+    });
     for (let i = 0; i < 200; i++) {
       const outcomes = await Promise.all(
         Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
@@ -61,8 +64,8 @@ describe('Forwarder', () => {
   it('asks the next upstream at once when the first is out of reach', async () => {
     const second = await upstream((query) => respond(query));
     const { ask } = await forwarder([await deadEndpoint(), second.endpoint], {
-      tryMs: 2_000,
-      patienceMs: 4_000,
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 4_000,
     });
     const startMs = performance.now();
     for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
@@ -86,8 +89,8 @@ describe('Forwarder', () => {
     let skippedMs = 0;
     const { subject, ask } = await forwarder([slow.endpoint, fast.endpoint], {
       nowMs: () => performance.now() + skippedMs,
-      tryMs: 1_000,
-      patienceMs: 3_000,
+      attemptTimeoutMs: 1_000,
+      queryTimeoutMs: 3_000,
     });
     for (let i = 0; i < 6; i++) await ask();
     expect([slow.asked.length, fast.asked.length]).toEqual([1, 5]);
@@ -101,7 +104,7 @@ describe('Forwarder', () => {
   it('keeps to the order of the configuration among those that are about as fast', async () => {
     const first = await upstream((query) => respond(query));
     const second = await upstream((query) => respond(query));
-    const { ask } = await forwarder([first.endpoint, second.endpoint], { tryMs: 1_000 });
+    const { ask } = await forwarder([first.endpoint, second.endpoint], { attemptTimeoutMs: 1_000 });
     for (let i = 0; i < 10; i++) await ask();
     expect(second.asked).toHaveLength(0);
   });
@@ -136,7 +139,10 @@ describe('Forwarder', () => {
   });
 
   it('fails at once when no upstream can be reached', async () => {
-    const { ask } = await forwarder([await deadEndpoint()], { tryMs: 2_000, patienceMs: 4_000 });
+    const { ask } = await forwarder([await deadEndpoint()], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 4_000,
+    });
     const startMs = performance.now();
     expect(await ask()).toEqual(UNREACHABLE);
     expect(performance.now() - startMs).toBeLessThan(1_000);
@@ -206,7 +212,7 @@ describe('Forwarder', () => {
     const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
     const { ask } = await forwarder([server.endpoint, second.endpoint], {
       ...HASTY,
-      patienceMs: 2_000,
+      queryTimeoutMs: 2_000,
     });
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
@@ -223,7 +229,10 @@ describe('Forwarder', () => {
       return respond(query, { answers: [a('192.0.2.2')] });
     });
     const endpoints = [late.endpoint, truncating.endpoint];
-    const { subject, ask, outcomes } = await forwarder(endpoints, { ...HASTY, patienceMs: 2_000 });
+    const { subject, ask, outcomes } = await forwarder(endpoints, {
+      ...HASTY,
+      queryTimeoutMs: 2_000,
+    });
     expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
     const second = ask('second.example.com');
     await sleep(400);
@@ -266,8 +275,8 @@ describe('Forwarder', () => {
         }),
     );
     const { subject, ask, outcomes, settled } = await forwarder([server.endpoint], {
-      tryMs: 2_000,
-      patienceMs: 3_000,
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
     });
     const all = [ask('www.example.com'), ask('WWW.example.com'), ask('www.Example.com')];
     const others = [ask('www.example.com', 28), ask('www.example.net')];
@@ -314,12 +323,12 @@ describe('Forwarder', () => {
   it('renews for nobody, and lets a client share that', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
     const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
-    expect(subject.renew(exchangeOf('www.example.com'))).toBe(true);
-    expect(subject.renew(exchangeOf('www.example.com'))).toBe(false);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(false);
     expect(subject.waiting).toBe(0);
     await expect.poll(() => settled.length).toBe(1);
     expect(outcomes).toEqual([]);
-    expect(subject.renew(exchangeOf('www.example.com'))).toBe(true);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
     expect(await ask('www.example.com')).toMatchObject({ answers: [{ type: 1 }] });
     expect(settled).toHaveLength(2);
     expect(server.asked).toHaveLength(2);
@@ -338,7 +347,10 @@ describe('Forwarder', () => {
 
   it('keeps answers apart under load', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
-    const { ask } = await forwarder([server.endpoint], { tryMs: 2_000, patienceMs: 3_000 });
+    const { ask } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
+    });
     const names = Array.from({ length: 200 }, (_, i) => `n${i}.example.com`);
     const outcomes = await Promise.all(names.map((name) => ask(name)));
     expect(outcomes.map((outcome) => (outcome as DecodedMessage).questions[0].qname)).toEqual(

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askOneTcp, askTcp, askUdp } from '../testing/client.js';
-import { EchoPath } from '../testing/echo-path.js';
+import { EchoHandler } from '../testing/echo-handler.js';
 import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 
@@ -77,7 +77,7 @@ describe('UdpListener', () => {
   it('says that the port is taken', async () => {
     const { listener, server } = await udp();
     cleanups.push(() => listener.stop());
-    const second = startUdp({}, new EchoPath(), server.port);
+    const second = startUdp({}, new EchoHandler(), server.port);
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
@@ -171,7 +171,7 @@ describe('TcpListener', () => {
   });
 
   it('cuts off a client that does not read its answers', async () => {
-    const { server } = await tcp({}, new EchoPath(60_000));
+    const { server } = await tcp({}, new EchoHandler(60_000));
     const socket = connect({ host: server.address, port: server.port });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => socket.destroy());

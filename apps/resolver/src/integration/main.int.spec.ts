@@ -8,11 +8,11 @@ import { a } from '../query/testing/records.js';
 import { respond } from '../testing/respond.js';
 import { askUdp } from '../testing/client.js';
 import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
-import { activateCatalogue, useSurroundings } from '../testing/surroundings.js';
+import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
 
 const PAGE = 'c0000250';
 
-const around = useSurroundings();
+const around = useResolverEnvironment();
 
 beforeAll(buildResolver);
 

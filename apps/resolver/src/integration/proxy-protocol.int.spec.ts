@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const balancers = new ClientNetworks(['127.0.0.1', '::1']);
+const loadBalancers = new ClientNetworks(['127.0.0.1', '::1']);
 const query = (id: number) => encodeQuery(`n${id}.example.com`, 1, { id });
 const idOf = (bytes: Uint8Array | null) => bytes && decodeMessage(bytes).id;
 
@@ -26,8 +26,8 @@ const CLIENTS: [string, TestProxyHeader, object][] = [
 ];
 
 describe('UdpListener behind a load balancer', () => {
-  async function start(host = '127.0.0.1', from = balancers) {
-    const started = await startUdp({ host, balancers: from });
+  async function start(host = '127.0.0.1', from = loadBalancers) {
+    const started = await startUdp({ host, loadBalancers: from });
     cleanups.push(() => started.listener.stop());
     return started;
   }
@@ -69,7 +69,7 @@ describe('UdpListener behind a load balancer', () => {
 
 describe('StreamListener behind a load balancer', () => {
   async function start(options: Parameters<typeof startTcp>[0] = {}) {
-    const started = await startTcp({ balancers, ...options });
+    const started = await startTcp({ loadBalancers, ...options });
     cleanups.push(() => {
       started.listener.stop();
     });

@@ -121,15 +121,15 @@ describe('the query log', () => {
     const note = { verdict: 0, reason: 0, rcode: 0, source: 0, profileId: 1, nowMs: 0 } as const;
     const total = 3_000;
     for (let i = 0; i < total; i++) {
-      log.note(exchange, note);
+      log.write(exchange, note);
       if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(log.noted).toBe(total);
+    expect(log.sampled).toBe(total);
     expect(log.dropped).toBeGreaterThan(0);
     const reader = await open(fifo, 'r');
     const closed = log.close();
     let text = '';
-    const isWhole = () => text.split('\n').length - 1 === log.noted - log.dropped;
+    const isWhole = () => text.split('\n').length - 1 === log.sampled - log.dropped;
     for await (const chunk of reader.createReadStream({ autoClose: false })) {
       text += String(chunk);
       if (isWhole()) break;

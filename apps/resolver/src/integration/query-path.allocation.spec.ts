@@ -54,7 +54,7 @@ function stage() {
     cache: new AnswerCache(1 << 20),
     upstream: () => ({
       allDown: false,
-      renew: () => false,
+      refresh: () => false,
       forward: (exchange) => {
         const { bytes, query } = exchange;
         const questions = [{ qname: bytes.slice(12, query.questionEnd - 4), qtype: 1 }];
@@ -69,7 +69,7 @@ function stage() {
           additionals: [opt(512)],
         });
         if (!parseResponse(packet, packet.length, response)) throw new Error('no sound response');
-        path.onSettled(exchange, response);
+        path.onCompleted(exchange, response);
         path.onResponse(exchange, response);
         return true;
       },
@@ -92,7 +92,7 @@ function stage() {
   let answered = 0;
   const replyPath: ReplyPath = {
     transport: 0,
-    limit: (query) => query.udpBytes,
+    maxAnswerBytes: (query) => query.udpBytes,
     reply: (_exchange, answer, length) => {
       if (answer[7] > 0 && length > 40) answered++;
     },

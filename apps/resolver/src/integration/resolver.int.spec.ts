@@ -9,12 +9,12 @@ import { startResolver, type Resolver } from '../resolver.js';
 import { a } from '../query/testing/records.js';
 import { respond } from '../testing/respond.js';
 import { askUdp } from '../testing/client.js';
-import { useSurroundings } from '../testing/surroundings.js';
+import { useResolverEnvironment } from '../testing/resolver-environment.js';
 
 const BLOCKED = 'c0000250';
 const PERMITTED = 'c0000201';
 
-const around = useSurroundings();
+const around = useResolverEnvironment();
 
 async function start(variables: Record<string, string> = {}): Promise<Resolver> {
   const configuration = parseVariables(SCHEMA, {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { askUdp, type Server } from '../testing/client.js';
 import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
-import { FlappingUpstreams } from '../testing/soak/flapping-upstreams.js';
+import { FailingUpstreams } from '../testing/soak/failing-upstreams.js';
 import { Load } from '../testing/soak/load.js';
 import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memory.js';
-import { useSurroundings } from '../testing/surroundings.js';
+import { useResolverEnvironment } from '../testing/resolver-environment.js';
 
 /*
  * `npm run test:soak -- [--seconds 300] [--rate 1500]`: one resolver process under a mixed load, while its configuration changes ten times a
@@ -15,12 +15,12 @@ import { useSurroundings } from '../testing/surroundings.js';
  */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
-const SHORTEST_JUDGED_SECONDS = 60;
+const MIN_MEASURED_SECONDS = 60;
 const SAMPLE_MS = 2_000;
 const CHANGE_MS = 100;
 const LINES = 20;
 
-const around = useSurroundings();
+const around = useResolverEnvironment();
 beforeAll(buildResolver);
 
 const say = (text: string): boolean => process.stdout.write(`soak: ${text}\n`);
@@ -44,7 +44,7 @@ const CONFIGURED = [profile(1), loopback(1), domainRule(1, 'deny', 'blocked.exam
 it(
   `loses no query and keeps its memory in ${SECONDS} s of load, changes and failing upstreams`,
   async () => {
-    const upstreams = new FlappingUpstreams();
+    const upstreams = new FailingUpstreams();
     await upstreams.start();
     around.cleanups.push(() => upstreams.stop());
     await around.plane.commit(...CONFIGURED);
@@ -80,7 +80,7 @@ it(
     expect(output.errors).toBe('');
     expect(load).toMatchObject({ lost: 0, strays: 0, answered: load.sent });
     expect(load.sent).toBeGreaterThan((SECONDS * RATE) / 4);
-    if (SECONDS >= SHORTEST_JUDGED_SECONDS) expect(growthOf(samples)).toBeNull();
+    if (SECONDS >= MIN_MEASURED_SECONDS) expect(growthOf(samples)).toBeNull();
   },
   (SECONDS + 60) * 1000,
 );

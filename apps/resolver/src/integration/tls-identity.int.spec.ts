@@ -7,7 +7,7 @@ import { encodeQuery } from '@weir/dns-wire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Transport } from '../query/transport.js';
 import { makeCertificate } from '../testing/certificate.js';
-import { EchoPath } from '../testing/echo-path.js';
+import { EchoHandler } from '../testing/echo-handler.js';
 import { startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 import { Exchange } from '../query/exchange.js';
@@ -43,7 +43,7 @@ async function start() {
   use('one');
   events.length = 0;
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
-  const handler = new EchoPath();
+  const handler = new EchoHandler();
   const exchange = new Exchange();
   const { server, listener, counters } = await startTcp({
     idleMs: 2000,

@@ -3,7 +3,7 @@ import type { Client } from '@weir/policy';
 
 const SLOTS = 65_536;
 /** Of the errors over the limit, one in so many. */
-const HINT_EVERY = 2;
+const SLIP = 2;
 
 export interface ClientLimitsOptions {
   /** Queries that one subscriber gets answered in a second; 0: any number. */
@@ -21,34 +21,34 @@ export class ClientLimits {
   private readonly queries = new RateTable(SLOTS);
   private readonly errors = new RateTable(SLOTS);
 
-  /** How often `mayHint` said so. */
-  hints = 0;
-  private untilHint = HINT_EVERY;
+  /** How often `allowsSlip` said so. */
+  slips = 0;
+  private untilSlip = SLIP;
 
   constructor(private readonly options: ClientLimitsOptions) {}
 
   /** Counts a query. @returns whether it is one too many. */
-  isOverQueries(client: Client): boolean {
-    return this.isOver(this.queries, client, this.options.queriesPerSecond);
+  exceedsQueryRate(client: Client): boolean {
+    return this.exceeds(this.queries, client, this.options.queriesPerSecond);
   }
 
   /** Counts an error that is about to be sent. @returns whether it is one too many. */
-  isOverErrors(client: Client): boolean {
-    return this.isOver(this.errors, client, this.options.errorsPerSecond);
+  exceedsErrorRate(client: Client): boolean {
+    return this.exceeds(this.errors, client, this.options.errorsPerSecond);
   }
 
   /** Whether an error that is one too many is to be answered with a hint how to get it; counts those that are. */
-  mayHint(): boolean {
-    if (--this.untilHint > 0) return false;
-    this.untilHint = HINT_EVERY;
-    this.hints++;
+  allowsSlip(): boolean {
+    if (--this.untilSlip > 0) return false;
+    this.untilSlip = SLIP;
+    this.slips++;
     return true;
   }
 
-  private isOver(table: RateTable, client: Client, most: number): boolean {
-    if (most === 0) return false;
+  private exceeds(table: RateTable, client: Client, limit: number): boolean {
+    if (limit === 0) return false;
     const { subscriber, nowSeconds } = this.options;
     subscriber.identify(client);
-    return !table.admits(subscriber.first, subscriber.second, nowSeconds() + 1, most);
+    return !table.allows(subscriber.first, subscriber.second, nowSeconds() + 1, limit);
   }
 }

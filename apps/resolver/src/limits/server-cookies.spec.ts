@@ -18,8 +18,8 @@ function exchange(secrets: string[], seconds: number, address: string, cookie: s
   expect(parseQuery(packet, packet.length, query)).toBe(0);
   const client = new ClientAddress();
   client.set(address, 53);
-  new ServerCookies(secrets.map(parseHashKey), () => seconds * 1000 + 999).exchange(query, client);
-  expect(query.answersCookie).toBe(true);
+  new ServerCookies(secrets.map(parseHashKey), () => seconds * 1000 + 999).process(query, client);
+  expect(query.hasAnswerCookie).toBe(true);
   return { answer: hexOf(query.cookie.slice(0, 24)), isValid: query.hasValidCookie };
 }
 

@@ -19,9 +19,9 @@ const VERSION = 1;
 const TIMESTAMP_OFFSET = 12;
 const HASH_OFFSET = 16;
 /** Age in seconds until which a cookie is believed, before which it may lie in the future, and after which it is replaced (§4.3). */
-const LONGEST_AGE = 3600;
-const LONGEST_AHEAD = 300;
-const RENEW_AGE = 1800;
+const MAX_AGE_SECONDS = 3600;
+const MAX_CLOCK_SKEW_SECONDS = 300;
+const RENEW_AGE_SECONDS = 1800;
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
@@ -44,23 +44,23 @@ export class ServerCookies {
   }
 
   /** For a query with a COOKIE option: finds out whether its server cookie is good, and has the answer carry a good one. */
-  exchange(query: Query, client: Client): void {
+  process(query: Query, client: Client): void {
     const nowSeconds = Math.floor(this.nowMs() / 1000) | 0;
     const age = (nowSeconds - readUint32(query.cookie, TIMESTAMP_OFFSET)) | 0;
-    const signer = this.signerOf(query, client, age);
+    const signer = this.findSigner(query, client, age);
     query.hasValidCookie = signer >= 0;
-    query.answersCookie = true;
+    query.hasAnswerCookie = true;
     // One that is still young goes back as it is.
-    if (signer === 0 && age <= RENEW_AGE) return;
+    if (signer === 0 && age <= RENEW_AGE_SECONDS) return;
     writeUint32(query.cookie, CLIENT_COOKIE_BYTES, VERSION << 24);
     writeUint32(query.cookie, TIMESTAMP_OFFSET, nowSeconds);
     this.sign(query, client);
   }
 
   /** @returns the index of the secret that the query's server cookie was signed with, −1 for none; its age decides too. */
-  private signerOf({ cookie, cookieBytes }: Query, client: Client, age: number): number {
+  private findSigner({ cookie, cookieBytes }: Query, client: Client, age: number): number {
     const isOurs = cookieBytes === ANSWER_COOKIE_BYTES && cookie[CLIENT_COOKIE_BYTES] === VERSION;
-    if (!isOurs || age > LONGEST_AGE || age < -LONGEST_AHEAD) return -1;
+    if (!isOurs || age > MAX_AGE_SECONDS || age < -MAX_CLOCK_SKEW_SECONDS) return -1;
     const length = this.fillMessage(cookie, client);
     const low = readUint32(cookie, HASH_OFFSET) | 0;
     const high = readUint32(cookie, HASH_OFFSET + 4) | 0;

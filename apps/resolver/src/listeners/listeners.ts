@@ -39,11 +39,11 @@ export interface ListenersOptions {
   readonly nowMs: () => number;
   readonly log: TlsLog;
   /** Told of errors of listening sockets; they go on. */
-  readonly onFault: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** Where it is listened. */
-export interface Bound extends AddressInfo {
+export interface BoundAddresses extends AddressInfo {
   readonly tlsPort?: number;
   readonly httpsPort?: number;
 }
@@ -60,7 +60,7 @@ interface SecureListener {
 /** All transports, wired to one query path: they give it the same bytes, and differ in framing, size and the way back. */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly balancers: ClientNetworks;
+  private readonly loadBalancers: ClientNetworks;
   private readonly connections: ClientConnections;
   private readonly udp: UdpListener;
   private readonly tcp: StreamListener;
@@ -69,18 +69,24 @@ export class Listeners {
 
   /** @throws StartError when TLS is asked for and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, handler, counters, subscriber, onFault } = options;
+    const { configuration, handler, counters, subscriber, onError } = options;
     const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: most } = configuration;
-    this.balancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
+    this.loadBalancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
     this.connections = new ClientConnections(most, subscriber);
-    this.udp = new UdpListener({ host, handler, counters, balancers: this.balancers, onFault });
+    this.udp = new UdpListener({
+      host,
+      handler,
+      counters,
+      loadBalancers: this.loadBalancers,
+      onError,
+    });
     this.tcp = this.streams((socket, client) => this.messages(socket, client, Transport.tcp));
     this.identity = openIdentity(options);
     this.secure = this.identity === null ? [] : this.secureListeners(this.identity);
   }
 
   /** With port 0 TCP takes a free one and UDP the same. @throws StartError when a port is taken. */
-  async start(): Promise<Bound> {
+  async start(): Promise<BoundAddresses> {
     try {
       const bound = await this.startPlain();
       const [tlsPort, httpsPort] = [
@@ -168,10 +174,18 @@ export class Listeners {
   }
 
   private streams(connect: Connect): StreamListener {
-    const { balancers, connections } = this;
-    const { counters, nowMs, onFault, configuration } = this.options;
+    const { loadBalancers, connections } = this;
+    const { counters, nowMs, onError, configuration } = this.options;
     const host = configuration.DNS_HOST;
-    return new StreamListener({ host, connect, counters, nowMs, balancers, connections, onFault });
+    return new StreamListener({
+      host,
+      connect,
+      counters,
+      nowMs,
+      loadBalancers,
+      connections,
+      onError,
+    });
   }
 
   private messages(socket: Socket, client: ClientAddress, transport: Transport): TcpConnection {

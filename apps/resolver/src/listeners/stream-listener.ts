@@ -3,12 +3,12 @@ import {
   type ClientConnections,
   type ClientNetworks,
   type Connection,
-  ProxyPreface,
+  ProxyHeaderReader,
 } from '@weir/clients';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 const DEFAULT_MAX_CONNECTIONS = 1024;
@@ -20,11 +20,11 @@ export interface StreamListenerOptions {
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
   /** Load balancers, who must name their client in a PROXY header at the start of a connection. */
-  readonly balancers: ClientNetworks;
+  readonly loadBalancers: ClientNetworks;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
   /** Told of errors of the listening socket, such as too many open files, and of defects; it goes on. */
-  readonly onFault: (error: Error) => void;
+  readonly onError: (error: Error) => void;
   /** A connection without a whole query or an answer for this long is closed, whatever trickles in (RFC 7766 §6.2.3). */
   readonly idleMs?: number;
   readonly maxConnections?: number;
@@ -44,7 +44,7 @@ export class StreamListener extends TCPServer {
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
     this.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
     this.on('drop', () => {
-      options.counters.drop(Dropped.crowded);
+      options.counters.drop(DropReason.crowded);
     });
   }
 
@@ -56,7 +56,7 @@ export class StreamListener extends TCPServer {
     return new Promise((resolve, reject) => {
       this.once('error', reject);
       this.listen(port, this.options.host, () => {
-        this.off('error', reject).on('error', this.options.onFault);
+        this.off('error', reject).on('error', this.options.onError);
         resolve(this.address() as AddressInfo);
       });
     });
@@ -79,20 +79,20 @@ export class StreamListener extends TCPServer {
   handle(socket: Socket): void {
     const client = new ClientAddress();
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
-      return this.turnAway(socket, Dropped.unanswerable);
+      return this.reject(socket, DropReason.unanswerable);
     }
     socket.setNoDelay(true);
     socket.once('close', () => this.open.delete(socket));
-    if (!this.options.balancers.has(client)) return this.admit(socket, client);
-    const preface = new ProxyPreface({
+    if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
+    const preface = new ProxyHeaderReader({
       socket,
       client,
       nowMs: this.options.nowMs(),
       onClient: () => {
         this.admit(socket, client);
       },
-      onFault: () => {
-        this.turnAway(socket, Dropped.unproxied);
+      onError: () => {
+        this.reject(socket, DropReason.unproxied);
       },
     });
     this.open.set(socket, preface);
@@ -103,23 +103,23 @@ export class StreamListener extends TCPServer {
       this.take(socket, client);
     } catch (error) {
       // A defect costs one connection; the others go on.
-      this.options.onFault(error as Error);
-      this.turnAway(socket, Dropped.defect);
+      this.options.onError(error as Error);
+      this.reject(socket, DropReason.defect);
     }
   }
 
   private take(socket: Socket, client: ClientAddress): void {
     const { connections, connect } = this.options;
-    const name = connections.enter(client);
-    if (name === null) return this.turnAway(socket, Dropped.crowded);
+    const name = connections.acquire(client);
+    if (name === null) return this.reject(socket, DropReason.crowded);
     socket.once('close', () => {
-      connections.leave(name);
+      connections.release(name);
     });
     this.open.set(socket, connect(socket, client));
   }
 
-  private turnAway(socket: Socket, why: Dropped): void {
-    this.options.counters.drop(why);
+  private reject(socket: Socket, reason: DropReason): void {
+    this.options.counters.drop(reason);
     socket.destroy();
   }
 

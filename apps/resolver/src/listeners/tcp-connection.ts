@@ -2,7 +2,7 @@ import type { ClientAddress, Connection } from '@weir/clients';
 import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import type { Transport } from '../query/transport.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
@@ -51,7 +51,7 @@ export class TcpConnection implements Connection, ReplyPath {
     socket.on('error', () => socket.destroy());
   }
 
-  limit(): number {
+  maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
   }
 
@@ -65,12 +65,12 @@ export class TcpConnection implements Connection, ReplyPath {
     frame.set(answer.subarray(0, length), LENGTH_BYTES);
     socket.write(frame);
     if (socket.writableLength > MAX_UNREAD_BYTES) return this.destroy();
-    this.goOn();
+    this.processInput();
   }
 
   /** A client sends queries; who sends something else is no client. */
-  drop(why: Dropped): void {
-    this.options.counters.drop(why);
+  drop(reason: DropReason): void {
+    this.options.counters.drop(reason);
     this.pending--;
     this.destroy();
   }
@@ -78,7 +78,7 @@ export class TcpConnection implements Connection, ReplyPath {
   drain(): void {
     this.ending = true;
     this.unread = EMPTY;
-    this.goOn();
+    this.processInput();
   }
 
   destroy(): void {
@@ -88,16 +88,16 @@ export class TcpConnection implements Connection, ReplyPath {
   private onData(chunk: Buffer): void {
     if (this.ending) return;
     this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk]);
-    this.goOn();
+    this.processInput();
   }
 
   private onEnd(): void {
     this.ending = true;
-    this.goOn();
+    this.processInput();
   }
 
   /** Handles whole messages until there is none or too many wait; then waits, reads on, or ends. Answers come back in here. */
-  private goOn(): void {
+  private processInput(): void {
     if (this.reading) return;
     this.reading = true;
     while (this.pending < MAX_PIPELINED && this.readMessage());
@@ -114,7 +114,7 @@ export class TcpConnection implements Connection, ReplyPath {
     if (unread.length < LENGTH_BYTES || options.socket.destroyed) return false;
     const length = unread.readUInt16BE(0);
     if (length === 0 || length > MAX_QUERY_BYTES) {
-      options.counters.drop(Dropped.malformed);
+      options.counters.drop(DropReason.malformed);
       this.unread = EMPTY;
       this.destroy();
       return false;

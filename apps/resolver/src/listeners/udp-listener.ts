@@ -4,7 +4,7 @@ import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
@@ -27,9 +27,9 @@ export interface UdpListenerOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Load balancers, who must name their client in a PROXY header before each query. */
-  readonly balancers: ClientNetworks;
+  readonly loadBalancers: ClientNetworks;
   /** Told of errors of the socket; it goes on. */
-  readonly onFault: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /**
@@ -54,7 +54,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
     super({ type: socket as unknown as 'udp4' });
     this.exchange.replyPath = this;
     this.slots = new SendSlots(SLOTS, (error) => {
-      if (error !== null) options.counters.drop(Dropped.unsent);
+      if (error !== null) options.counters.drop(DropReason.unsent);
       if (this.slots.busy === 0) this.drained?.();
     });
   }
@@ -64,7 +64,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return new Promise((resolve, reject) => {
       this.once('error', reject);
       this.bind(port, this.options.host, () => {
-        this.off('error', reject).on('error', this.options.onFault);
+        this.off('error', reject).on('error', this.options.onError);
         resolve(this.address());
       });
     });
@@ -90,16 +90,16 @@ export class UdpListener extends UDPServer implements ReplyPath {
 
   override handle(data: Buffer, from: RemoteInfo): void {
     const { exchange } = this;
-    if (this.draining) return this.drop(Dropped.draining);
+    if (this.draining) return this.drop(DropReason.draining);
     if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
-      return this.drop(Dropped.unanswerable);
+      return this.drop(DropReason.unanswerable);
     }
     exchange.bytes = data;
     exchange.length = data.length;
     exchange.peerAddress = from.address;
     exchange.peerPort = from.port;
-    if (this.options.balancers.has(exchange.client) && !this.readClient(data)) {
-      return this.drop(Dropped.unproxied);
+    if (this.options.loadBalancers.has(exchange.client) && !this.readClient(data)) {
+      return this.drop(DropReason.unproxied);
     }
     this.options.handler.handle(exchange);
   }
@@ -115,19 +115,19 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return true;
   }
 
-  limit(query: Query): number {
+  maxAnswerBytes(query: Query): number {
     return query.udpBytes;
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     const slot = this.slots.fill(answer, length);
-    if (slot < 0) return this.drop(Dropped.backlog);
+    if (slot < 0) return this.drop(DropReason.backlog);
     const buffer = this.slots.bufferOf(slot);
     const { peerAddress, peerPort } = exchange;
     this.send(buffer, 0, length, peerPort, peerAddress, this.slots.callbackOf(slot));
   }
 
-  drop(why: Dropped): void {
-    this.options.counters.drop(why);
+  drop(reason: DropReason): void {
+    this.options.counters.drop(reason);
   }
 }

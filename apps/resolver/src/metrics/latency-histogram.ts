@@ -1,8 +1,8 @@
-import { Source } from '../query/answer-source.js';
+import { AnswerSource } from '../query/answer-source.js';
 
-const SOURCES = Object.keys(Source);
+const SOURCES = Object.keys(AnswerSource);
 
-export function sourceLabel(source: Source): string {
+export function sourceLabel(source: AnswerSource): string {
   return SOURCES[source];
 }
 
@@ -26,7 +26,7 @@ export class LatencyHistogram {
   private readonly sumsMs = new Float64Array(SOURCES.length);
 
   /** @param weight answers that this one stands for */
-  observe(source: Source, tookMs: number, weight: number): void {
+  observe(source: AnswerSource, tookMs: number, weight: number): void {
     let bucket = 0;
     while (bucket < BOUNDS_MS.length && tookMs > BOUNDS_MS[bucket]) bucket++;
     this.counts[source * BUCKETS + bucket] += weight;

@@ -1,7 +1,7 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
 import { NO_VERDICT, QueryCounters } from './query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
 
 describe('QueryCounters', () => {
@@ -43,7 +43,7 @@ describe('QueryCounters', () => {
 
   it('counts packets without an answer', () => {
     const counters = new QueryCounters();
-    counters.drop(Dropped.draining);
+    counters.drop(DropReason.draining);
     expect(counters.droppedCounts()).toContainEqual([{ why: 'draining' }, 1]);
     expect(counters.droppedCounts()).toContainEqual([{ why: 'malformed' }, 0]);
   });

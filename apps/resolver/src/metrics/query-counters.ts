@@ -1,6 +1,6 @@
 import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
 
 /** What stands for the verdict when none was made: refused or answered before the policy was asked. */
@@ -21,7 +21,7 @@ const BAD_COOKIE = RCODES.length - 1;
 const TYPE_POSITIONS = new Uint8Array(256);
 TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
 
-const DROPPED = labelsOf(Dropped);
+const DROPPED = labelsOf(DropReason);
 
 export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | 'rcode', string>;
 
@@ -47,8 +47,8 @@ export class QueryCounters {
     this.answers[positionOf(transport, qtype, verdict, reason, rcode)]++;
   }
 
-  drop(why: Dropped): void {
-    this.dropped[why]++;
+  drop(reason: DropReason): void {
+    this.dropped[reason]++;
   }
 
   /** Every count that is not zero. */

@@ -1,5 +1,5 @@
 import type { LatencyHistogram } from './latency-histogram.js';
-import { Source } from '../query/answer-source.js';
+import { AnswerSource } from '../query/answer-source.js';
 
 /** What is timed. */
 export interface Timed {
@@ -13,7 +13,7 @@ const SAMPLING = 8;
 /** Takes the times of queries, by where their answer came from. */
 export class QueryTimer {
   /** Where the answer to the query in hand comes from, as far as it is known. */
-  source: Source = Source.local;
+  source: AnswerSource = AnswerSource.local;
   private untilSample = 1;
 
   constructor(
@@ -22,8 +22,8 @@ export class QueryTimer {
   ) {}
 
   /** A query has come. */
-  begin(query: Timed): void {
-    this.source = Source.local;
+  start(query: Timed): void {
+    this.source = AnswerSource.local;
     query.startedMs = 0;
     if (--this.untilSample > 0) return;
     this.untilSample = SAMPLING;
@@ -31,15 +31,15 @@ export class QueryTimer {
   }
 
   /** The query waits for an upstream: its time is taken in any case. */
-  wait(query: Timed): void {
-    this.source = Source.upstream;
+  startUpstream(query: Timed): void {
+    this.source = AnswerSource.upstream;
     if (query.startedMs === 0) query.startedMs = this.nowMs();
   }
 
   /** The query is answered. */
-  end(query: Timed): void {
+  finish(query: Timed): void {
     if (query.startedMs === 0) return;
-    const weight = this.source === Source.upstream ? 1 : SAMPLING;
+    const weight = this.source === AnswerSource.upstream ? 1 : SAMPLING;
     this.latencies.observe(this.source, this.nowMs() - query.startedMs, weight);
   }
 }

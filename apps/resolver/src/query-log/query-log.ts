@@ -1,20 +1,20 @@
 import { cutHash } from '@weir/dns-name';
-import { HEADER_BYTES, presentName } from '@weir/dns-wire';
+import { HEADER_BYTES, formatName } from '@weir/dns-wire';
 import { createLogger, type Logger } from '@weir/ops';
 import { pino } from 'pino';
 import { sourceLabel } from '../metrics/latency-histogram.js';
-import type { Source } from '../query/answer-source.js';
+import type { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { Exchange } from '../query/exchange.js';
 
 /** What there is to tell of an answered query beside the query itself. */
-export interface AnswerNote {
+export interface QueryLogEntry {
   /** A `Verdict` or `NO_VERDICT`. */
   readonly verdict: number;
   /** A `Reason`. */
   readonly reason: number;
   readonly rcode: number;
-  readonly source: Source;
+  readonly source: AnswerSource;
   /** The active profile; −1: none. */
   readonly profileId: number;
   /** Clock of `Exchange.startedMs`. */
@@ -44,12 +44,12 @@ const WRITE_BYTES = 4096;
  */
 export class QueryLog {
   /** Queries that were to be logged, and those of them whose line was lost. */
-  noted = 0;
+  sampled = 0;
   dropped = 0;
   private readonly destination: ReturnType<typeof pino.destination>;
   private readonly log: Logger;
   private untilSample = 1;
-  private broken = false;
+  private isBroken = false;
 
   constructor(private readonly options: QueryLogOptions) {
     this.destination = pino.destination({
@@ -63,21 +63,21 @@ export class QueryLog {
     this.destination.on('drop', () => this.dropped++);
     // Such as a reader that has gone: nothing can be said about it in the log itself.
     this.destination.on('error', () => {
-      this.broken = true;
+      this.isBroken = true;
     });
     this.log = createLogger({ name: 'resolver', level: 'info' }, this.destination);
   }
 
-  /** Whether the query in hand, one in so many, is to be noted. */
-  isDue(): boolean {
+  /** Whether the query in hand, one in so many, is to be sampled. */
+  takeSample(): boolean {
     if (--this.untilSample > 0) return false;
     this.untilSample = this.options.sampling;
     return true;
   }
 
-  note(exchange: Exchange, answer: AnswerNote): void {
-    this.noted++;
-    if (this.broken) {
+  write(exchange: Exchange, answer: QueryLogEntry): void {
+    this.sampled++;
+    if (this.isBroken) {
       this.dropped++;
       return;
     }
@@ -100,7 +100,7 @@ export class QueryLog {
 
   /** Writes what waits. */
   async close(): Promise<void> {
-    if (this.broken) return;
+    if (this.isBroken) return;
     await new Promise<void>((resolve) => {
       this.destination.once('close', resolve);
       this.destination.once('error', () => {
@@ -112,13 +112,13 @@ export class QueryLog {
 
   /** The name, or the hash by which the management API knows it. Neither for a query that was not judged, no hash where there is none. */
   private nameOf(
-    { bytes, nameLow, nameHigh }: Exchange,
-    { verdict }: AnswerNote,
+    { bytes, nameHashLow, nameHashHigh }: Exchange,
+    { verdict }: QueryLogEntry,
   ): { name: string } | { nameHash: number } | null {
     if (verdict === NO_VERDICT) return null;
-    if (this.options.showNames) return { name: presentName(bytes, HEADER_BYTES) };
-    const isKnown = nameLow !== 0 || nameHigh !== 0;
-    return isKnown ? { nameHash: cutHash(nameLow >>> 0, nameHigh >>> 0) } : null;
+    if (this.options.showNames) return { name: formatName(bytes, HEADER_BYTES) };
+    const isKnown = nameHashLow !== 0 || nameHashHigh !== 0;
+    return isKnown ? { nameHash: cutHash(nameHashLow >>> 0, nameHashHigh >>> 0) } : null;
   }
 }
 

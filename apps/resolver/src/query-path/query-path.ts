@@ -1,24 +1,24 @@
 import {
   CLASS_IN,
   Ede,
-  isAboutName,
+  hasUsableRcode,
   parseQuery,
   QueryStatus,
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import { type AnswerCache, Found } from '../cache/answer-cache.js';
+import { type AnswerCache, CacheResult } from '../cache/answer-cache.js';
 import { Action } from '../decision/action.js';
 import type { QueryDecider } from '../decision/query-decider.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import type { LatencyHistogram } from '../metrics/latency-histogram.js';
-import { Source } from '../query/answer-source.js';
+import { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
 import { QueryTimer } from '../metrics/query-timer.js';
-import type { ForwardOutcome } from '../upstream/forwarder.js';
+import type { ForwardEvents } from '../upstream/forwarder.js';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
 import type { QueryHandler } from '../query/query-handler.js';
@@ -28,7 +28,7 @@ import { Replies, type RepliesOptions } from './replies.js';
 export interface UpstreamAccess {
   readonly allDown: boolean;
   forward(exchange: Exchange): boolean;
-  renew(exchange: Exchange): boolean;
+  refresh(exchange: Exchange): boolean;
 }
 
 export interface QueryPathOptions extends Omit<
@@ -50,7 +50,7 @@ export interface QueryPathOptions extends Omit<
 }
 
 /** The path of every query: read it, decide, then block, refuse, answer from the cache or forward it; and what comes back from upstream. */
-export class QueryPath implements QueryHandler, ForwardOutcome {
+export class QueryPath implements QueryHandler, ForwardEvents {
   private readonly timer: QueryTimer;
   private readonly replies: Replies;
 
@@ -62,16 +62,16 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
 
   handle(exchange: Exchange): void {
     try {
-      this.take(exchange);
+      this.handleQuery(exchange);
     } catch (error) {
       this.drop(exchange, error);
     }
   }
 
-  onSettled(question: Question, response: Response): void {
+  onCompleted(question: Question, response: Response): void {
     const { cache, onDefect } = this.options;
     try {
-      cache.keep(question, response, this.nowSeconds());
+      cache.put(question, response, this.nowSeconds());
     } catch (error) {
       // The clients are to be answered all the same.
       onDefect(error);
@@ -80,7 +80,7 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
 
   onResponse(exchange: Exchange, response: Response): void {
     try {
-      this.takeResponse(exchange, response);
+      this.handleResponse(exchange, response);
     } catch (error) {
       this.drop(exchange, error);
     }
@@ -88,32 +88,32 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
 
   private drop(exchange: Exchange, error: unknown): void {
     this.options.onDefect(error);
-    this.replies.drop(exchange, Dropped.defect);
+    this.replies.drop(exchange, DropReason.defect);
   }
 
-  private take(exchange: Exchange): void {
+  private handleQuery(exchange: Exchange): void {
     const { replies } = this;
-    this.timer.begin(exchange);
-    if (this.options.limits.isOverQueries(exchange.client)) {
-      return replies.drop(exchange, Dropped.limited);
+    this.timer.start(exchange);
+    if (this.options.limits.exceedsQueryRate(exchange.client)) {
+      return replies.drop(exchange, DropReason.limited);
     }
     const { query } = exchange;
     const status = parseQuery(exchange.bytes, exchange.length, query);
-    if (status === QueryStatus.drop) return replies.drop(exchange, Dropped.malformed);
-    query.padsAnswer = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
-    if (query.cookieBytes > 0) this.options.cookies.exchange(query, exchange.client);
+    if (status === QueryStatus.drop) return replies.drop(exchange, DropReason.malformed);
+    query.isAnswerPadded = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
+    if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
-    else if (status === QueryStatus.cookieOnly) replies.cookie(exchange);
-    else replies.error(exchange, status, Ede.none, NO_VERDICT);
+    else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
+    else replies.sendError(exchange, status, Ede.none, NO_VERDICT);
   }
 
-  private takeResponse(exchange: Exchange, response: Response): void {
-    this.timer.source = Source.upstream;
+  private handleResponse(exchange: Exchange, response: Response): void {
+    this.timer.source = AnswerSource.upstream;
     // The configuration may have changed while the upstream was asked: the one in force now decides.
     const action = this.options.decider.decide(exchange);
     if (action !== Action.resolve) return this.act(exchange, action);
-    if (!isAboutName(response) && this.replyStale(exchange)) return;
-    this.replyJudged(exchange, response);
+    if (!hasUsableRcode(response) && this.replyStale(exchange)) return;
+    this.replyWithResponse(exchange, response);
   }
 
   private answer(exchange: Exchange): void {
@@ -126,7 +126,7 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     const { verdict } = this.options.decider.decision;
     // The reason is the client, unless nobody is answered in that class.
     const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
-    this.replies.error(exchange, Rcode.refused, ede, verdict);
+    this.replies.sendError(exchange, Rcode.refused, ede, verdict);
   }
 
   /** Everything that needs neither cache nor upstream. */
@@ -136,13 +136,13 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
       case Action.refuse:
         return this.refuse(exchange);
       case Action.notReady:
-        return replies.empty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
+        return replies.sendEmpty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
       case Action.block:
-        return replies.block(exchange);
+        return replies.sendBlock(exchange);
       case Action.answerAny:
-        return replies.any(exchange);
+        return replies.sendAny(exchange);
       case Action.answerSpecial:
-        return replies.special(exchange);
+        return replies.sendSpecial(exchange);
     }
   }
 
@@ -151,28 +151,29 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
     const { cache } = this.options;
     const { query } = exchange;
     const found = cache.find(exchange, this.nowSeconds());
-    this.timer.source = Source.cached;
-    if (found === Found.fresh) return this.replyJudged(exchange, cache.read(query));
-    if (found === Found.ageing) {
+    this.timer.source = AnswerSource.cached;
+    if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
+    if (found === CacheResult.expiring) {
       const response = cache.read(query);
-      cache.renewing();
-      this.upstream.renew(exchange);
-      return this.replyJudged(exchange, response);
+      cache.markRefreshing();
+      this.upstream.refresh(exchange);
+      return this.replyWithResponse(exchange, response);
     }
     // Without recursion there is only what is known here.
     if (!query.recursionDesired) {
-      this.timer.source = Source.local;
-      return this.replies.decided(exchange, Rcode.refused, Ede.notAuthoritative);
+      this.timer.source = AnswerSource.local;
+      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
     }
-    if (found === Found.failing) return this.replyJudged(exchange, cache.readStale(query));
-    if (found === Found.stale && this.upstream.allDown) {
+    if (found === CacheResult.failing)
+      return this.replyWithResponse(exchange, cache.readStale(query));
+    if (found === CacheResult.stale && this.upstream.allDown) {
       const response = cache.readStale(query);
-      this.upstream.renew(exchange);
-      return this.replyJudged(exchange, response);
+      this.upstream.refresh(exchange);
+      return this.replyWithResponse(exchange, response);
     }
-    this.timer.wait(exchange);
+    this.timer.startUpstream(exchange);
     if (!this.upstream.forward(exchange)) {
-      this.replies.decided(exchange, Rcode.servFail, Ede.other);
+      this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
     }
   }
 
@@ -180,19 +181,19 @@ export class QueryPath implements QueryHandler, ForwardOutcome {
   private replyStale(exchange: Exchange): boolean {
     const { cache } = this.options;
     if (!cache.findStale(exchange, this.nowSeconds())) return false;
-    this.replyJudged(exchange, cache.readStale(exchange.query));
+    this.replyWithResponse(exchange, cache.readStale(exchange.query));
     return true;
   }
 
   /** The one way from a response to the client, wherever it is from: its targets are judged for this client, now. */
-  private replyJudged(exchange: Exchange, response: Response): void {
+  private replyWithResponse(exchange: Exchange, response: Response): void {
     switch (this.options.targetInspector.inspect(response)) {
       case TargetVerdict.pass:
-        return this.replies.forwarded(exchange, response);
+        return this.replies.sendResponse(exchange, response);
       case TargetVerdict.block:
-        return this.replies.block(exchange);
+        return this.replies.sendBlock(exchange);
       case TargetVerdict.malformed:
-        return this.replies.decided(exchange, Rcode.servFail, Ede.none);
+        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
     }
   }
 

@@ -16,9 +16,9 @@ import { type Decision, Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
 import { writeSpecialAnswer } from '../answer/special-answer.js';
 import type { ClientLimits } from '../limits/client-limits.js';
-import { Source } from '../query/answer-source.js';
+import { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
 import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
@@ -51,9 +51,9 @@ export class Replies {
 
   constructor(private readonly options: RepliesOptions) {}
 
-  block(exchange: Exchange): void {
+  sendBlock(exchange: Exchange): void {
     const { decision, pages, blockTtlSeconds, timer } = this.options;
-    if (timer.source !== Source.upstream) timer.source = Source.blocked;
+    if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
     const page = pages.addressesOf(decision.pageId);
     const isEmpty = decision.emptyDnsAnswer;
     const length = writeBlockAnswer(
@@ -68,14 +68,14 @@ export class Replies {
   }
 
   /** The minimal answer to ANY. */
-  any(exchange: Exchange): void {
+  sendAny(exchange: Exchange): void {
     const { decision } = this.options;
     const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
     const length = writeAnyAnswer(this.out, exchange.bytes, exchange.query, ttlSeconds);
     this.send(exchange, length, decision.verdict, Rcode.noError);
   }
 
-  special(exchange: Exchange): void {
+  sendSpecial(exchange: Exchange): void {
     const { decision, specialMatch } = this.options;
     const { special, zoneOffset } = specialMatch;
     if (special === Special.none) throw new Error('an answer for a name that is not special');
@@ -85,34 +85,35 @@ export class Replies {
     this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
-  forwarded(exchange: Exchange, response: Response): void {
+  sendResponse(exchange: Exchange, response: Response): void {
     const { decision, maxTtlSeconds } = this.options;
     const { bytes, query, replyPath } = exchange;
-    const limit = replyPath.limit(query);
+    const limit = replyPath.maxAnswerBytes(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
     const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlSeconds);
     this.send(exchange, length, decision.verdict, response.rcode);
   }
 
   /** The answer to who asks for nothing but a server cookie (RFC 7873 §5.4). */
-  cookie(exchange: Exchange): void {
+  sendCookie(exchange: Exchange): void {
     const { hasValidCookie, cookieBytes } = exchange.query;
-    const isGood = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
-    this.empty(exchange, isGood ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
+    const isAccepted = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
+    this.sendEmpty(exchange, isAccepted ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
   }
 
   /** An answer to somebody who may not be who he says he is, unless his cookie proves it: over UDP there are only so many. */
-  error(
+  sendError(
     exchange: Exchange,
     rcode: number,
     ede: number,
     verdict: Verdict | typeof NO_VERDICT,
   ): void {
     const { limits } = this.options;
-    const isUnsure =
+    const isUnverified =
       exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
-    if (isUnsure && limits.isOverErrors(exchange.client)) this.limited(exchange, rcode);
-    else this.empty(exchange, rcode, ede, verdict);
+    if (isUnverified && limits.exceedsErrorRate(exchange.client))
+      this.sendOverLimit(exchange, rcode);
+    else this.sendEmpty(exchange, rcode, ede, verdict);
   }
 
   /**
@@ -120,22 +121,23 @@ export class Replies {
    * client with cookies is given a good one, any other is sent to TCP: with either it must be at the address it says. Not
    * longer than the query or, with the cookie, hardly, so of no use to who floods a victim.
    */
-  private limited(exchange: Exchange, rcode: number): void {
-    if (rcode !== Rcode.refused || !this.options.limits.mayHint()) {
-      return this.drop(exchange, Dropped.limited);
+  private sendOverLimit(exchange: Exchange, rcode: number): void {
+    if (rcode !== Rcode.refused || !this.options.limits.allowsSlip()) {
+      return this.drop(exchange, DropReason.limited);
     }
     const { bytes, query } = exchange;
-    if (query.answersCookie) return this.empty(exchange, Rcode.badCookie, Ede.none, NO_VERDICT);
+    if (query.hasAnswerCookie)
+      return this.sendEmpty(exchange, Rcode.badCookie, Ede.none, NO_VERDICT);
     const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
     this.send(exchange, length, NO_VERDICT, Rcode.noError);
   }
 
   /** No records, for a query that the judge has decided. */
-  decided(exchange: Exchange, rcode: number, ede: number): void {
-    this.empty(exchange, rcode, ede, this.options.decision.verdict);
+  sendDecided(exchange: Exchange, rcode: number, ede: number): void {
+    this.sendEmpty(exchange, rcode, ede, this.options.decision.verdict);
   }
 
-  empty(
+  sendEmpty(
     exchange: Exchange,
     rcode: number,
     ede: number,
@@ -145,8 +147,8 @@ export class Replies {
     this.send(exchange, length, verdict, rcode);
   }
 
-  drop(exchange: Exchange, why: Dropped): void {
-    exchange.replyPath.drop(why);
+  drop(exchange: Exchange, reason: DropReason): void {
+    exchange.replyPath.drop(reason);
   }
 
   private send(
@@ -159,12 +161,12 @@ export class Replies {
     const { replyPath, query } = exchange;
     const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
-    timer.end(exchange);
-    if (queryLog?.isDue()) this.note(queryLog, exchange, verdict, reason, rcode);
+    timer.finish(exchange);
+    if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
     replyPath.reply(exchange, this.out, length);
   }
 
-  private note(
+  private logQuery(
     log: QueryLog,
     exchange: Exchange,
     verdict: number,
@@ -174,6 +176,6 @@ export class Replies {
     const { decision, timer } = this.options;
     const { profileId } = decision;
     const { source, nowMs } = timer;
-    log.note(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
+    log.write(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
   }
 }

@@ -1,5 +1,5 @@
 /** Where an answer came from. */
-export const Source = {
+export const AnswerSource = {
   /** Made here: an error, a refusal, a special name, ANY. */
   local: 0,
   blocked: 1,
@@ -7,4 +7,4 @@ export const Source = {
   /** Upstream was asked, whatever became of that. */
   upstream: 3,
 } as const;
-export type Source = (typeof Source)[keyof typeof Source];
+export type AnswerSource = (typeof AnswerSource)[keyof typeof AnswerSource];

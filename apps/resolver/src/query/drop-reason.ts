@@ -1,5 +1,5 @@
 /** Why a packet got no answer. */
-export const Dropped = {
+export const DropReason = {
   /** No query at all: a reply, less than a header, a broken TCP frame. */
   malformed: 0,
   /** From a source that cannot be answered, such as port 0. */
@@ -19,4 +19,4 @@ export const Dropped = {
   /** From a load balancer, without a sound PROXY header. */
   unproxied: 8,
 } as const;
-export type Dropped = (typeof Dropped)[keyof typeof Dropped];
+export type DropReason = (typeof DropReason)[keyof typeof DropReason];

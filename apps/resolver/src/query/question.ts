@@ -4,8 +4,8 @@ import { Flag, type Query } from '@weir/dns-wire';
 export interface Question {
   readonly bytes: Uint8Array;
   readonly query: Query;
-  readonly nameLow: number;
-  readonly nameHigh: number;
+  readonly nameHashLow: number;
+  readonly nameHashHigh: number;
 }
 
 const DNSSEC_OK_KEY = 1;
@@ -21,6 +21,6 @@ export function questionKey({ qtype, dnssecOk, flags }: Query): number {
 const SPREAD = 0x9e37_79b1;
 
 /** 32 bits (signed) of a question to look it up by. Nobody outside can choose names for them: the hash is keyed. */
-export function tagOf(nameLow: number, key: number): number {
-  return nameLow ^ Math.imul(key, SPREAD);
+export function questionTag(nameHashLow: number, key: number): number {
+  return nameHashLow ^ Math.imul(key, SPREAD);
 }

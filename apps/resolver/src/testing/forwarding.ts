@@ -1,4 +1,4 @@
-import { isAboutName, parseQuery, type Response } from '@weir/dns-wire';
+import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
@@ -27,7 +27,7 @@ export async function deadEndpoint() {
 /** What was believed, decoded; for an error its RCODE and EDE alone. */
 export type Outcome = DecodedMessage | { rcode: number; ede: number };
 const outcomeOf = (response: Response): Outcome =>
-  isAboutName(response)
+  hasUsableRcode(response)
     ? decodeMessage(response.bytes)
     : { rcode: response.rcode, ede: response.ede };
 
@@ -50,10 +50,10 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
-    tryMs: 2_000,
-    patienceMs: 6_000,
-    outcome: {
-      onSettled: (_question, response) => {
+    attemptTimeoutMs: 2_000,
+    queryTimeoutMs: 6_000,
+    events: {
+      onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },
       onResponse: (exchange, response: Response) => {

@@ -1,6 +1,6 @@
 import type { Exchange } from '../query/exchange.js';
-import { type Question, questionKey, tagOf } from '../query/question.js';
-import { InFlight, NO_REFUSAL } from './in-flight.js';
+import { type Question, questionKey, questionTag } from '../query/question.js';
+import { InFlight, NO_ERROR } from './in-flight.js';
 
 /** The questions in flight: at most `capacity`, each once, entries reused. */
 export class InFlightPool {
@@ -32,10 +32,10 @@ export class InFlightPool {
   take(exchange: Exchange): InFlight | null {
     if (this.active.length >= this.capacity) return null;
     const entry = this.free.pop() ?? new InFlight();
-    entry.exchange.keep(exchange);
+    entry.exchange.copyFrom(exchange);
     entry.position = this.active.length;
-    entry.tries = 0;
-    entry.refusalRcode = NO_REFUSAL;
+    entry.attemptCount = 0;
+    entry.errorRcode = NO_ERROR;
     this.active.push(entry);
     const bucket = this.bucketOf(entry.exchange);
     entry.nextInBucket = this.buckets[bucket];
@@ -45,7 +45,7 @@ export class InFlightPool {
 
   /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
   end(entry: InFlight): void {
-    for (let i = 0; i < entry.tries; i++) entry.endTry(i);
+    for (let i = 0; i < entry.attemptCount; i++) entry.endAttempt(i);
     entry.generation++;
     this.unlink(entry);
     const last = this.active.pop();
@@ -71,7 +71,7 @@ export class InFlightPool {
     if (before !== null) before.nextInBucket = entry.nextInBucket;
   }
 
-  private bucketOf({ nameLow, query }: Question): number {
-    return tagOf(nameLow, questionKey(query)) & (this.buckets.length - 1);
+  private bucketOf({ nameHashLow, query }: Question): number {
+    return questionTag(nameHashLow, questionKey(query)) & (this.buckets.length - 1);
   }
 }

@@ -2,8 +2,8 @@ import type { InFlight } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 
 /** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
-const ABOUT_AS_FAST = 1.5;
-const ABOUT_AS_FAST_MS = 20;
+const LATENCY_TOLERANCE_FACTOR = 1.5;
+const LATENCY_TOLERANCE_MS = 20;
 
 /**
  * The upstream for the next try of a question. Of those that answer and were not tried yet the first that is about as fast as the
@@ -14,7 +14,8 @@ export function chooseUpstream(
   entry: InFlight,
   nowMs: number,
 ): Upstream {
-  const limitMs = leastLatencyMs(upstreams, entry, nowMs) * ABOUT_AS_FAST + ABOUT_AS_FAST_MS;
+  const limitMs =
+    leastLatencyMs(upstreams, entry, nowMs) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
   let untried: Upstream | null = null;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index)) continue;
@@ -22,7 +23,7 @@ export function chooseUpstream(
     untried ??= upstream;
   }
   if (untried !== null) return untried;
-  const last = entry.upstreams[entry.tries - 1];
+  const last = entry.upstreams[entry.attemptCount - 1];
   return upstreams[(last + 1) % upstreams.length];
 }
 
@@ -39,8 +40,12 @@ export function chooseUntried(
 }
 
 /** Whether a try is open at an upstream that answers, so that there is something to wait for. */
-export function hasHope(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): boolean {
-  for (let i = 0; i < entry.tries; i++) {
+export function hasLiveAttempt(
+  upstreams: readonly Upstream[],
+  entry: InFlight,
+  nowMs: number,
+): boolean {
+  for (let i = 0; i < entry.attemptCount; i++) {
     if (entry.isOpen(i) && !upstreams[entry.upstreams[i]].isDown(nowMs)) return true;
   }
   return false;

@@ -1,6 +1,6 @@
 import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
 import type { QueryCounters } from '../../metrics/query-counters.js';
-import { Dropped } from '../../query/drop-reason.js';
+import { DropReason } from '../../query/drop-reason.js';
 import { Transport } from '../../query/transport.js';
 import type { Exchange, ReplyPath } from '../../query/exchange.js';
 import { answerHeaders, errorHeaders } from './doh-request.js';
@@ -11,9 +11,9 @@ const NO_BODY = Buffer.alloc(0);
 const response = new Response();
 
 /** HTTP statuses of queries without an answer; any other reason is the server's fault. */
-const STATUSES: Partial<Record<Dropped, number>> = {
-  [Dropped.malformed]: 400,
-  [Dropped.limited]: 429,
+const STATUSES: Partial<Record<DropReason, number>> = {
+  [DropReason.malformed]: 400,
+  [DropReason.limited]: 429,
 };
 
 /** The way back of one query over HTTPS. DNS errors are answers like others (RFC 8484 §4.2.1). */
@@ -27,7 +27,7 @@ export class DohExchange implements ReplyPath {
     private readonly onDone: () => void,
   ) {}
 
-  limit(): number {
+  maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
   }
 
@@ -38,9 +38,9 @@ export class DohExchange implements ReplyPath {
     this.onDone();
   }
 
-  drop(why: Dropped): void {
-    this.counters.drop(why);
-    this.fail(STATUSES[why] ?? 500);
+  drop(reason: DropReason): void {
+    this.counters.drop(reason);
+    this.fail(STATUSES[reason] ?? 500);
   }
 
   fail(status: number): void {

@@ -2,7 +2,7 @@ import type { ClientAddress, Connection } from '@weir/clients';
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { QueryCounters } from '../../metrics/query-counters.js';
-import { Dropped } from '../../query/drop-reason.js';
+import { DropReason } from '../../query/drop-reason.js';
 import type { Exchange } from '../../query/exchange.js';
 import type { QueryHandler } from '../../query/query-handler.js';
 import { DohExchange } from './doh-exchange.js';
@@ -67,7 +67,7 @@ export class HttpsConnection implements Connection {
       this.onAnswered();
     });
     const request = readRequest(call);
-    if (this.pending > MAX_PENDING) reply.drop(Dropped.limited);
+    if (this.pending > MAX_PENDING) reply.drop(DropReason.limited);
     else if ('status' in request) reply.fail(request.status);
     else if ('query' in request) this.handle(request.query, reply);
     else this.handleBody(call, reply);

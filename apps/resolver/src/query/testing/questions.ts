@@ -23,7 +23,7 @@ export function questionOf(
   const query = new Query();
   parseQuery(bytes, bytes.length, query);
   const hash = hashDomain(name.toLowerCase(), KEY);
-  return { bytes, query, nameLow: hash | 0, nameHigh: Math.floor(hash / 2 ** 32) | 0 };
+  return { bytes, query, nameHashLow: hash | 0, nameHashHigh: Math.floor(hash / 2 ** 32) | 0 };
 }
 
 /** An upstream's response to the question, parsed. */

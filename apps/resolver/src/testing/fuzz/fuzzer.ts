@@ -22,7 +22,7 @@ const ANSWER_POOL = 2048;
 /** Batches after which the pool of upstream answers is made anew. */
 const POOL_LIFE = 256;
 const SENTINEL_MS = 2_000;
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
 /** What came of a run. */
 export interface FuzzReport {
@@ -78,7 +78,7 @@ export class Fuzzer {
         ),
       },
       log: createLogger({ name: 'resolver', level: 'silent' }),
-      forwarding: { tryMs: 40, patienceMs: 150 },
+      forwarding: { attemptTimeoutMs: 40, queryTimeoutMs: 150 },
     });
     const server = await service.start();
     const client = createSocket('udp4');
@@ -156,7 +156,7 @@ export class Fuzzer {
     const fault = faultOf(this.sent[id], answer, transport);
     // One answer each.
     this.sent[id] = undefined;
-    if (fault !== null && this.faults.length < MOST_FAULTS) this.faults.push(fault);
+    if (fault !== null && this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
 
   private answerOf(upstream: UpstreamServer, { bytes, message }: AskedQuery): Uint8Array {

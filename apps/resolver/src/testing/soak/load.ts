@@ -10,7 +10,7 @@ const TICK_MS = 10;
 const UDP_CHANNELS = 6;
 const TCP_CHANNELS = 2;
 /** Most queries of one channel without an answer; more would run the risk of full buffers. */
-const MOST_OPEN = 64;
+const MAX_OPEN = 64;
 
 /** One socket or connection, and its queries without an answer by id. */
 interface Channel {
@@ -62,11 +62,11 @@ export class Load {
 
   private tick(now: number): void {
     this.countLost(now);
-    const room = this.channels.filter(({ open }) => open.size < MOST_OPEN);
+    const room = this.channels.filter(({ open }) => open.size < MAX_OPEN);
     for (; this.owed >= 1 && room.length > 0; this.owed--) {
       const at = this.sent % room.length;
       this.ask(room[at], now);
-      if (room[at].open.size >= MOST_OPEN) room.splice(at, 1);
+      if (room[at].open.size >= MAX_OPEN) room.splice(at, 1);
     }
     // What there is no room for is not asked later in a burst.
     this.owed = Math.min(this.owed, 1);

@@ -27,8 +27,8 @@ export async function sampleMemory(opsPort: number, second: number): Promise<Mem
 }
 
 /** What a run may grow by from its second third to its last: noise of the collector, not a leak that matters within a day. */
-const MOST_HEAP_GROWTH = 6;
-const MOST_RSS_GROWTH = 24;
+const MAX_HEAP_GROWTH = 6;
+const MAX_RSS_GROWTH = 24;
 
 /**
  * Whether memory is flat: in the last third of the samples the least heap in use, which is what a collection leaves, and the
@@ -43,6 +43,6 @@ export function growthOf(samples: readonly MemorySample[]): string | null {
   const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
   const heapGrowth = least(last) - least(middle);
   const rssGrowth = largest(last) - largest(middle);
-  if (heapGrowth > MOST_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
-  return rssGrowth > MOST_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
+  if (heapGrowth > MAX_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
+  return rssGrowth > MAX_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { respond } from '../testing/respond.js';
 import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
 import { RandomIds } from '../upstream/random-ids.js';
-import { TcpLink } from '../upstream/tcp-link.js';
+import { UpstreamTcp } from '../upstream/upstream-tcp.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
 async function link(answer: Answerer, idleMs?: number) {
   const server = await UpstreamServer.start(answer);
   cleanups.push(() => server.stop());
-  const subject = new TcpLink(server.endpoint, new RandomIds(), idleMs);
+  const subject = new UpstreamTcp(server.endpoint, new RandomIds(), idleMs);
   cleanups.push(() => {
     subject.close();
   });
@@ -27,7 +27,7 @@ async function link(answer: Answerer, idleMs?: number) {
   return { server, subject, ask };
 }
 
-describe('TcpLink', () => {
+describe('UpstreamTcp', () => {
   it('asks many over one connection and takes the answers in any order (RFC 7766)', async () => {
     const { server, ask } = await link(async (query) => {
       await sleep(query.message.questions[0].qname.startsWith('slow') ? 60 : 0);

@@ -21,8 +21,8 @@ const MOODS: readonly (readonly [Mood, Mood])[] = [
 const SLOW_MS = 120;
 const LARGE = Array.from({ length: 30 }, () => txt('x'.repeat(200), 4));
 
-/** Two upstreams that fail in turns, in all ways and now and then together. Short TTLs, so that the cache always has something to renew. */
-export class FlappingUpstreams {
+/** Two upstreams that fail in turns, in all ways and now and then together. Short TTLs, so that the cache always has something to refresh. */
+export class FailingUpstreams {
   readonly servers: UpstreamServer[] = [];
   asked = 0;
   private moods = MOODS[0];

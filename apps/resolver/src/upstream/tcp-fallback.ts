@@ -6,13 +6,13 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { InFlight } from './in-flight.js';
-import type { TcpLink } from './tcp-link.js';
+import type { UpstreamTcp } from './upstream-tcp.js';
 
 /** Most questions that are asked over TCP at once, at all upstreams together. */
 const CAPACITY = 256;
 
 /** Questions that are asked again over TCP because the answer over UDP was truncated. */
-export class TcpQueries {
+export class TcpFallback {
   private count = 0;
 
   /** @param response filled with each answer */
@@ -24,7 +24,7 @@ export class TcpQueries {
    */
   ask(
     entry: InFlight,
-    link: TcpLink,
+    link: UpstreamTcp,
     timeoutMs: number,
     done: (isAnswer: boolean) => void,
   ): boolean {

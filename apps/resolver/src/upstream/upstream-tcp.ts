@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 /** TCP to one upstream: one connection, opened when needed, kept open for a while, queries pipelined (RFC 7766 §6.2.1). */
-export class TcpLink {
+export class UpstreamTcp {
   /** Connections opened so far. */
   connections = 0;
   private socket: Socket | null = null;

@@ -1,10 +1,10 @@
 import { Ede, parseQuery, Rcode, writeEmptyAnswer } from '@weir/dns-wire';
-import { Dropped } from '../query/drop-reason.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 
 /** A query path that answers every query NXDOMAIN: at once, or when `release` is called. Remembers who asked. */
-export class EchoPath implements QueryHandler {
+export class EchoHandler implements QueryHandler {
   readonly clients: { family: number; word: number; port: number }[] = [];
   readonly held: Exchange[] = [];
   hold = false;
@@ -15,7 +15,7 @@ export class EchoPath implements QueryHandler {
 
   handle(exchange: Exchange): void {
     if (parseQuery(exchange.bytes, exchange.length, exchange.query) < 0) {
-      exchange.replyPath.drop(Dropped.malformed);
+      exchange.replyPath.drop(DropReason.malformed);
       return;
     }
     const { family, words, port } = exchange.client;
@@ -24,9 +24,9 @@ export class EchoPath implements QueryHandler {
       this.answer(exchange);
       return;
     }
-    const kept = new Exchange();
-    kept.keep(exchange);
-    this.held.push(kept);
+    const copy = new Exchange();
+    copy.copyFrom(exchange);
+    this.held.push(copy);
   }
 
   /** Answers what is held, last first. */

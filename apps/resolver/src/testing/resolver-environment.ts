@@ -9,7 +9,7 @@ import { respond } from './respond.js';
 import { UpstreamServer } from './upstream-server.js';
 
 /** What a resolver lives among. */
-export interface Surroundings {
+export interface ResolverEnvironment {
   readonly plane: ControlPlane;
   /** Answers everything with 192.0.2.1, unless told otherwise. */
   readonly upstream: UpstreamServer;
@@ -28,7 +28,7 @@ export function activateCatalogue(plane: ControlPlane): PutOperation {
 }
 
 /** Sets up a Redis for the spec file, and for each test a control plane and an upstream of its own. The fields are good inside a test. */
-export function useSurroundings(): Surroundings {
+export function useResolverEnvironment(): ResolverEnvironment {
   const cleanups: (() => unknown)[] = [];
   let redis: PrivateRedis;
   let plane: ControlPlane;

@@ -1,7 +1,7 @@
 import {
   answersQuestion,
   Ede,
-  isAboutName,
+  hasUsableRcode,
   parseResponse,
   Rcode,
   Response,
@@ -9,27 +9,27 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
-import { type InFlight, MAX_TRIES, NO_REFUSAL } from './in-flight.js';
+import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { RandomIds } from './random-ids.js';
-import { TcpQueries } from './tcp-queries.js';
+import { TcpFallback } from './tcp-fallback.js';
 import { Upstream } from './upstream.js';
-import { chooseUntried, chooseUpstream, hasHope } from './upstream-choice.js';
+import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 
-export interface TriesOptions {
+export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
   /** How long one try may last before the next begins. */
-  readonly tryMs?: number;
+  readonly attemptTimeoutMs?: number;
   /** How long all tries together may last once an upstream has sent an error. */
-  readonly refusedPatienceMs?: number;
+  readonly errorTimeoutMs?: number;
   /** Told when an upstream has stopped answering and when it answers again. */
-  readonly onState?: (upstream: Upstream, answers: boolean) => void;
+  readonly onStateChange?: (upstream: Upstream, answers: boolean) => void;
 }
 
-const DEFAULT_TRY_MS = 500;
+const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Others may know better than who sends an error, but not at the price of the client's patience. */
-const DEFAULT_REFUSED_PATIENCE_MS = 1_500;
+const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
 
 /**
@@ -37,79 +37,79 @@ const MAX_PLAIN_RCODE = 15;
  * out of reach, or has an error instead of an answer. A reply is believed only if it comes from the address and port that were asked, to the
  * port and with the id that were drawn at random, and answers the question (RFC 5452 §9.1). A truncated one is asked for again over TCP.
  */
-export class Tries {
+export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
   private readonly ids = new RandomIds();
   private readonly response = new Response();
-  private readonly overTcp = new TcpQueries(this.response);
+  private readonly tcpFallback = new TcpFallback(this.response);
   private readonly nowMs: () => number;
-  private readonly tryMs: number;
-  private readonly refusedPatienceMs: number;
+  private readonly attemptTimeoutMs: number;
+  private readonly errorTimeoutMs: number;
 
-  /** @param settle told the outcome of an entry, as `ForwardOutcome.onSettled` describes it; ends the entry before it returns */
+  /** @param complete told the outcome of an entry, as `ForwardEvents.onCompleted` describes it; ends the entry before it returns */
   constructor(
-    options: TriesOptions,
-    private readonly settle: (entry: InFlight, response: Response) => void,
+    options: AttemptOptions,
+    private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
-    this.tryMs = options.tryMs ?? DEFAULT_TRY_MS;
-    this.refusedPatienceMs = options.refusedPatienceMs ?? DEFAULT_REFUSED_PATIENCE_MS;
+    this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
+    this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
       onPacket: this.onPacket.bind(this),
       onUnreachable: this.onUnreachable.bind(this),
     };
-    const onState = options.onState ?? (() => undefined);
+    const onStateChange = options.onStateChange ?? (() => undefined);
     this.upstreams = options.upstreams.map(
-      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onState),
+      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onStateChange),
     );
   }
 
   /** Begins the first try of an entry with its deadline. Nobody is told of an outcome before this returns. */
-  begin(entry: InFlight): void {
+  start(entry: InFlight): void {
     // Who cannot even be asked fails at the next look.
-    if (!this.tryNext(entry)) entry.tryDeadlineMs = this.nowMs();
+    if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
 
   /** Gives the entry's last try up when its time is over. Called regularly. */
-  look(entry: InFlight, nowMs: number): void {
-    if (nowMs < entry.tryDeadlineMs) return;
-    if (entry.isOpen(entry.tries - 1)) this.countTimeout(entry, nowMs);
-    if (!this.tryNext(entry)) this.giveUp(entry);
+  checkTimeout(entry: InFlight, nowMs: number): void {
+    if (nowMs < entry.attemptDeadlineMs) return;
+    if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
+    if (!this.startNextAttempt(entry)) this.fail(entry);
   }
 
   /** Begins the next try, or goes on waiting for one that may still succeed. @returns false when there is nothing to wait for */
-  private tryNext(entry: InFlight): boolean {
+  private startNextAttempt(entry: InFlight): boolean {
     const nowMs = this.nowMs();
-    while (entry.tries < MAX_TRIES && nowMs < entry.deadlineMs) {
+    while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
       const upstream = this.choose(entry, nowMs);
       if (upstream === null) break;
       const socket = upstream.socket();
-      const attempt = entry.beginTry(upstream.index, socket, nowMs);
+      const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
-        upstream.failed(nowMs);
+        upstream.recordFailure(nowMs);
         continue;
       }
-      const isLast = entry.tries === MAX_TRIES;
-      entry.tryDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.tryMs;
+      const isLast = entry.attemptCount === MAX_ATTEMPTS;
+      entry.attemptDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.attemptTimeoutMs;
       const { bytes, query } = entry.exchange;
       entry.packetLength = writeUpstreamQuery(entry.packet, bytes, query, entry.ids[attempt]);
-      upstream.asked(nowMs);
+      upstream.recordQuery(nowMs);
       socket.send(entry.packet, entry.packetLength);
       return true;
     }
-    entry.tryDeadlineMs = entry.deadlineMs;
-    return nowMs < entry.deadlineMs && hasHope(this.upstreams, entry, nowMs);
+    entry.attemptDeadlineMs = entry.deadlineMs;
+    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
   }
 
   /** Who has sent an error is not asked again, nor who does not answer: the error is better than to wait for them. */
   private choose(entry: InFlight, nowMs: number): Upstream | null {
-    if (entry.refusalRcode === NO_REFUSAL) return chooseUpstream(this.upstreams, entry, nowMs);
+    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry, nowMs);
     return chooseUntried(this.upstreams, entry, nowMs);
   }
 
-  private giveUp(entry: InFlight): void {
+  private fail(entry: InFlight): void {
     setFailure(this.response, entry);
-    this.settle(entry, this.response);
+    this.complete(entry, this.response);
   }
 
   private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
@@ -120,35 +120,35 @@ export class Tries {
       this.upstreams[socket.upstream].counters.strays++;
       return;
     }
-    const attempt = entry.tryOf(socket, response.id);
+    const attempt = entry.attemptOf(socket, response.id);
     if (response.isTruncated) this.askOverTcp(entry, attempt);
-    else this.take(entry, attempt);
+    else this.acceptResponse(entry, attempt);
   }
 
   /** `this.response` answers the entry. An extended RCODE is about EDNS between us and the upstream, so no answer for the client. */
-  private take(entry: InFlight, attempt: number): void {
+  private acceptResponse(entry: InFlight, attempt: number): void {
     const { response } = this;
     if (response.rcode > MAX_PLAIN_RCODE) {
-      this.failTry(entry, attempt);
+      this.failAttempt(entry, attempt);
       return;
     }
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
-    upstream.took(nowMs - entry.startedMs[attempt], nowMs);
-    upstream.succeeded();
-    if (isAboutName(response)) this.settle(entry, response);
-    else this.takeRefusal(entry, attempt);
+    upstream.recordLatency(nowMs - entry.startedMs[attempt], nowMs);
+    upstream.recordSuccess();
+    if (hasUsableRcode(response)) this.complete(entry, response);
+    else this.takeError(entry, attempt);
   }
 
   /** `this.response` is an error such as SERVFAIL or REFUSED: it is passed on only if nobody else knows better in time. */
-  private takeRefusal(entry: InFlight, attempt: number): void {
-    this.upstreams[entry.upstreams[attempt]].counters.refusals++;
-    if (entry.refusalRcode === NO_REFUSAL) {
-      entry.refusalRcode = this.response.rcode;
-      entry.refusalEde = this.response.ede;
-      entry.hurry(entry.startedMs[0] + this.refusedPatienceMs);
+  private takeError(entry: InFlight, attempt: number): void {
+    this.upstreams[entry.upstreams[attempt]].counters.errors++;
+    if (entry.errorRcode === NO_ERROR) {
+      entry.errorRcode = this.response.rcode;
+      entry.errorEde = this.response.ede;
+      entry.shortenDeadline(entry.startedMs[0] + this.errorTimeoutMs);
     }
-    this.endTry(entry, attempt);
+    this.endAttempt(entry, attempt);
   }
 
   private askOverTcp(entry: InFlight, attempt: number): void {
@@ -156,61 +156,61 @@ export class Tries {
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    const isAsked = this.overTcp.ask(entry, upstream.tcp, restMs, (isAnswer) => {
-      if (isAnswer) this.take(entry, attempt);
-      else this.failTry(entry, attempt);
+    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, (isAnswer) => {
+      if (isAnswer) this.acceptResponse(entry, attempt);
+      else this.failAttempt(entry, attempt);
     });
     if (!isAsked) {
-      this.failTry(entry, attempt);
+      this.failAttempt(entry, attempt);
       return;
     }
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked as after silence.
-    if (entry.tries < MAX_TRIES)
-      entry.tryDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.tryMs);
+    if (entry.attemptCount < MAX_ATTEMPTS)
+      entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
   }
 
-  private failTry(entry: InFlight, attempt: number): void {
+  private failAttempt(entry: InFlight, attempt: number): void {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     upstream.counters.failures++;
-    upstream.failed(this.nowMs());
-    this.endTry(entry, attempt);
+    upstream.recordFailure(this.nowMs());
+    this.endAttempt(entry, attempt);
   }
 
   /** The try has brought nothing. The next begins unless a later one goes on already. */
-  private endTry(entry: InFlight, attempt: number): void {
-    entry.endTry(attempt);
-    if (!entry.isOpen(entry.tries - 1) && !this.tryNext(entry)) this.giveUp(entry);
+  private endAttempt(entry: InFlight, attempt: number): void {
+    entry.endAttempt(attempt);
+    if (!entry.isOpen(entry.attemptCount - 1) && !this.startNextAttempt(entry)) this.fail(entry);
   }
 
   private onUnreachable(socket: UpstreamSocket): void {
     for (const entry of socket.waitingEntries()) {
       // A try that begins in this loop has not failed, even if it uses the same socket.
-      const { tries } = entry;
-      for (let i = 0; i < tries; i++) {
-        if (entry.sockets[i] === socket) this.failTry(entry, i);
+      const { attemptCount } = entry;
+      for (let i = 0; i < attemptCount; i++) {
+        if (entry.sockets[i] === socket) this.failAttempt(entry, i);
       }
     }
   }
 
   /** The last try of the entry was given up for slow; an answer still counts. */
   private countTimeout(entry: InFlight, nowMs: number): void {
-    const last = entry.tries - 1;
+    const last = entry.attemptCount - 1;
     const upstream = this.upstreams[entry.upstreams[last]];
     upstream.counters.timeouts++;
     // The last try of all lasts longer than others, which says nothing about the upstream.
-    upstream.took(Math.min(nowMs - entry.startedMs[last], this.tryMs), nowMs);
-    upstream.failed(nowMs);
+    upstream.recordLatency(Math.min(nowMs - entry.startedMs[last], this.attemptTimeoutMs), nowMs);
+    upstream.recordFailure(nowMs);
   }
 }
 
 /** The error that an upstream has sent, or this side's own. */
 function setFailure(response: Response, entry: InFlight): void {
   const { bytes, query } = entry.exchange;
-  const isRefused = entry.refusalRcode !== NO_REFUSAL;
-  const rcode = isRefused ? entry.refusalRcode : Rcode.servFail;
-  const silence = entry.hasOpenTry ? Ede.noReachableAuthority : Ede.networkError;
-  setEmptyResponse(response, bytes, query, rcode, isRefused ? entry.refusalEde : silence);
+  const hasError = entry.errorRcode !== NO_ERROR;
+  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
+  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
+  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
 }
 
 function isAnswerTo(response: Response, { exchange }: InFlight): boolean {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientAddress } from './client-address.js';
-import { ProxyPreface } from './proxy-preface.js';
+import { ProxyHeaderReader } from './proxy-header-reader.js';
 import { proxyHeader } from './testing/proxy-header.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -34,7 +34,7 @@ async function serve(isOptional: boolean) {
     const client = new ClientAddress();
     client.set(socket.remoteAddress!, socket.remotePort!);
     socket.on('error', () => undefined).once('close', () => (one.isClosed = true));
-    new ProxyPreface({
+    new ProxyHeaderReader({
       socket,
       client,
       nowMs: 0,
@@ -44,7 +44,7 @@ async function serve(isOptional: boolean) {
         socket.on('data', (chunk: Buffer) => (one.text += chunk.toString('latin1')));
         socket.pipe(socket);
       },
-      onFault: () => {
+      onError: () => {
         one.isFault = true;
         socket.destroy();
       },
@@ -77,7 +77,7 @@ async function send(port: number, pieces: readonly Uint8Array[]) {
 
 const bytewise = (bytes: Uint8Array) => Array.from(bytes, (byte) => Uint8Array.of(byte));
 
-describe('ProxyPreface whose header is optional', () => {
+describe('ProxyHeaderReader whose header is optional', () => {
   const request = REQUEST.toString('latin1');
 
   it.each([
@@ -120,7 +120,7 @@ describe('ProxyPreface whose header is optional', () => {
   });
 });
 
-describe('ProxyPreface whose header is not', () => {
+describe('ProxyHeaderReader whose header is not', () => {
   it('finds fault with a connection without one', async () => {
     const { seen, port } = await serve(false);
     expect((await send(port, [REQUEST])).answer).toBe('');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAboutName, Keeping, Lifetime } from './lifetime.js';
+import { hasUsableRcode, CacheKind, CacheTtl } from './cache-ttl.js';
 import { parseResponse, Response } from './response.js';
 import {
   concat,
@@ -10,7 +10,7 @@ import {
   wireName,
 } from './testing/message.js';
 
-const lifetime = new Lifetime();
+const cacheTtl = new CacheTtl();
 const response = new Response();
 
 function parse(message: TestMessage): Response {
@@ -21,8 +21,8 @@ function parse(message: TestMessage): Response {
 }
 
 function read(message: TestMessage, qtype = 1) {
-  lifetime.read(parse(message), qtype);
-  return [lifetime.keeping, lifetime.seconds];
+  cacheTtl.read(parse(message), qtype);
+  return [cacheTtl.kind, cacheTtl.seconds];
 }
 
 const owner = pointerTo(12);
@@ -35,12 +35,12 @@ const soa = (ttl: number, minimum: number) => {
 };
 const ns = { owner: pointerTo(16), type: 2, ttl: 60, rdata: wireName('ns.example.com') };
 
-describe('Lifetime', () => {
+describe('CacheTtl', () => {
   it('is the least TTL of all records, OPT aside', () => {
     const answers = [cname(300), a(200)];
-    expect(read({ answers })).toEqual([Keeping.positive, 200]);
-    expect(read({ answers, authorities: [ns] })).toEqual([Keeping.positive, 60]);
-    expect(read({ answers, additionals: [a(50), opt(1232, 0)] })).toEqual([Keeping.positive, 50]);
+    expect(read({ answers })).toEqual([CacheKind.positive, 200]);
+    expect(read({ answers, authorities: [ns] })).toEqual([CacheKind.positive, 60]);
+    expect(read({ answers, additionals: [a(50), opt(1232, 0)] })).toEqual([CacheKind.positive, 50]);
   });
 
   it.each([
@@ -49,15 +49,15 @@ describe('Lifetime', () => {
     ['three hours', soa(90_000, 90_000), 10_800],
   ])('of a negative answer is bounded by the %s (RFC 2308 §5)', (_, record, seconds) => {
     const negative = { authorities: [record] };
-    expect(read({ ...negative, flags: 0x8183 })).toEqual([Keeping.negative, seconds]);
-    expect(read(negative)).toEqual([Keeping.negative, seconds]);
+    expect(read({ ...negative, flags: 0x8183 })).toEqual([CacheKind.negative, seconds]);
+    expect(read(negative)).toEqual([CacheKind.negative, seconds]);
   });
 
   it('takes a chain without a record of the type as NODATA', () => {
     const answers = [cname(20)];
-    expect(read({ answers, authorities: [soa(30, 30)] })).toEqual([Keeping.negative, 20]);
-    expect(read({ answers })).toEqual([Keeping.not, 0]);
-    expect(read({ answers }, 5)).toEqual([Keeping.positive, 20]);
+    expect(read({ answers, authorities: [soa(30, 30)] })).toEqual([CacheKind.negative, 20]);
+    expect(read({ answers })).toEqual([CacheKind.uncacheable, 0]);
+    expect(read({ answers }, 5)).toEqual([CacheKind.positive, 20]);
   });
 
   it.each<[string, TestMessage]>([
@@ -76,21 +76,21 @@ describe('Lifetime', () => {
       { authorities: [{ ...soa(300, 300), rdata: new Uint8Array(21) }] },
     ],
   ])('does not keep %s', (_, message) => {
-    expect(read(message)).toEqual([Keeping.not, 0]);
+    expect(read(message)).toEqual([CacheKind.uncacheable, 0]);
   });
 
   it('has no bound of its own for a positive answer', () => {
-    expect(read({ answers: [a(0x7fff_ffff)] })).toEqual([Keeping.positive, 0x7fff_ffff]);
+    expect(read({ answers: [a(0x7fff_ffff)] })).toEqual([CacheKind.positive, 0x7fff_ffff]);
   });
 });
 
-describe('isAboutName', () => {
+describe('hasUsableRcode', () => {
   it.each([
     [0, true],
     [3, true],
     [2, false],
     [5, false],
   ])('of RCODE %i is %s (RFC 8767 §4)', (rcode, expected) => {
-    expect(isAboutName(parse({ flags: 0x8180 | rcode }))).toBe(expected);
+    expect(hasUsableRcode(parse({ flags: 0x8180 | rcode }))).toBe(expected);
   });
 });
