@@ -52,14 +52,14 @@ export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly Endpoint[];
   readonly source: PolicySource;
-  /** What health checks by DNS are told. Default: always ready. */
+  /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Where the query log goes. Default: standard output. */
+  /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs?: () => number;
-  /** Clock of the cache and of waiting, in milliseconds; it never goes back. */
+  /** Monotonic clock of the cache and of timeouts, in milliseconds. */
   readonly monotonicMs?: () => number;
   /** See `ForwarderOptions`. */
   readonly forwarding?: {
@@ -70,24 +70,24 @@ export interface DnsServiceOptions {
   };
 }
 
-/** Longer than the forwarder's patience. */
+/** Longer than the query timeout of the forwarder. */
 const DRAIN_MS = 4_000;
 const DRAIN_CHECK_MS = 10;
 
 const MEBIBYTE = 2 ** 20;
 
-/** Least time between two lines about the same trouble. */
+/** Minimum time between two log lines about the same problem. */
 const LOG_INTERVAL_MS = 10_000;
 
 const elapsedMs = (): number => performance.now();
 
-/** `report` at most once in a while: whoever causes trouble by the thousand must not fill the disk. */
-function throttled<T>(report: (trouble: T) => void): (trouble: T) => void {
+/** Calls `report` at most once per interval, so that a client that causes many errors cannot fill the disk. */
+function throttled<T>(report: (problem: T) => void): (problem: T) => void {
   let quietUntilMs = 0;
-  return (trouble) => {
+  return (problem) => {
     if (elapsedMs() < quietUntilMs) return;
     quietUntilMs = elapsedMs() + LOG_INTERVAL_MS;
-    report(trouble);
+    report(problem);
   };
 }
 
@@ -102,7 +102,7 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
-/** Everything that answers queries, wired. */
+/** Wires everything that answers queries. */
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
@@ -203,7 +203,7 @@ export class DnsService {
     });
   }
 
-  /** Opens upstream sockets, then listens. @throws StartError when a port is taken. */
+  /** Opens upstream sockets, then listens. @throws StartError when a port is taken */
   async start(): Promise<BoundAddresses> {
     await this.forwarder.open();
     try {
@@ -214,7 +214,7 @@ export class DnsService {
     }
   }
 
-  /** Takes no more queries, answers those that are in flight, then closes. */
+  /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
     const deadlineMs = elapsedMs() + DRAIN_MS;

@@ -10,7 +10,7 @@ runMain(
   {
     name: 'resolver',
     description:
-      'Answers the subscribers: filters by their profiles, asks upstream resolvers for the rest.',
+      'Answers the DNS queries of subscribers: filters by their profiles and forwards the rest to upstream resolvers.',
     schema: SCHEMA,
     packageFile: new URL('../package.json', import.meta.url),
     argv: process.argv.slice(2),

@@ -24,7 +24,7 @@ const PREFIX = 'weir_resolver_';
 type Labels = Partial<Record<string, string>>;
 type Counts = Iterable<readonly [Labels, number]>;
 
-/** What becomes of tries at an upstream: name of the label value and of the counter. */
+/** Results of attempts at an upstream: value of the label, and name of the counter. */
 const UPSTREAM_RESULTS = {
   answered: 'answers',
   refused: 'errors',
@@ -32,7 +32,7 @@ const UPSTREAM_RESULTS = {
   failed: 'failures',
 } as const satisfies Record<string, keyof UpstreamCounters>;
 
-/** What the cache had for a query: name of the label value and of the counter. */
+/** Results of cache lookups: value of the label, and name of the counter. */
 const CACHE_RESULTS = {
   hit: 'hits',
   miss: 'misses',
@@ -40,7 +40,7 @@ const CACHE_RESULTS = {
   prefetch: 'prefetches',
 } as const satisfies Record<string, keyof CacheCounters>;
 
-/** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus asks. */
+/** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
   queries,
   latencies,
@@ -84,14 +84,14 @@ export function createRegistry({
   counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
   counter(
     'cache_lookups_total',
-    'Lookups that hit or missed; expired answers given; popular answers renewed before they expired',
+    'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
     ['result'],
     () =>
       Object.entries(CACHE_RESULTS).map(
         ([result, key]) => [{ result }, cache.counters[key]] as const,
       ),
   );
-  counter('cache_evictions_total', 'Answers driven out of a full cache', [], () => [
+  counter('cache_evictions_total', 'Answers evicted from a full cache', [], () => [
     [{}, cache.evictions],
   ]);
   gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
@@ -101,7 +101,7 @@ export function createRegistry({
   );
   counter(
     'upstream_results_total',
-    'What became of tries at an upstream',
+    'Results of attempts at an upstream',
     ['upstream', 'result'],
     () =>
       Object.entries(UPSTREAM_RESULTS).flatMap(([result, key]) =>
@@ -109,7 +109,7 @@ export function createRegistry({
       ),
   );
   upstreamLatency(registry, upstreams);
-  counter('upstream_tcp_total', 'Queries asked again over TCP', ['upstream'], () =>
+  counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
   counter('upstream_tcp_connections_total', 'TCP connections opened', ['upstream'], () =>
@@ -117,26 +117,26 @@ export function createRegistry({
   );
   counter(
     'upstream_strays_total',
-    'Packets of an upstream that answer no open query: late, forged or malformed',
+    'Packets from an upstream that match no open query: late, forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
   );
   counter(
     'error_hints_total',
-    'Errors over the limit that were answered with how to get them: over TCP, or with a cookie',
+    'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
     [],
     () => [[{}, limits.slips]],
   );
-  counter('overloads_total', 'Queries turned away with too many in flight', [], () => [
+  counter('overloads_total', 'Queries rejected because too many were in flight', [], () => [
     [{}, forwarder.overloads],
   ]);
-  counter('coalesced_total', 'Queries that shared a question already in flight', [], () => [
+  counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],
   ]);
-  gauge('in_flight', 'Questions that upstreams are asked', () => forwarder.inFlight);
+  gauge('in_flight', 'Questions that are in flight to upstreams', () => forwarder.inFlight);
   gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
   if (queryLog !== null) {
-    counter('query_log_total', 'Queries that were to be logged', ['result'], () => [
+    counter('query_log_total', 'Queries selected for the query log', ['result'], () => [
       [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
       [{ result: 'lost' }, queryLog.dropped],
     ]);
@@ -148,7 +148,7 @@ export function createRegistry({
 function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
   new Gauge({
     name: `${PREFIX}upstream_latency_seconds`,
-    help: 'Smoothed time until an answer of an upstream, or until one was given up; 0 before the first',
+    help: 'Smoothed time to an answer or a timeout of an upstream; 0 before the first',
     labelNames: ['upstream'],
     registers: [registry],
     collect() {
@@ -161,11 +161,11 @@ function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): vo
 
 const LATENCY_NAME = `${PREFIX}latency_seconds`;
 
-/** A metric in the shape that the registry reads: the histograms of prom-client can only be told of each answer as it goes out. */
+/** A metric in the shape that the registry reads. The histograms of prom-client would need a call for each answer. */
 function latencyMetric(latencies: LatencyHistogram): Metric {
   const head = {
     name: LATENCY_NAME,
-    help: 'Time from query to answer; all answers that upstream was asked for, one in eight of the others, counted for eight',
+    help: 'Time from query to answer. Every answer that needed an upstream; of the others one in eight, with a weight of eight',
     type: 'histogram',
     aggregator: 'sum',
   };

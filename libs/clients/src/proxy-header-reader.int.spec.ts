@@ -13,7 +13,7 @@ afterEach(() => {
 
 const HEADER = proxyHeader({ source: 'c0000201', port: 1024 });
 const REQUEST = Buffer.from('GET / HTTP/1.1\r\nHost: block.example\r\n\r\n');
-/** The longest beginning of a signature that is none. */
+/** The longest start of a signature that does not match. */
 const ALMOST = Buffer.from('\r\n\r\n\0\r\nQUIT!');
 
 /** What the server has seen of one connection. */
@@ -25,7 +25,7 @@ interface Seen {
   text: string;
 }
 
-/** A server that answers what comes behind the preface with the same. */
+/** A server that echoes what follows the header. */
 async function serve(isOptional: boolean) {
   const seen: Seen[] = [];
   const take = (socket: Socket) => {
@@ -93,7 +93,7 @@ describe('ProxyHeaderReader whose header is optional', () => {
     ['at once', [REQUEST]],
     ['byte by byte', bytewise(REQUEST)],
     ['byte by byte, as a header up to its last byte', bytewise(ALMOST)],
-  ])('takes the sender, and hands on all, without a header: %s', async (_, pieces) => {
+  ])('uses the sender, and passes everything on, without a header: %s', async (_, pieces) => {
     const { seen, port } = await serve(true);
     const text = concat(...pieces);
     const { answer, from } = await send(port, pieces);
@@ -104,13 +104,13 @@ describe('ProxyHeaderReader whose header is optional', () => {
   it.each([
     ['at once', [proxyHeader({ source: 'c0000201', command: 0x2f })]],
     ['byte by byte', bytewise(proxyHeader({ source: 'c0000201', command: 0x2f }))],
-  ])('finds fault with a header that is unsound and comes %s', async (_, pieces) => {
+  ])('reports a malformed header that comes %s', async (_, pieces) => {
     const { seen, port } = await serve(true);
     expect((await send(port, pieces)).answer).toBe('');
     expect(seen).toMatchObject([{ client: null, isFault: true }]);
   });
 
-  it('closes a connection that ends before it is known whether there is one', async () => {
+  it('closes a connection that ends before the header is complete', async () => {
     const { seen, port } = await serve(true);
     await send(port, [ALMOST.subarray(0, 11)]);
     await send(port, [HEADER.subarray(0, 20)]);
@@ -120,8 +120,8 @@ describe('ProxyHeaderReader whose header is optional', () => {
   });
 });
 
-describe('ProxyHeaderReader whose header is not', () => {
-  it('finds fault with a connection without one', async () => {
+describe('ProxyHeaderReader whose header is required', () => {
+  it('reports a connection without a header', async () => {
     const { seen, port } = await serve(false);
     expect((await send(port, [REQUEST])).answer).toBe('');
     expect(seen).toMatchObject([{ client: null, isFault: true }]);

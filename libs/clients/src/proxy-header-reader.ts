@@ -5,20 +5,20 @@ import { mayBeProxyHeader, PARTIAL_PROXY_HEADER, readProxyHeader } from './proxy
 
 export interface ProxyHeaderReaderOptions {
   readonly socket: Socket;
-  /** The sender; becomes whom the header names. */
+  /** The sender. Becomes the client that the header names. */
   readonly client: ClientAddress;
   readonly nowMs: number;
-  /** Whether a connection may begin without a header: then the sender stays the client. By default it may not. */
+  /** Whether a connection may begin without a header; the sender is then the client. Default: false. */
   readonly isOptional?: boolean;
-  /** The client is known; what came behind the header, or instead of one, waits in the socket. */
+  /** The client is known. The bytes after the header, or all bytes without one, are back in the socket. */
   readonly onClient: () => void;
-  /** There is no sound header, or none where there must be one. */
+  /** The header is malformed, or missing where it is required. */
   readonly onError: () => void;
 }
 
 /**
- * A connection of a load balancer until its PROXY header is read, which comes before everything, TLS included.
- * Where the header is optional, the first byte that is not of its signature tells that there is none.
+ * Reads the PROXY header of a connection from a load balancer. The header comes before everything else, TLS included.
+ * Where it is optional, the first byte that does not match its signature means that there is none.
  */
 export class ProxyHeaderReader implements Connection {
   readonly lastActiveMs: number;

@@ -64,7 +64,7 @@ describe('readProxyHeader', () => {
     expect(read(proxyHeader(header))).toEqual({ result: BAD_PROXY_HEADER, client: SENDER });
   }); // prettier-ignore
 
-  it('checks a checksum over the whole header', () => {
+  it('verifies a checksum over the whole header', () => {
     const bytes = checkedProxyHeader({ source: 'c0000201', tlvs: tlv(0xe0, [1, 2]) });
     expect(read(bytes).result).toBe(bytes.length);
     const typeAt = bytes.length - 7;
@@ -76,7 +76,7 @@ describe('readProxyHeader', () => {
     }
   });
 
-  it('asks for more at every cut, and refuses what is not a signature at its first byte', () => {
+  it('needs more bytes at every cut, and rejects a wrong signature at its first wrong byte', () => {
     const bytes = proxyHeader({ source: 'c0000201', tlvs: tlv(4, [0]) });
     for (let length = 0; length < bytes.length; length++) {
       expect(read(bytes, length)).toEqual({ result: PARTIAL_PROXY_HEADER, client: SENDER });
@@ -88,7 +88,7 @@ describe('readProxyHeader', () => {
     }
   });
 
-  it('reads nothing behind the length, whatever the bytes are', () => {
+  it('reads nothing after the length, whatever the bytes are', () => {
     const header = fc.record({
       source: fc.constantFrom('', 'c0000201', '20010db8000000000000000000000007'),
       tlvs: fc.uint8Array({ maxLength: 20 }),
@@ -107,7 +107,7 @@ describe('readProxyHeader', () => {
 });
 
 describe('mayBeProxyHeader', () => {
-  it('holds for each cut of a header, sound or not, and for nothing else', () => {
+  it('is true for every start of a header, valid or not, and for nothing else', () => {
     const bytes = proxyHeader({ source: 'c0000201', command: 0x2f });
     for (let length = 0; length <= bytes.length; length++) {
       expect(mayBeProxyHeader(bytes, length)).toBe(true);

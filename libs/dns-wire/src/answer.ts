@@ -19,19 +19,19 @@ import { writeOpt } from './opt.js';
 import type { Query } from './query.js';
 
 /*
- * Answers of this side's own making. `bytes` is the message that `query` was parsed from, `out` the buffer to write to from its
- * start; the two must not overlap. Every writer returns the length so far, which the next one takes as `end`. With at most
- * `MAX_ADDRESSES` addresses every answer here fits 512 bytes, so none is ever truncated.
+ * Answers that are created here, not forwarded. `bytes` is the message that `query` was parsed from, `out` the buffer
+ * to write to, from its start; the two must not overlap. Every writer returns the length so far, which the next one
+ * takes as `end`. With at most `MAX_ADDRESSES` addresses every answer fits 512 bytes, so none is ever truncated.
  */
 
-/** Most addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
+/** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
 export const MAX_ADDRESSES = 7;
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
 
-/** Of a SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
+/** The rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore
 const SOA_REST = Uint8Array.of(
   6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,
@@ -42,7 +42,10 @@ const SOA_MINIMUM_BYTES = 4;
 /** HINFO with CPU "RFC8482" and an empty OS (RFC 8482 §4.2). */
 const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
-/** An answer without records: an error, NODATA, a refusal. `ede` is an INFO-CODE or `Ede.none`. */
+/**
+ * An answer without records: an error, NODATA or a refusal.
+ * @param ede an INFO-CODE or `Ede.none`
+ */
 export function writeEmptyAnswer(
   out: Uint8Array,
   bytes: Uint8Array,
@@ -66,8 +69,8 @@ export function writeBlockAnswer(
 }
 
 /**
- * NOERROR with one A or AAAA record an address when the query asks for that type. Where there is none, an SOA record of the queried name,
- * by which the client keeps the answer for as long (RFC 2308 §5).
+ * NOERROR with one A or AAAA record per address, when the query asks for that type. Without addresses: an SOA record of
+ * the queried name, so that the client caches the answer for as long (RFC 2308 §5).
  * @param ipv4 addresses, 4 bytes each; may be empty
  * @param ipv6 addresses, 16 bytes each; may be empty
  */
@@ -93,9 +96,9 @@ export function writeAddressAnswer(
 }
 
 /**
- * NXDOMAIN or NODATA from a zone of this side's own, with its SOA record for the client to keep it by (RFC 2308 §5).
- * @param zoneOffset of the zone's name within the qname, from the message's start
- * @param ttlSeconds TTL and minimum of the SOA record
+ * NXDOMAIN or NODATA from a zone of our own, with its SOA record for negative caching (RFC 2308 §5).
+ * @param zoneOffset offset in the message of the name of the zone, which is a part of the qname
+ * @param ttlSeconds TTL and MINIMUM of the SOA record
  */
 export function writeNegativeAnswer(
   out: Uint8Array,
@@ -111,7 +114,7 @@ export function writeNegativeAnswer(
   return writeOpt(out, end, query, rcode, Ede.none);
 }
 
-/** The SOA or NS record of an empty zone whose name is the qname, as RFC 6303 §3 has them; NODATA for other types. */
+/** The SOA or NS record of an empty zone whose name is the qname (RFC 6303 §3); NODATA for other types. */
 export function writeZoneAnswer(
   out: Uint8Array,
   bytes: Uint8Array,
@@ -160,7 +163,10 @@ export function writeTruncatedAnswer(
   return writeOpt(out, end, query, rcode, Ede.none);
 }
 
-/** Header and the question as it was asked, if there is a usable one. Opcode, RD and CD follow the query, RA is set. */
+/**
+ * Header, and the question exactly as it was asked, if there is a usable one. Opcode, RD and CD are those of the query;
+ * RA is set.
+ */
 export function writeHeaderAndQuestion(
   out: Uint8Array,
   bytes: Uint8Array,
@@ -196,7 +202,10 @@ function writeAddresses(
   return at;
 }
 
-/** The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the length so far. */
+/**
+ * The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the
+ * length so far
+ */
 function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: number): number {
   const size = OWNER_POINTER_BYTES + SOA_REST.length + SOA_MINIMUM_BYTES;
   const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, size);
@@ -207,7 +216,7 @@ function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: n
   return rdata + size;
 }
 
-/** All of a record of the queried name but its rdata. @returns the rdata's offset. */
+/** Everything of a record of the queried name except its rdata. @returns the offset of the rdata */
 function writeRecordFixed(
   out: Uint8Array,
   at: number,

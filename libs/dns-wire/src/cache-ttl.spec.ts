@@ -36,7 +36,7 @@ const soa = (ttl: number, minimum: number) => {
 const ns = { owner: pointerTo(16), type: 2, ttl: 60, rdata: wireName('ns.example.com') };
 
 describe('CacheTtl', () => {
-  it('is the least TTL of all records, OPT aside', () => {
+  it('is the lowest TTL of all records except OPT', () => {
     const answers = [cname(300), a(200)];
     expect(read({ answers })).toEqual([CacheKind.positive, 200]);
     expect(read({ answers, authorities: [ns] })).toEqual([CacheKind.positive, 60]);
@@ -47,13 +47,13 @@ describe('CacheTtl', () => {
     ['SOA TTL', soa(30, 600), 30],
     ['SOA minimum', soa(600, 40), 40],
     ['three hours', soa(90_000, 90_000), 10_800],
-  ])('of a negative answer is bounded by the %s (RFC 2308 §5)', (_, record, seconds) => {
+  ])('of a negative answer is limited by the %s (RFC 2308 §5)', (_, record, seconds) => {
     const negative = { authorities: [record] };
     expect(read({ ...negative, flags: 0x8183 })).toEqual([CacheKind.negative, seconds]);
     expect(read(negative)).toEqual([CacheKind.negative, seconds]);
   });
 
-  it('takes a chain without a record of the type as NODATA', () => {
+  it('treats a CNAME chain without a record of the type as NODATA', () => {
     const answers = [cname(20)];
     expect(read({ answers, authorities: [soa(30, 30)] })).toEqual([CacheKind.negative, 20]);
     expect(read({ answers })).toEqual([CacheKind.uncacheable, 0]);
@@ -75,11 +75,11 @@ describe('CacheTtl', () => {
       'a SOA too short to have a minimum',
       { authorities: [{ ...soa(300, 300), rdata: new Uint8Array(21) }] },
     ],
-  ])('does not keep %s', (_, message) => {
+  ])('does not cache %s', (_, message) => {
     expect(read(message)).toEqual([CacheKind.uncacheable, 0]);
   });
 
-  it('has no bound of its own for a positive answer', () => {
+  it('has no limit of its own for a positive answer', () => {
     expect(read({ answers: [a(0x7fff_ffff)] })).toEqual([CacheKind.positive, 0x7fff_ffff]);
   });
 });
@@ -90,7 +90,7 @@ describe('hasUsableRcode', () => {
     [3, true],
     [2, false],
     [5, false],
-  ])('of RCODE %i is %s (RFC 8767 §4)', (rcode, expected) => {
+  ])('is, for RCODE %i, %s (RFC 8767 §4)', (rcode, expected) => {
     expect(hasUsableRcode(parse({ flags: 0x8180 | rcode }))).toBe(expected);
   });
 });

@@ -2,10 +2,10 @@ import { readUint16, readUint32 } from './bytes.js';
 import { Rcode, RECORD_FIXED_BYTES, TTL_HIGH_BIT, Type } from './protocol.js';
 import type { Response } from './response.js';
 
-/** Longest that a negative answer is kept: the upper end of what RFC 2308 §5 finds sensible. */
+/** Negative answers are cached no longer than this: the upper end of the range in RFC 2308 §5. */
 export const MAX_NEGATIVE_TTL_SECONDS = 10_800;
 
-/** Offset of the type before that of the TTL, and of the rdata's length after it. */
+/** Offset of the type before the TTL, and of RDLENGTH after it. */
 const TYPE_BEFORE_TTL = 4;
 const RDLENGTH_AFTER_TTL = 4;
 const RDATA_AFTER_TTL = RECORD_FIXED_BYTES - TYPE_BEFORE_TTL;
@@ -13,24 +13,27 @@ const RDATA_AFTER_TTL = RECORD_FIXED_BYTES - TYPE_BEFORE_TTL;
 const MIN_SOA_BYTES = 22;
 const SOA_MINIMUM_BYTES = 4;
 
-/** How a response may be kept. */
+/** Whether and how a response may be cached. */
 export const CacheKind = {
-  /** Not at all: an error, truncated, a TTL of 0, a negative answer without SOA, a referral. */
+  /** Must not be cached: an error, truncated, a TTL of 0, a negative answer without SOA, a referral. */
   uncacheable: 0,
-  /** Has records of the type that was asked for. */
+  /** Has records of the queried type. */
   positive: 1,
-  /** NXDOMAIN or NODATA with the SOA record that bounds its life (RFC 2308 §5). */
+  /** NXDOMAIN or NODATA with the SOA record that limits its TTL (RFC 2308 §5). */
   negative: 2,
 } as const;
 export type CacheKind = (typeof CacheKind)[keyof typeof CacheKind];
 
-/** For how long a response stays true; filled by `read`. Reused. */
+/** Whether a response may be cached, and for how long. Filled by `read`; reused. */
 export class CacheTtl {
   kind: CacheKind = CacheKind.uncacheable;
-  /** The least TTL of all records; for a negative answer also the SOA's minimum and `MAX_NEGATIVE_TTL_SECONDS`. 0 when it is not to be kept. */
+  /**
+   * The lowest TTL of all records; for a negative answer also the MINIMUM of the SOA and `MAX_NEGATIVE_TTL_SECONDS`. 0
+   * when the response is uncacheable.
+   */
   seconds = 0;
 
-  /** @param qtype of the question that `response` answers, no meta type */
+  /** @param qtype of the question that `response` answers; not a meta type */
   read(response: Response, qtype: number): void {
     const isNxDomain = response.rcode === Rcode.nxDomain;
     const isUsable = (response.rcode === Rcode.noError || isNxDomain) && !response.isTruncated;
@@ -47,8 +50,8 @@ export class CacheTtl {
 }
 
 /**
- * Seconds for which a cache of HTTP may keep an answer (RFC 8484 §5.1): the least TTL of its answer section or, where that is
- * empty, of what says so; 0 for an error.
+ * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; without one,
+ * that of the negative answer; 0 for an error.
  */
 export function freshnessSeconds(response: Response): number {
   if (!hasUsableRcode(response) || response.isTruncated) return 0;
@@ -57,13 +60,13 @@ export function freshnessSeconds(response: Response): number {
   return Math.min(negativeBound(response), minTtl(response, response.ttlCount));
 }
 
-/** TTL at `offset`; one that is negative is 0 (RFC 2181 §8). */
+/** The TTL at `offset`. A negative TTL counts as 0 (RFC 2181 §8). */
 export function readTtl(bytes: Uint8Array, offset: number): number {
   const ttl = readUint32(bytes, offset);
   return ttl >= TTL_HIGH_BIT ? 0 : ttl;
 }
 
-/** Whether the response says that the name does not exist or could be resolved: what else is no news about it (RFC 8767 §4). */
+/** NOERROR or NXDOMAIN. Any other RCODE says nothing about the name (RFC 8767 §4). */
 export function hasUsableRcode(response: Response): boolean {
   return response.rcode === Rcode.noError || response.rcode === Rcode.nxDomain;
 }
@@ -75,14 +78,17 @@ function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number
   return false;
 }
 
-/** Of the first `count` records; 0 for none. */
+/** The lowest TTL of the first `count` records; 0 for none. */
 function minTtl({ bytes, ttlOffsets }: Response, count: number): number {
   let least = count === 0 ? 0 : TTL_HIGH_BIT;
   for (let i = 0; i < count; i++) least = Math.min(least, readTtl(bytes, ttlOffsets[i]));
   return least;
 }
 
-/** MINIMUM of the authority section's SOA record, bounded; 0 without one. Its TTL is among those of `minTtl`. */
+/**
+ * MINIMUM of the SOA record in the authority section, capped; 0 without one. `minTtl` covers the TTL of the record
+ * itself.
+ */
 function negativeBound(response: Response): number {
   const { bytes, ttlOffsets, answerCount, authorityCount } = response;
   for (let i = answerCount; i < answerCount + authorityCount; i++) {

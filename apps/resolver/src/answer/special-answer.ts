@@ -10,15 +10,15 @@ import {
 } from '@weir/dns-wire';
 import { Special } from '../special/zones.js';
 
-/** TTL of everything here (RFC 6303 §3). */
+/** TTL of all answers made here (RFC 6303 §3). */
 const TTL_SECONDS = 10_800;
 const IPV4_LOOPBACK = Uint8Array.of(127, 0, 0, 1);
 const IPV6_LOOPBACK = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
 
 /**
  * Writes the answer for a special name.
- * @param zoneOffset of the special name in the message: the start of the qname, or of a part of it
- * @returns its length
+ * @param zoneOffset offset of the special name in the query: the start of the qname, or of one of its labels
+ * @returns the length of the answer in bytes
  */
 export function writeSpecialAnswer(
   out: Uint8Array,

@@ -18,7 +18,7 @@ interface Known {
   rcode: number;
 }
 
-/** What the cache should know, in the obvious way and without a bound; it tells states apart, not when to refresh. */
+/** A simple, unbounded model of the cache. It knows the states of entries, but not when to refresh. */
 class Oracle {
   private readonly known = new Map<Question, Known>();
   private readonly failedAt = new Map<Question, number>();
@@ -118,7 +118,7 @@ function check(
   const { state, known } = oracle.find(question, now);
   const isFresh = found === CacheResult.fresh || found === CacheResult.expiring;
   const isStale = found === CacheResult.stale || found === CacheResult.failing;
-  // A bounded cache may have lost what it knew, never more than that.
+  // A bounded cache may have evicted entries; it must not have others.
   if (isBounded && found === CacheResult.miss) return false;
   if (isBounded && isFresh && cache.read(question.query).rcode === Rcode.servFail) {
     expect(oracle.hasFailed(question, now)).toBe(true);
@@ -141,7 +141,7 @@ function check(
 }
 
 describe('AnswerCache', () => {
-  it('agrees with a Map that is never full', () => {
+  it('behaves like an unbounded Map', () => {
     let hits = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), (steps) => {
@@ -154,7 +154,7 @@ describe('AnswerCache', () => {
     expect(hits).toBeGreaterThan(50);
   });
 
-  it('in little memory forgets, but never says what is not so', () => {
+  it('may forget entries when memory is small, but never returns a wrong one', () => {
     const many = fc.array(step, { minLength: 500, maxLength: 1500 });
     let [hits, evictions] = [0, 0];
     fc.assert(
@@ -165,7 +165,7 @@ describe('AnswerCache', () => {
       }),
       { numRuns: 40 },
     );
-    // Some 560 and 390 in 150 runs, never below 480 and 240.
+    // About 560 and 390 in 150 runs, never below 480 and 240.
     expect(hits).toBeGreaterThan(100);
     expect(evictions).toBeGreaterThan(50);
   });

@@ -24,8 +24,8 @@ function cacheWith(question: Question, message: Parameters<typeof responseTo>[1]
   return cache;
 }
 
-describe('a kept answer', () => {
-  it('is that of the upstream, TTLs counted down, in the asker’s case, not authoritative', () => {
+describe('a cached answer', () => {
+  it('is the upstream answer with lower TTLs, in the case of the query, not authoritative', () => {
     const message = {
       flags: 0x85a0,
       answers: [cname('edge.example.net', 300), a('192.0.2.1', 100)],
@@ -54,7 +54,7 @@ describe('a kept answer', () => {
     expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
   });
 
-  it('serves its own type, DO and CD only', () => {
+  it('is used only for the same type, DO and CD', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const others = [
       questionOf('www.example.com', 28),
@@ -68,7 +68,7 @@ describe('a kept answer', () => {
     expect(cache.find(questionOf('www.example.com'), 1)).toBe(CacheResult.fresh);
   });
 
-  it('is not given for another name with the same hash', () => {
+  it('is not used for another name with the same hash', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const { nameHashLow, nameHashHigh } = www;
     const forged = { ...questionOf('www.example.net'), nameHashLow, nameHashHigh };
@@ -99,14 +99,14 @@ describe('a kept answer', () => {
     }
   });
 
-  it('goes when the truth is one that may not be kept', () => {
+  it('is removed when the new answer is not cacheable', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 0)] }), 1);
     expect(cache.find(www, 1)).toBe(CacheResult.miss);
     expect(cache.entries).toBe(0);
   });
 
-  it('is not kept when it is very large, and takes the older one with it', () => {
+  it('is not stored when it is very large, and the older answer is removed', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const answers = Array.from({ length: 250 }, () => txt('x'.repeat(80)));
     cache.put(www, responseTo(www, { answers }), 1);
@@ -116,7 +116,7 @@ describe('a kept answer', () => {
 
 describe('a negative answer', () => {
   it.each([0x8183, 0x8180])(
-    '(flags %i) is kept for the SOA minimum, and its SOA says so',
+    '(flags %i) is cached for the SOA minimum, and its SOA record has that TTL',
     (flags) => {
       const cache = cacheWith(www, { flags, authorities: [soa(600, 60)] });
       expect(cache.find(www, 59)).toBe(CacheResult.fresh);
@@ -128,13 +128,13 @@ describe('a negative answer', () => {
     },
   );
 
-  it('is not kept without SOA', () => {
+  it('is not cached without an SOA record', () => {
     expect(cacheWith(www, { flags: 0x8183 }).find(www, 0)).toBe(CacheResult.miss);
   });
 });
 
 describe('a failure', () => {
-  it('of upstream is given for five seconds, with EDE 13 if it has none of its own', () => {
+  it('of an upstream is cached for five seconds, with EDE 13 unless it has its own', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
     expect(cache.find(www, 4)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({
@@ -149,7 +149,7 @@ describe('a failure', () => {
     expect(toClient(www, own.read(www.query))).toMatchObject({ rcode: 5, ede: [6] });
   });
 
-  it('never shadows an answer, fresh or stale', () => {
+  it('never replaces a fresh or stale answer', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
     cache.put(www, responseTo(www, { flags: 0x8182 }), 5);
     expect(cache.find(www, 5)).toBe(CacheResult.fresh);
@@ -160,7 +160,7 @@ describe('a failure', () => {
     expect(cache.entries).toBe(1);
   });
 
-  it('is forgotten for an answer, which also takes the place of one that is past use', () => {
+  it('is replaced by an answer, and replaces an answer that is too old to use', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
     cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1);
     expect(cache.find(www, 1)).toBe(CacheResult.fresh);
@@ -175,7 +175,7 @@ describe('an expired answer', () => {
   it.each([
     ['an answer', { answers: [a('192.0.2.1', 10)] }, 3],
     ['NXDOMAIN', { flags: 0x8183, authorities: [soa(10, 10)] }, 19],
-  ])('%s is stale for a day: TTL 30 and an EDE (RFC 8767)', (_, message, ede) => {
+  ])('%s is served stale for a day with TTL 30 and an EDE (RFC 8767)', (_, message, ede) => {
     const cache = cacheWith(www, message);
     expect(cache.findStale(www, 10 + DAY - 1)).toBe(true);
     const answer = toClient(www, cache.readStale(www.query));
@@ -187,12 +187,12 @@ describe('an expired answer', () => {
   });
 });
 
-describe('an answer near its end', () => {
+describe('an answer that expires soon', () => {
   const hits = (cache: AnswerCache, count: number) => {
     for (let i = 0; i < count; i++) cache.find(www, 1);
   };
 
-  it('is to be renewed in its last tenth if it was hit twice before, once', () => {
+  it('is refreshed once in the last tenth of its lifetime if it was hit twice before', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
     hits(cache, 2);
     expect(cache.find(www, 89)).toBe(CacheResult.fresh);
@@ -206,13 +206,13 @@ describe('an answer near its end', () => {
     expect(cache.find(www, 187)).toBe(CacheResult.expiring);
   });
 
-  it('is left to expire if it was hit less', () => {
+  it('is not refreshed if it was hit less often', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
     hits(cache, 1);
     expect(cache.find(www, 95)).toBe(CacheResult.fresh);
   });
 
-  it('is to be renewed again some seconds after that has failed', () => {
+  it('is refreshed again some seconds after a refresh has failed', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 1000)] });
     hits(cache, 2);
     expect(cache.find(www, 900)).toBe(CacheResult.expiring);

@@ -14,61 +14,62 @@ import { AnswerStore } from './answer-store.js';
 import { EntryCodec } from './entry-codec.js';
 import { entryWords, Head, Use } from './entry.js';
 
-/** What is known of a question. */
+/** The result of a lookup. */
 export const CacheResult = {
   miss: 0,
-  /** An answer, or a failure that was a moment ago. */
+  /** A valid answer, or a recent failure. */
   fresh: 1,
-  /** A fresh answer that is asked for often and expires soon: refresh it now. */
+  /** A popular answer that is valid but expires soon: refresh it now. */
   expiring: 2,
-  /** An answer that has expired: only to be given when there is no other (RFC 8767). */
+  /** An expired answer, to be served only when there is no other (RFC 8767). */
   stale: 3,
-  /** The same, and no other was to be had a moment ago. */
+  /** An expired answer, and a refresh has just failed. */
   failing: 4,
 } as const;
 export type CacheResult = (typeof CacheResult)[keyof typeof CacheResult];
 
-/** How long an expired answer may still be given, and the TTL that it then has (RFC 8767 §5 and §4). */
+/** For how long an expired answer may be served, and the TTL that it then has (RFC 8767 §5 and §4). */
 const STALE_SECONDS = 86_400;
 const STALE_TTL_SECONDS = 30;
-/** How long a failure of upstream is remembered (RFC 2308 §7, RFC 9520 §3.2: 1 s … 5 min). */
+/** For how long an upstream failure is cached (RFC 2308 §7; RFC 9520 §3.2 allows 1 s … 5 min). */
 const FAILURE_SECONDS = 5;
-/** An answer is renewed in the last tenth of its life, if it was hit this often. */
+/** A popular answer is refreshed in the last tenth of its lifetime. It is popular after this many hits. */
 const PREFETCH_LIFE_FRACTION = 10;
 const MIN_PREFETCH_HITS = 2 * Use.oneHit;
-/** Keeps all times of an entry within 31 bits; 34 years. */
+/** 34 years. Keeps all times of an entry within 31 bits. */
 const MAX_LIFE_SECONDS = 2 ** 30;
-/** Larger answers are not kept. */
+/** Larger answers are not cached. */
 const MAX_ENTRY_WORDS = 4096;
 
 /** Plain counters, read by the metrics. */
 export interface CacheCounters {
   hits: number;
   misses: number;
-  /** Answers given after they had expired. */
+  /** Expired answers that were served. */
   stale: number;
-  /** Answers renewed before they expired. */
+  /** Answers that were refreshed before they expired. */
   prefetches: number;
 }
 
 /**
- * Answers of upstream resolvers, as they came, by question: name, type, DO and CD. A hit becomes a `Response` like that of an upstream,
- * TTLs counted down, and is judged like one: nothing here depends on who asks. Finding allocates nothing.
+ * Caches the answers of upstream resolvers by question: name, type, DO and CD. A hit becomes a `Response` like that of
+ * an upstream, with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the client. A
+ * lookup allocates nothing.
  *
- * Seconds are of one clock that never goes back, given by the caller.
+ * Seconds are those of a monotonic clock, passed in by the caller.
  */
 export class AnswerCache {
   readonly counters: CacheCounters = { hits: 0, misses: 0, stale: 0, prefetches: 0 };
   private readonly store: AnswerStore;
   private readonly codec: EntryCodec;
   private readonly cacheTtl = new CacheTtl();
-  /** Offset of the entry that `find` has found. */
+  /** Offset of the entry that `find` returned. */
   private entry = -1;
   private nowSeconds = 0;
 
   /**
-   * @param sizeBytes memory for all, 64 KiB or more
-   * @param minTtlSeconds, maxTtlSeconds bounds on the TTLs of what is kept; the upper one counts more
+   * @param sizeBytes total memory, 64 KiB or more
+   * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of what is cached; the upper one wins
    */
   constructor(
     sizeBytes: number,
@@ -87,12 +88,12 @@ export class AnswerCache {
     return this.store.usedBytes;
   }
 
-  /** Entries driven out by others while they were of use. */
+  /** Entries that were evicted while they were still useful. */
   get evictions(): number {
     return this.store.evictions;
   }
 
-  /** Looks a question up and counts that. `read` or `readStale` may follow, with the same query and at once. */
+  /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
   find(question: Question, nowSeconds: number): CacheResult {
     this.nowSeconds = nowSeconds;
     const at = this.findEntry(question);
@@ -107,19 +108,22 @@ export class AnswerCache {
     return found;
   }
 
-  /** Whether there is an expired answer that may still be given; `readStale` may follow. Counts nothing. */
+  /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
   findStale(question: Question, nowSeconds: number): boolean {
     this.nowSeconds = nowSeconds;
     this.entry = this.findEntry(question);
     return this.entry >= 0 && !this.isDisposable(this.entry) && !this.isFailure(this.entry);
   }
 
-  /** The fresh entry that was found. Good until the next call of any method here. */
+  /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */
   read(query: Query): Response {
     return this.codec.read(this.entry, query, this.nowSeconds);
   }
 
-  /** The expired entry that was found, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Good until the next call of any method here. */
+  /**
+   * The expired entry of the last lookup, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Valid until the next call of any
+   * method of the cache.
+   */
   readStale(query: Query): Response {
     this.counters.stale++;
     this.countHit(this.entry);
@@ -129,13 +133,13 @@ export class AnswerCache {
     return response;
   }
 
-  /** The entry that was found is being renewed: it is not `expiring` any more until that has failed. */
+  /** The entry of the last lookup is being refreshed. It is not `expiring` again unless that fails. */
   markRefreshing(): void {
     this.counters.prefetches++;
     this.store.words[this.entry + Head.use] |= Use.refreshing;
   }
 
-  /** Keeps an upstream's answer to the question, if it may be kept. A failure never replaces an answer that is still of use. */
+  /** Stores the answer of an upstream, if it is cacheable. A failure never replaces a useful answer. */
   put(question: Question, response: Response, nowSeconds: number): void {
     this.nowSeconds = nowSeconds;
     if (!hasUsableRcode(response)) {
@@ -146,21 +150,22 @@ export class AnswerCache {
     cacheTtl.read(response, question.query.qtype);
     const old = this.findEntry(question);
     if (cacheTtl.kind === CacheKind.uncacheable) {
-      // It is the truth now, so what was here before is not.
+      // The new answer is right, so the old one is wrong.
       if (old >= 0) this.store.drop(old);
       return;
     }
-    const longest = Math.min(this.maxTtlSeconds, MAX_LIFE_SECONDS);
-    const shortest = Math.min(this.minTtlSeconds, longest);
-    const seconds = Math.min(Math.max(cacheTtl.seconds, shortest), longest);
-    const highest = cacheTtl.kind === CacheKind.negative ? seconds : longest;
+    const maxTtl = Math.min(this.maxTtlSeconds, MAX_LIFE_SECONDS);
+    const minTtl = Math.min(this.minTtlSeconds, maxTtl);
+    const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtl), maxTtl);
+    const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtl;
     const at = this.allocate(question, old, response.recordsEnd, response.ttlCount);
-    if (at >= 0) this.codec.write(at, response, nowSeconds, seconds, shortest, highest);
+    if (at >= 0) this.codec.write(at, response, nowSeconds, lifeSeconds, minTtl, maxRecordTtl);
   }
 
   /**
-   * Remembers for some seconds that no upstream had an answer to the question.
-   * @param rcode below 16, @param ede what a client is told; `Ede.none` becomes 13
+   * Caches for some seconds that no upstream had an answer to the question.
+   * @param rcode below 16
+   * @param ede for the client; `Ede.none` becomes 13
    */
   putFailure(question: Question, rcode: number, ede: number, nowSeconds: number): void {
     this.nowSeconds = nowSeconds;
@@ -174,9 +179,9 @@ export class AnswerCache {
     const { bytes, query } = question;
     const at = this.allocate(question, old, query.questionEnd, 0);
     if (at < 0) return;
-    const told = ede === Ede.none ? Ede.cachedError : ede;
+    const infoCode = ede === Ede.none ? Ede.cachedError : ede;
     const { questionEnd } = query;
-    this.codec.writeFailure(at, bytes, questionEnd, rcode, told, nowSeconds, FAILURE_SECONDS);
+    this.codec.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
   }
 
   private findEntry({ bytes, query, nameHashLow, nameHashHigh }: Question): number {
@@ -206,7 +211,7 @@ export class AnswerCache {
     return (this.store.words[at + Head.use] & Use.failure) !== 0;
   }
 
-  /** Whether the entry can serve nobody any more. */
+  /** Whether the entry is of no use to any client. */
   private isDisposable(at: number): boolean {
     const expiresAt = this.store.words[at + Head.expiresAt];
     const usefulUntil = this.isFailure(at) ? expiresAt : expiresAt + STALE_SECONDS;
@@ -224,7 +229,7 @@ export class AnswerCache {
   private allocate(question: Question, old: number, recordsEnd: number, ttlCount: number): number {
     const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount);
     const { store } = this;
-    if (size > MAX_ENTRY_WORDS || size > store.largestEntry) {
+    if (size > MAX_ENTRY_WORDS || size > store.maxEntryWords) {
       if (old >= 0) store.drop(old);
       return -1;
     }

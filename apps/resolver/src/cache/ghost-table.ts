@@ -1,5 +1,6 @@
 /**
- * Remembers tags of entries that were dropped lately, about as many as it has slotCount: a tag has one slot, and a newer one takes it.
+ * The ghost queue of S3-FIFO: tags of recently evicted entries. Each tag maps to one slot; a newer tag overwrites an
+ * older one.
  */
 export class GhostTable {
   private readonly tags: Int32Array;
@@ -13,7 +14,7 @@ export class GhostTable {
     this.tags[this.slotOf(tag)] = tag;
   }
 
-  /** Whether the tag is remembered; it is not any more after that. */
+  /** Whether the tag is there. It is removed. */
   remove(tag: number): boolean {
     const slot = this.slotOf(tag);
     if (this.tags[slot] !== tag || tag === 0) return false;

@@ -11,9 +11,9 @@ function offsetsOf(index: KeyIndex, tag: number): number[] {
 }
 
 describe('KeyIndex', () => {
-  it('agrees with a Map of sets', () => {
+  it('behaves like a Map of sets', () => {
     const step = fc.record({
-      // Few homes in 16 slots, so that runs meet and wrap.
+      // Few home slots of 16, so that runs meet and wrap around.
       tag: fc.constantFrom(0, 1, 14, 15, 16, 31, -1, -2, 0x7fff_ffff),
       offset: fc.integer({ min: 0, max: 5 }),
       isMove: fc.boolean(),
@@ -50,7 +50,7 @@ describe('KeyIndex', () => {
     );
   });
 
-  it('is full at three quarters', () => {
+  it('is full when three quarters of the slots are used', () => {
     const index = new KeyIndex(16);
     for (let i = 0; i < 12; i++) {
       expect(index.isFull).toBe(false);
@@ -59,7 +59,7 @@ describe('KeyIndex', () => {
     expect(index.isFull).toBe(true);
   });
 
-  it('does not take out what is not there', () => {
+  it('throws when the entry to remove does not exist', () => {
     expect(() => new KeyIndex(16).remove(1, 1)).toThrow('no such entry');
   });
 });

@@ -1,13 +1,14 @@
 /**
- * Finds offsets by a 32-bit tag: open addressing, linear probing, at most three quarters full. Several offsets may have one tag; who
- * asks compares the keys. The tags must be keyed hashes: then nobody can choose names that crowd one place.
+ * A hash table from 32-bit tags to offsets: open addressing, linear probing, at most three quarters full. Several
+ * offsets may have the same tag; the caller compares the keys. Tags must be keyed hashes, so that clients cannot
+ * provoke collisions.
  *
  * ```ts
  * for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) if (isKey(index.offsetAt(slot))) …
  * ```
  */
 export class KeyIndex {
-  /** Two words a slot: tag, and offset + 1 or 0 for an empty slot. */
+  /** Two words per slot: the tag, and offset + 1 or 0 for an empty slot. */
   private readonly slots: Int32Array;
   private readonly mask: number;
   private entries = 0;
@@ -22,17 +23,17 @@ export class KeyIndex {
     return this.entries;
   }
 
-  /** Whether no more may be put in. */
+  /** Whether the table takes no more entries. */
   get isFull(): boolean {
     return this.entries >= (this.mask + 1) * 0.75;
   }
 
-  /** @returns the first slot with the tag (signed), or −1. */
+  /** @returns the first slot with the tag (signed), or −1 */
   first(tag: number): number {
     return this.seek(tag & this.mask, tag);
   }
 
-  /** @returns the next slot after `slot` with the tag, or −1. */
+  /** @returns the next slot with the tag after `slot`, or −1 */
   next(slot: number, tag: number): number {
     return this.seek((slot + 1) & this.mask, tag);
   }
@@ -50,12 +51,12 @@ export class KeyIndex {
     this.entries++;
   }
 
-  /** The entry with this tag and offset moves to another offset. */
+  /** Changes the offset of the entry with this tag and offset. */
   move(tag: number, from: number, to: number): void {
     this.slots[this.slotOf(tag, from) * 2 + 1] = to + 1;
   }
 
-  /** Takes the entry with this tag and offset out, and moves what follows into the gap as far as it may. */
+  /** Removes the entry with this tag and offset, and moves later entries into the gap where possible. */
   remove(tag: number, offset: number): void {
     const { slots, mask } = this;
     let gap = this.slotOf(tag, offset);

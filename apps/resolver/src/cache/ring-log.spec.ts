@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RingLog } from './ring-log.js';
 
 describe('RingLog', () => {
-  it('gives records back in the order in which they were taken, whole and apart from each other', () => {
+  it('releases records in order, complete and without overlap', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 300 }), (sizes) => {
         const words = new Int32Array(200);
@@ -39,7 +39,7 @@ describe('RingLog', () => {
     );
   });
 
-  it('takes its whole capacity at once', () => {
+  it('accepts one record of its whole capacity', () => {
     const ring = new RingLog(new Int32Array(10), 0, 10);
     expect(ring.reserve(3)).toBe(0);
     ring.release();

@@ -1,14 +1,17 @@
 /**
- * A ring of records of different sizes in a part of an `Int32Array`, taken and given back in order: first in, first out. A record is one
- * run of words that never wraps; its first word is its size in words, negative when it is dead (the filler before the end of the
- * ring is). The rest of a record is its user's.
+ * A FIFO ring buffer of records of different sizes, in a part of an `Int32Array`. A record is a run of words that never
+ * wraps around. Its first word is its size in words; the size is negative when the record is dead, as is the filler
+ * before the end of the ring. The rest of a record belongs to the caller.
  */
 export class RingLog {
   private head: number;
   private tail: number;
   private usedWords = 0;
 
-  /** @param start first word of the part, @param end the word behind it */
+  /**
+   * @param start first word of the part
+   * @param end the word after its last
+   */
   constructor(
     private readonly words: Int32Array,
     private readonly start: number,
@@ -22,19 +25,19 @@ export class RingLog {
     return this.end - this.start;
   }
 
-  /** Words in use, dead ones among them. */
+  /** Words in use, including dead ones. */
   get used(): number {
     return this.usedWords;
   }
 
-  /** Whether the record at the offset would be one of this ring. */
+  /** Whether the offset is one of this ring. */
   holds(offset: number): boolean {
     return offset >= this.start && offset < this.end;
   }
 
   /**
-   * Takes a record of `size` words, 1 … `capacity`. Its first word is set.
-   * @returns its offset, or −1 when the oldest must be released first.
+   * Allocates a record of `size` words, 1 … `capacity`, and sets its first word.
+   * @returns its offset, or −1 when the oldest record must be released first
    */
   reserve(size: number): number {
     if (this.usedWords === 0) this.head = this.tail = this.start;
@@ -46,19 +49,19 @@ export class RingLog {
     return offset;
   }
 
-  /** Offset of the oldest record, dead or not; −1 when there is none. */
+  /** Offset of the oldest record, dead or alive; −1 when the ring is empty. */
   oldest(): number {
     return this.usedWords === 0 ? -1 : this.tail;
   }
 
-  /** Gives the oldest record back. Its words stay as they are until the next `reserve`. */
+  /** Frees the oldest record. Its words stay unchanged until the next `reserve`. */
   release(): void {
     const size = Math.abs(this.words[this.tail]);
     this.usedWords -= size;
     this.tail = this.tail + size === this.end ? this.start : this.tail + size;
   }
 
-  /** Where a record of `size` words fits next; leaves a filler when that is the start again. */
+  /** Where a record of `size` words fits next. Writes a filler when that is the start of the ring. */
   private place(size: number): number {
     const { head, tail } = this;
     const isSplit = head > tail || (head === tail && this.usedWords === 0);

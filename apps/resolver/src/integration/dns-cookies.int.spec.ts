@@ -54,7 +54,7 @@ function read(answer: Uint8Array | null) {
 describe('DNS cookies (RFC 7873)', () => {
   const BLOCKED = 'blocked.example';
 
-  it('come back with a server cookie, over UDP and TCP, and with a block answer', async () => {
+  it('are answered with a server cookie over UDP and TCP, also in a block answer', async () => {
     const { server } = await serve();
     for (const ask of [askUdp, askOneTcp]) {
       const answer = read(await ask(server, withCookie(CLIENT_COOKIE, 1, BLOCKED)));
@@ -66,19 +66,19 @@ describe('DNS cookies (RFC 7873)', () => {
     }
   });
 
-  it('are not sent to who sends none', async () => {
+  it('are not sent to clients without cookies', async () => {
     const { server } = await serve();
     const answer = read(await askUdp(server, encodeQuery(BLOCKED, 1, { udpBytes: 1232 })));
     expect(answer).toMatchObject({ rcode: 0, cookie: undefined });
   });
 
-  it('of a wrong length are FORMERR (§5.2.2)', async () => {
+  it('of an invalid length get FORMERR (§5.2.2)', async () => {
     const { server } = await serve();
     const answer = read(await askUdp(server, withCookie(CLIENT_COOKIE.slice(1), 1, BLOCKED)));
     expect(answer).toMatchObject({ rcode: 1, cookie: undefined });
   });
 
-  it('that are wrong are answered all the same, with a good one (§5.2.4)', async () => {
+  it('that are wrong get a normal answer with a valid cookie (§5.2.4)', async () => {
     const { server } = await serve();
     const wrong = [...CLIENT_COOKIE, ...new Array<number>(16).fill(1)];
     const answer = read(await askUdp(server, withCookie(wrong, 1, BLOCKED)));
@@ -86,7 +86,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect([...answer!.cookie!]).not.toEqual(wrong);
   });
 
-  it('can be asked for alone (§5.4)', async () => {
+  it('can be requested without a question (§5.4)', async () => {
     const { server } = await serve();
     const first = read(await askUdp(server, withCookie(CLIENT_COOKIE)));
     expect(first).toMatchObject({ rcode: 0, questions: [], answers: [] });
@@ -96,7 +96,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect(read(await askUdp(server, withCookie(wrong)))).toMatchObject({ rcode: 23 });
   });
 
-  it('free their client from the limit on errors, and are handed out in place of some over it', async () => {
+  it('exempt a client from the error limit, and replace some errors over the limit', async () => {
     const { server, service } = await serve({ CLIENT_ERROR_RATE: 1 });
     const refused = (cookie: readonly number[]) => withCookie(cookie, 3, 'www.example.com');
     expect(read(await askUdp(server, refused(CLIENT_COOKIE)))).toMatchObject({ rcode: 5 });
@@ -110,7 +110,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect(labels).toEqual(expect.arrayContaining(['REFUSED', 'BADCOOKIE']));
   });
 
-  it('differ between processes without a common secret', async () => {
+  it('differ between processes that share no secret', async () => {
     const { server } = await serve({ DNS_COOKIE_SECRETS: undefined });
     const { server: other } = await serve({ DNS_COOKIE_SECRETS: undefined });
     const cookie = [...read(await askUdp(server, withCookie(CLIENT_COOKIE)))!.cookie!];
@@ -118,7 +118,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect(read(await askUdp(other, withCookie(cookie)))).toMatchObject({ rcode: 23 });
   });
 
-  it('fit a client of 512 bytes beside as many addresses as a page can have', async () => {
+  it('fit into 512 bytes together with the maximum number of page addresses', async () => {
     const BLOCK_PAGE_IPV6 = Array.from({ length: 7 }, (_, i) => `2001:db8::${i + 1}`);
     const { server } = await serve({ BLOCK_PAGE_IPV6 });
     const name = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(45)}.${BLOCKED}`;

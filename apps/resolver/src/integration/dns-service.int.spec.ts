@@ -41,7 +41,7 @@ type Ask = (
   options?: Parameters<typeof encodeQuery>[2],
 ) => Promise<DecodedMessage>;
 
-/** A service under a policy, and ways to ask it; UDP with EDNS unless said otherwise. */
+/** A service with a policy, and ways to query it; by default over UDP with EDNS. */
 async function serve(
   policy: Policy | null,
   configuration: Partial<DnsConfiguration> = {},
@@ -77,7 +77,7 @@ const blocking = (...more: PutOperation[]) =>
 const rdata = ({ answers }: DecodedMessage) => answers.map((record) => hexOf(record.rdata));
 
 describe('a blocked name', () => {
-  it('leads to the block page, below it too, over UDP and TCP, without asking upstream', async () => {
+  it('and its subdomains lead to the block page, over UDP and TCP, without an upstream query', async () => {
     const { ask, askTcp } = await serve(blocking());
     for (const how of [ask, askTcp]) {
       const answer = await how('www.Blocked.example');
@@ -91,7 +91,7 @@ describe('a blocked name', () => {
   });
 
   it.each([65, 64, 16, 15, 255])(
-    'has an SOA record in place of records of type %i',
+    'has an SOA record instead of records of type %i',
     async (qtype) => {
       const { ask } = await serve(blocking());
       expect(await ask('blocked.example', qtype)).toMatchObject({
@@ -108,7 +108,7 @@ describe('a blocked name', () => {
     expect(await ask('blocked.example', 1, {})).toMatchObject({ additionals: [] });
   });
 
-  it('leads to the page of the profile, and nowhere in a family that the page lacks', async () => {
+  it('leads to the page of the profile, and to no address in a family that the page lacks', async () => {
     const { ask } = await serve(
       policyOf(
         put('blockPage', { id: 7, type: 1 }),
@@ -127,13 +127,13 @@ describe('a blocked name', () => {
     expect(await ask('www.example.com')).toMatchObject({ rcode: 0, answers: [], ede: [17] });
   });
 
-  it('is blocked without recursion too', async () => {
+  it('is blocked also when RD is not set', async () => {
     const { ask } = await serve(blocking());
     const answer = await ask('blocked.example', 1, { flags: 0 });
     expect(answer).toMatchObject({ flags: 0x8080, answers: [{ type: 1 }] });
   });
 
-  it('is blocked by the next query after a change, and freed by the one after', async () => {
+  it('is blocked from the next query after a change, and permitted again after the next change', async () => {
     const { ask, source } = await serve(policyOf(profile(1), loopback(1)));
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000201']);
     source.policy = blocking();
@@ -142,7 +142,7 @@ describe('a blocked name', () => {
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000201']);
   });
 
-  it('is blocked when the change came while upstream was asked', async () => {
+  it('is blocked when the policy changed while the upstream query was in flight', async () => {
     const { ask, source } = await serve(policyOf(profile(1), loopback(1)));
     upstream.answer = (query) => {
       source.policy = blocking();
@@ -153,7 +153,7 @@ describe('a blocked name', () => {
 });
 
 describe('a permitted name', () => {
-  it('is answered by upstream: id, case, RD and CD the client’s', async () => {
+  it('is answered by the upstream, with id, case, RD and CD of the client', async () => {
     const { ask } = await serve(blocking());
     const answer = await ask('wWw.eXample.Com', 1, { id: 0x7777, flags: 0x0110, udpBytes: 4096 });
     expect(answer).toMatchObject({
@@ -168,7 +168,7 @@ describe('a permitted name', () => {
     expect(upstream.asked[0].message.id).not.toBe(0x7777);
   });
 
-  it('keeps the client’s case even when upstream does not', async () => {
+  it('keeps the case of the client even when the upstream does not', async () => {
     upstream.answer = (query) =>
       respond(query, {
         questions: [{ qname: wireName('www.example.com'), qtype: 1 }],
@@ -181,7 +181,7 @@ describe('a permitted name', () => {
     });
   });
 
-  it('hands on NXDOMAIN', async () => {
+  it('passes NXDOMAIN on', async () => {
     upstream.answer = (query) => respond(query, { flags: 0x8183 });
     const { ask } = await serve(blocking());
     expect(await ask('nothing.example')).toMatchObject({ rcode: 3, flags: 0x8183 });
@@ -208,7 +208,7 @@ describe('a permitted name', () => {
     expect((await askTcp('www.example.com', 16, options)).answers).toHaveLength(12);
   });
 
-  it('never sends more than 1232 bytes over UDP, whatever the client takes', async () => {
+  it('gets at most 1232 bytes over UDP, whatever size the client advertises', async () => {
     const many = Array.from({ length: 40 }, (_, i) => txt(`${i}`.padEnd(70, '.')));
     upstream.answer = (query) =>
       query.transport === 'udp'
@@ -226,7 +226,7 @@ describe('a permitted name', () => {
     expect(upstream.asked).toHaveLength(0);
   });
 
-  it('is refused without recursion', async () => {
+  it('is refused when RD is not set', async () => {
     const { ask } = await serve(blocking());
     const answer = await ask('www.example.com', 1, { flags: 0, udpBytes: 1232 });
     // Not Authoritative (RFC 8914 §4.21).
@@ -261,7 +261,7 @@ describe('a special name', () => {
     expect(upstream.asked).toHaveLength(0);
   });
 
-  it('is asked of upstream when the variables say so', async () => {
+  it('is forwarded when the variables disable it', async () => {
     const { ask } = await serve(blocking(), { LOCAL_ZONES: false });
     expect(rdata(await ask('www.test'))).toEqual(['c0000201']);
     expect(await ask('_dns.resolver.arpa', 64)).toMatchObject({ answers: [] });
@@ -272,7 +272,7 @@ describe('a special name', () => {
     expect(upstream.asked).toHaveLength(2);
   });
 
-  it('is blocked or refused before all that', async () => {
+  it('is blocked or refused first when the policy says so', async () => {
     const { ask } = await serve(blocking(domainRule(1, 'deny', 'localhost')));
     expect(rdata(await ask('localhost'))).toEqual(['c0000250']);
     const refusing = await serve(policyOf());
@@ -289,7 +289,7 @@ describe('a name by which clients look for another resolver', () => {
     ['mask.icloud.com', 1, { rcode: 3, authorities: [soa] }],
     ['mask-h2.icloud.com', 65, { rcode: 3, authorities: [soa] }],
     ['_dns.resolver.arpa', 64, { rcode: 0, authorities: [soa] }],
-  ])('%s, type %i, is denied whatever the profile says of it', async (name, qtype, expected) => {
+  ])('%s, type %i, is denied whatever the profile says', async (name, qtype, expected) => {
     const policies = [
       blocking(domainRule(1, 'deny', name)),
       blocking(domainRule(1, 'allow', name)),
@@ -305,7 +305,7 @@ describe('a name by which clients look for another resolver', () => {
     expect(upstream.asked).toHaveLength(0);
   });
 
-  it('is a name like any other when the variable says so', async () => {
+  it('is a normal name when BLOCK_RESOLVER_DISCOVERY is off', async () => {
     const { ask } = await serve(blocking(domainRule(1, 'deny', 'mask.icloud.com')), {
       BLOCK_RESOLVER_DISCOVERY: false,
     });
@@ -315,13 +315,13 @@ describe('a name by which clients look for another resolver', () => {
 });
 
 describe('a block answer without records', () => {
-  it('carries an SOA record, so that clients keep it as long as the block page', async () => {
+  it('has an SOA record, so that clients cache it as long as the block page', async () => {
     const { ask } = await serve(blocking());
     const soa = { owner: 'www.blocked.example', type: 6, ttl: 10 };
     for (const qtype of [65, 16, 255]) {
       const answer = await ask('www.blocked.example', qtype);
       expect(answer).toMatchObject({ rcode: 0, answers: [], authorities: [soa], ede: [17] });
-      // MINIMUM, its last four bytes (RFC 2308 §5).
+      // Its last four bytes are MINIMUM (RFC 2308 §5).
       expect(answer.authorities[0].rdata.readUInt32BE(answer.authorities[0].rdata.length - 4)).toBe(
         10,
       );
@@ -343,7 +343,7 @@ describe('the targets of an answer', () => {
     a('192.0.2.1', 300, wireName('tracker.blocked.example')),
   ];
 
-  it('block it when one of them is blocked', async () => {
+  it('block the answer when one of them is blocked', async () => {
     upstream.answer = (query) => respond(query, { answers: chain });
     const { ask } = await serve(blocking());
     const answer = await ask('www.example.com');
@@ -351,13 +351,13 @@ describe('the targets of an answer', () => {
     expect(rdata(answer)).toEqual(['c0000250']);
   });
 
-  it('are not looked at when INSPECT_CNAME is off', async () => {
+  it('are not inspected when INSPECT_CNAME is off', async () => {
     upstream.answer = (query) => respond(query, { answers: chain });
     const { ask } = await serve(blocking(), { INSPECT_CNAME: false });
     expect((await ask('www.example.com')).answers).toHaveLength(3);
   });
 
-  it('are not judged when the queried name is allowed explicitly', async () => {
+  it('are not inspected when the queried name is allowed explicitly', async () => {
     upstream.answer = (query) => respond(query, { answers: chain });
     const { ask } = await serve(blocking(domainRule(1, 'allow', 'example.com')));
     expect((await ask('www.example.com')).answers).toHaveLength(3);
@@ -371,33 +371,33 @@ describe('the targets of an answer', () => {
     expect((await strict.ask('www.example.com')).answers).toHaveLength(3);
   });
 
-  it('are all judged: an allowed one does not free a later one', async () => {
+  it('are all inspected: an allowed target does not permit a later one', async () => {
     upstream.answer = (query) => respond(query, { answers: chain });
     const { ask } = await serve(blocking(domainRule(1, 'allow', 'edge.example.net')));
     expect(rdata(await ask('www.example.com'))).toEqual(['c0000250']);
   });
 
-  it.each([0, 1])('are judged in HTTPS records too (priority %i)', async (priority) => {
+  it.each([0, 1])('are inspected in HTTPS records too (priority %i)', async (priority) => {
     upstream.answer = (query) =>
       respond(query, { answers: [https(priority, 'svc.blocked.example')] });
     const { ask } = await serve(blocking());
     expect(await ask('www.example.com', 65)).toMatchObject({ answers: [], ede: [17] });
   });
 
-  it('do not count when they are the owner itself', async () => {
+  it('are ignored when they are the owner itself', async () => {
     upstream.answer = (query) => respond(query, { answers: [https(1, '.')] });
     const { ask } = await serve(blocking());
     expect((await ask('www.example.com', 65)).answers).toHaveLength(1);
   });
 
-  it('are not judged for a client without a profile', async () => {
+  it('are not inspected for a client without a profile', async () => {
     upstream.answer = (query) => respond(query, { answers: chain });
     const allowed = { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) };
     const { ask } = await serve(policyOf(), allowed);
     expect((await ask('www.example.com')).answers).toHaveLength(3);
   });
 
-  it('make SERVFAIL of an answer when they are malformed', async () => {
+  it('turn the answer into SERVFAIL when they are malformed', async () => {
     upstream.answer = (query) =>
       respond(query, { answers: [{ ...cname('x.example'), rdata: pointerTo(4000) }] });
     const { ask } = await serve(blocking());
@@ -429,7 +429,7 @@ describe('a client', () => {
     expect(await ask('www.example.com')).toMatchObject({ rcode: 0, answers: [{ type: 1 }] });
   });
 
-  it('is known by its source port behind a shared address', async () => {
+  it('is identified by its source port behind a shared address', async () => {
     const napt = (lowerPort: number, upperPort: number, profileId: number) =>
       put('naptAssignment', { address: 0x7f00_0001, lowerPort, upperPort, profileId });
     const strict = profile(2, { whiteListOnly: true });
@@ -440,7 +440,7 @@ describe('a client', () => {
     expect(rdata(await none.ask('www.example.com'))).toEqual(['c0000201']);
   });
 
-  it('is known over IPv6', async () => {
+  it('is identified over IPv6', async () => {
     const network = put('ipv6Network', { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 });
     const { ask } = await serve(policyOf(profile(1, { whiteListOnly: true }), network), {
       DNS_HOST: '::1',
@@ -449,12 +449,12 @@ describe('a client', () => {
   });
 });
 
-describe('a client that asks too much', () => {
+describe('a client over its limits', () => {
   const at = (seconds: number) => ({ monotonicMs: () => seconds * 1000 });
   const silent = async (server: Server, packet: Uint8Array) =>
     (await askUdp(server, packet, 150)) === null;
 
-  it('gets so many answers in a second, and again in the next', async () => {
+  it('gets answers up to the limit in a second, and again in the next second', async () => {
     let seconds = 5;
     const options = { monotonicMs: () => seconds * 1000 };
     const { ask, server, service } = await serve(blocking(), { CLIENT_QUERY_RATE: 2 }, options);
@@ -467,14 +467,14 @@ describe('a client that asks too much', () => {
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
   });
 
-  it('gets so many errors in a second over UDP, any number over TCP, and answers as ever', async () => {
+  it('gets errors up to the limit over UDP, any number over TCP, and normal answers as before', async () => {
     const limits = { CLIENT_ERROR_RATE: 2 };
     const { ask, askTcp, send, server, service } = await serve(blocking(), limits, at(5));
     const refused = encodeQuery('www.example.com', 1, { qclass: 3 });
     expect(await send(refused)).toMatchObject({ rcode: 5 });
     expect(await send(encodeMessage({ id: 5 }))).toMatchObject({ rcode: 1 });
     expect(await silent(server, encodeQuery('www.example.com', 252))).toBe(true);
-    // Every second refusal says where to ask again, in no more bytes than the query.
+    // Every second refusal is a hint (TC=1), which is no larger than the query.
     expect(await silent(server, refused)).toBe(true);
     const hint = (await askUdp(server, refused))!;
     expect(decodeMessage(hint)).toMatchObject({ flags: 0x8380, rcode: 0, answers: [] });
@@ -486,7 +486,7 @@ describe('a client that asks too much', () => {
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
   });
 
-  it('does not pay for a neighbour at the same address, told apart by ports', async () => {
+  it('does not share its limit with a neighbour at the same address who has other ports', async () => {
     const napt = { address: 0x7f00_0001, lowerPort: 40_000, upperPort: 40_999, profileId: 1 };
     const limits = { CLIENT_QUERY_RATE: 1, CLIENT_TCP_CONNECTIONS: 1 };
     const policy = blocking(put('naptAssignment', napt));
@@ -511,7 +511,7 @@ describe('a client that asks too much', () => {
       .toContainEqual([{ why: 'crowded' }, 1]);
   });
 
-  it('has only so many TCP connections, and others again when it closes one', async () => {
+  it('has a limited number of TCP connections, and can open another when it closes one', async () => {
     const { server, askTcp, service } = await serve(blocking(), { CLIENT_TCP_CONNECTIONS: 1 });
     const first = connect(server.port, server.address);
     await new Promise((resolve) => first.once('connect', resolve));
@@ -538,14 +538,14 @@ describe('a schedule', () => {
   const at = (seconds: number) =>
     serve(policy, { BLOCK_TTL: 60 }, { nowMs: () => MONDAY + seconds * 1000 });
 
-  it('bounds the TTLs of upstream answers by the time until the switch', async () => {
+  it('limits the TTLs of upstream answers to the time until the switch', async () => {
     const { ask } = await at(3600 - 100);
     expect((await ask('www.example.com')).answers).toMatchObject([{ ttl: 100 }]);
     const early = await at(0);
     expect((await early.ask('www.example.com')).answers).toMatchObject([{ ttl: 300 }]);
   });
 
-  it('bounds the TTL of block answers and of the answer to ANY', async () => {
+  it('limits the TTL of block answers and of the answer to ANY', async () => {
     const blocked = await at(7200 - 5);
     expect((await blocked.ask('www.example.com')).answers).toMatchObject([{ ttl: 5 }]);
     const open = await at(3600 - 7);
@@ -559,10 +559,10 @@ describe('a schedule', () => {
   });
 });
 
-describe('without answers from upstream', () => {
+describe('when an upstream does not answer,', () => {
   const fast = { forwarding: { attemptTimeoutMs: 100, queryTimeoutMs: 300 } };
 
-  it('a second upstream is asked', async () => {
+  it('the second upstream is asked', async () => {
     const dead = await UpstreamServer.start(() => null);
     cleanups.push(() => dead.stop());
     const upstreams = [dead.endpoint, upstream.endpoint];
@@ -578,13 +578,13 @@ describe('without answers from upstream', () => {
     expect(await ask('www.example.com', 1, {})).toMatchObject({ rcode: 2, additionals: [] });
   });
 
-  it('blocked names are answered as ever', async () => {
+  it('blocked names are answered as usual', async () => {
     upstream.answer = () => null;
     const { ask } = await serve(blocking(), {}, fast);
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
   });
 
-  it('too many at once are SERVFAIL', async () => {
+  it('queries over the capacity get SERVFAIL', async () => {
     upstream.answer = () => null;
     const forwarding = { attemptTimeoutMs: 300, queryTimeoutMs: 400, capacity: 1 };
     const { ask, service } = await serve(blocking(), {}, { forwarding });
@@ -595,8 +595,8 @@ describe('without answers from upstream', () => {
   });
 });
 
-describe('before the first snapshot', () => {
-  it('everything is SERVFAIL with EDE 14, allowed clients too', async () => {
+describe('before the first snapshot,', () => {
+  it('every query gets SERVFAIL with EDE 14, also from allowed clients', async () => {
     const { ask } = await serve(null, { DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) });
     expect(await ask('www.example.com')).toMatchObject({ rcode: 2, ede: [14] });
     expect(upstream.asked).toHaveLength(0);
@@ -635,7 +635,7 @@ describe('an unusable query', () => {
     expect(await ask('www.example.com')).toMatchObject({ rcode: 0 });
   });
 
-  it('never makes the service fall', async () => {
+  it('never crashes the service', async () => {
     const { server, ask } = await serve(blocking());
     const packet = encodeMessage({
       flags: 0x0100,
@@ -650,7 +650,7 @@ describe('an unusable query', () => {
 });
 
 describe('DnsService', () => {
-  it('says which port is taken, and by which variable', async () => {
+  it('reports which port is taken, and its variable', async () => {
     const { server } = await serve(blocking());
     const second = new DnsService({
       configuration: { ...CONFIGURATION, DNS_PORT: server.port },
@@ -663,7 +663,7 @@ describe('DnsService', () => {
     );
   });
 
-  it('answers what is in flight before it stops', async () => {
+  it('answers the queries in flight before it stops', async () => {
     const { ask, service } = await serve(blocking());
     upstream.answer = (query) => {
       setTimeout(() => {
@@ -678,7 +678,7 @@ describe('DnsService', () => {
     expect(rdata(await answer)).toEqual(['c0000201']);
   });
 
-  it('drops a query that it cannot handle for a defect of its own, and goes on', async () => {
+  it('drops a query whose handling throws, and goes on', async () => {
     const policy = blocking();
     let broken = true;
     const source = {
@@ -701,7 +701,7 @@ describe('DnsService', () => {
     expect(rdata(await ask('blocked.example'))).toEqual(['c0000250']);
   });
 
-  it('takes the time of answers by where they come from', async () => {
+  it('measures the latency of answers by their source', async () => {
     const { ask, service } = await serve(blocking());
     for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);
     for (let i = 0; i < 8; i++) await ask('n0.example.com');
@@ -715,7 +715,7 @@ describe('DnsService', () => {
     expect(counts).toEqual([3, 8, 8, 8]);
   });
 
-  it('counts what it answers', async () => {
+  it('counts its answers', async () => {
     const { ask, service } = await serve(blocking());
     await ask('blocked.example');
     await ask('www.example.com');

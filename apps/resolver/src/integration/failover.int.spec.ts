@@ -21,15 +21,18 @@ async function taking<T>(what: Promise<T>): Promise<{ outcome: T; tookMs: number
 }
 
 describe('an upstream that answers with an error', () => {
-  it.each([1, 2, 4, 5])('of RCODE %i does not hide the answer of the next', async (rcode) => {
-    const first = await upstream(failing(rcode));
-    const second = await upstream(good);
-    const { ask, subject } = await forwarder([first.endpoint, second.endpoint], times);
-    expect(await ask()).toMatchObject(GOOD);
-    expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, answers: 1, failures: 0 });
-  });
+  it.each([1, 2, 4, 5])(
+    '(RCODE %i) does not hide the answer of the next upstream',
+    async (rcode) => {
+      const first = await upstream(failing(rcode));
+      const second = await upstream(good);
+      const { ask, subject } = await forwarder([first.endpoint, second.endpoint], times);
+      expect(await ask()).toMatchObject(GOOD);
+      expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, answers: 1, failures: 0 });
+    },
+  );
 
-  it('is not believed over TCP either', async () => {
+  it('does not hide it over TCP either', async () => {
     const first = await upstream((query) =>
       respond(query, { flags: query.transport === 'udp' ? 0x8380 : 0x8182 }),
     );
@@ -37,7 +40,7 @@ describe('an upstream that answers with an error', () => {
     expect(await ask()).toMatchObject(GOOD);
   });
 
-  it('is passed on at once, with its reason, when there is no other', async () => {
+  it('is passed on at once, with its EDE, when there is no other upstream', async () => {
     const bogus = await upstream((query) =>
       respond(query, {
         flags: 0x8182,
@@ -58,7 +61,7 @@ describe('an upstream that answers with an error', () => {
     expect(bogus.asked).toHaveLength(1);
   });
 
-  it('is passed on when all have one: that of the first', async () => {
+  it('is passed on when all upstreams answer with one: the error of the first', async () => {
     const all = [await upstream(failing(2)), await upstream(failing(5))];
     const { ask } = await forwarder(
       all.map(({ endpoint }) => endpoint),
@@ -68,7 +71,7 @@ describe('an upstream that answers with an error', () => {
     expect(all.map(({ asked }) => asked.length)).toEqual([1, 1]);
   });
 
-  it('waits for a slow one that was asked before, but not for long', async () => {
+  it('waits for a slow upstream that was asked before, but not for long', async () => {
     let slowMs = 150;
     const slow = await upstream(async (query) => {
       await sleep(slowMs);
@@ -82,7 +85,7 @@ describe('an upstream that answers with an error', () => {
     expect(tookMs).toBeLessThan(2_000);
   });
 
-  it('does not wait for one that does not answer any more', async () => {
+  it('does not wait for an upstream that is down', async () => {
     const silent = await upstream(() => null);
     const { ask, subject } = await forwarder(
       [silent.endpoint, (await upstream(failing(2))).endpoint],
@@ -93,7 +96,7 @@ describe('an upstream that answers with an error', () => {
     expect((await taking(ask('last.example.com'))).tookMs).toBeLessThan(900);
   });
 
-  it('is no reason to ask it later than others', async () => {
+  it('does not put the upstream behind the others', async () => {
     const first = await upstream(failing(2));
     const { ask, subject } = await forwarder([first.endpoint, await deadEndpoint()], times);
     for (let i = 0; i < 5; i++) await ask(`n${i}.example.com`);
@@ -102,7 +105,7 @@ describe('an upstream that answers with an error', () => {
   });
 });
 
-it('an upstream that is never heard of over TCP does not keep the next from being asked', async () => {
+it('the next upstream is asked when an upstream is silent over TCP', async () => {
   const deaf = await upstream((query) =>
     query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : null,
   );
@@ -112,7 +115,7 @@ it('an upstream that is never heard of over TCP does not keep the next from bein
   expect(tookMs).toBeLessThan(2_000);
 });
 
-it('a question that is passed on for want of any answer says that nobody could be asked', async () => {
+it('a question fails with EDE 23 when no upstream could be reached', async () => {
   const { ask } = await forwarder([await deadEndpoint(), await deadEndpoint()], times);
   expect(await ask()).toEqual(UNREACHABLE);
 });

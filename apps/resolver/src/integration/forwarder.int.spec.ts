@@ -6,12 +6,12 @@ import { a, txt } from '../query/testing/records.js';
 import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
 
-/** Where somebody is silent. */
+/** Shorter timeouts, for tests with a silent upstream. */
 const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
 
 describe('Forwarder', () => {
   it.each(['127.0.0.1', '::1'])(
-    'asks an upstream at %s and hands on its response',
+    'asks an upstream at %s and passes its response on',
     async (host) => {
       const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }), host);
       const { subject, ask } = await forwarder([server.endpoint]);
@@ -24,7 +24,7 @@ describe('Forwarder', () => {
     },
   );
 
-  it('draws ids and ports at random', async () => {
+  it('uses random ids and ports', async () => {
     const server = await upstream((query) => respond(query));
     const { ask } = await forwarder([server.endpoint]);
     for (let i = 0; i < 100; i++) await ask();
@@ -34,7 +34,7 @@ describe('Forwarder', () => {
     expect(ports.size).toBe(4);
   });
 
-  it('moves to other ports after a while, and misses no answer', async () => {
+  it('changes ports after a number of queries without losing an answer', async () => {
     const server = await upstream((query) => respond(query));
     const { ask } = await forwarder([server.endpoint], {
       attemptTimeoutMs: 2_000,
@@ -61,7 +61,7 @@ describe('Forwarder', () => {
     expect(subject.upstreams[0].counters.timeouts).toBe(1);
   });
 
-  it('asks the next upstream at once when the first is out of reach', async () => {
+  it('asks the next upstream at once when the first is unreachable', async () => {
     const second = await upstream((query) => respond(query));
     const { ask } = await forwarder([await deadEndpoint(), second.endpoint], {
       attemptTimeoutMs: 2_000,
@@ -72,7 +72,7 @@ describe('Forwarder', () => {
     expect(performance.now() - startMs).toBeLessThan(1_500);
   });
 
-  it('asks an upstream that was silent after the others', async () => {
+  it('asks an upstream that is down last', async () => {
     const silent = await upstream(() => null);
     const second = await upstream((query) => respond(query));
     const { ask } = await forwarder([silent.endpoint, second.endpoint], HASTY);
@@ -80,7 +80,7 @@ describe('Forwarder', () => {
     expect(silent.asked).toHaveLength(1);
   });
 
-  it('asks the fastest, and the others anew after a while', async () => {
+  it('asks the fastest upstream, and measures the others again after a while', async () => {
     const slow = await upstream(async (query) => {
       await sleep(60);
       return respond(query);
@@ -96,12 +96,12 @@ describe('Forwarder', () => {
     expect([slow.asked.length, fast.asked.length]).toEqual([1, 5]);
     expect(subject.upstreams[0].latencyMs(performance.now())).toBeGreaterThan(50);
     skippedMs = 11_000;
-    // The first anew, once; the second is not known any more either.
+    // The first is measured again, once; the latency of the second is out of date too.
     for (let i = 0; i < 6; i++) await ask();
     expect([slow.asked.length, fast.asked.length]).toEqual([2, 10]);
   });
 
-  it('keeps to the order of the configuration among those that are about as fast', async () => {
+  it('follows the configured order among upstreams of similar latency', async () => {
     const first = await upstream((query) => respond(query));
     const second = await upstream((query) => respond(query));
     const { ask } = await forwarder([first.endpoint, second.endpoint], { attemptTimeoutMs: 1_000 });
@@ -109,7 +109,7 @@ describe('Forwarder', () => {
     expect(second.asked).toHaveLength(0);
   });
 
-  it('takes the answer of the first upstream even after the second was asked', async () => {
+  it('accepts a late answer of the first upstream after the second was asked', async () => {
     const late = await upstream(() => null);
     late.answer = (query) => {
       setTimeout(() => {
@@ -123,7 +123,7 @@ describe('Forwarder', () => {
     expect(silent.asked).toHaveLength(1);
   });
 
-  it('fails after its patience when nobody answers, once', async () => {
+  it('fails once, after the query timeout, when no upstream answers', async () => {
     const silent = await upstream(() => null);
     const { subject, ask, outcomes } = await forwarder([silent.endpoint], HASTY);
     const startMs = performance.now();
@@ -148,7 +148,7 @@ describe('Forwarder', () => {
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  it('believes nothing but the answer to its question (RFC 5452 §9.1)', async () => {
+  it('accepts only the answer to its question (RFC 5452 §9.1)', async () => {
     const server = await upstream((query) => {
       const forged = respond(query, { answers: [a('192.0.2.66')] });
       const other = { qname: wireName('www.example.net'), qtype: 1 };
@@ -167,7 +167,7 @@ describe('Forwarder', () => {
     expect(subject.upstreams[0].counters.strays).toBe(5);
   });
 
-  it('hears nobody but the upstream it asked', async () => {
+  it('accepts packets only from the upstream that it asked', async () => {
     const attacker = createSocket('udp4');
     await new Promise<void>((resolve) => {
       attacker.bind(0, '127.0.0.1', resolve);
@@ -205,7 +205,7 @@ describe('Forwarder', () => {
     expect(server.connectionCount).toBe(1);
   });
 
-  it('goes on to the next upstream when TCP fails', async () => {
+  it('asks the next upstream when TCP fails', async () => {
     const server = await upstream((query) =>
       query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),
     );
@@ -218,7 +218,7 @@ describe('Forwarder', () => {
     expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
   });
 
-  it('forgets a TCP answer that comes after another upstream’s', async () => {
+  it('ignores a TCP answer that comes after the answer of another upstream', async () => {
     const late = await upstream(async (query) => {
       await sleep(180);
       return respond(query, { answers: [a('192.0.2.1')] });
@@ -242,7 +242,7 @@ describe('Forwarder', () => {
     expect(subject.inFlight).toBe(0);
   });
 
-  it('does not take an answer about EDNS for one about the name', async () => {
+  it('does not treat an EDNS error as an answer about the name', async () => {
     const odd = await upstream((query) =>
       respond(query, {
         additionals: [{ owner: Uint8Array.of(0), type: 41, class: 1232, ttl: 0x0100_0000 }],
@@ -253,7 +253,7 @@ describe('Forwarder', () => {
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
   });
 
-  it('turns queries away when too many are in flight, and takes them again later', async () => {
+  it('rejects queries when too many are in flight, and accepts them again later', async () => {
     const silent = await upstream(() => null);
     const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { ...HASTY, capacity: 2 });
     const first = [ask('a.example.com'), ask('b.example.com')];
@@ -264,7 +264,7 @@ describe('Forwarder', () => {
     expect(tryAsk('www.example.com', 1)).not.toBe(false);
   });
 
-  it('asks once what several ask at the same time, and answers each in its own case', async () => {
+  it('asks a question once for several clients, and answers each in its own case', async () => {
     let release: () => void = () => undefined;
     const server = await upstream(
       (query) =>
@@ -294,12 +294,12 @@ describe('Forwarder', () => {
     expect(outcomes).toHaveLength(5);
     expect(settled).toHaveLength(3);
     expect(subject).toMatchObject({ inFlight: 0, waiting: 0 });
-    // And anew, once it is settled.
+    // And again, once the question is completed.
     await ask('www.example.com');
     expect(server.asked).toHaveLength(4);
   });
 
-  it('tells all who wait when nobody answers', async () => {
+  it('answers all waiting clients when no upstream answers', async () => {
     const silent = await upstream(() => null);
     const { ask, settled } = await forwarder([silent.endpoint], HASTY);
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([SILENCE, SILENCE, SILENCE]);
@@ -307,7 +307,7 @@ describe('Forwarder', () => {
     expect(silent.asked).toHaveLength(3);
   });
 
-  it('turns clients away when too many wait for the same', async () => {
+  it('rejects clients when too many wait for the same question', async () => {
     const silent = await upstream(() => null);
     const { subject, ask, tryAsk } = await forwarder([silent.endpoint], {
       ...HASTY,
@@ -320,7 +320,7 @@ describe('Forwarder', () => {
     expect(tryAsk('www.example.com', 1)).not.toBe(false);
   });
 
-  it('renews for nobody, and lets a client share that', async () => {
+  it('refreshes without a client, and lets a client join the refresh', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
     const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
     expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
@@ -334,7 +334,7 @@ describe('Forwarder', () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  it('knows when no upstream has answered of late', async () => {
+  it('reports when all upstreams are down', async () => {
     const silent = await upstream(() => null);
     const { subject, ask } = await forwarder([silent.endpoint], HASTY);
     expect(subject.allDown).toBe(false);
@@ -345,7 +345,7 @@ describe('Forwarder', () => {
     expect(subject.allDown).toBe(false);
   });
 
-  it('keeps answers apart under load', async () => {
+  it('gives every client its own answer under load', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
     const { ask } = await forwarder([server.endpoint], {
       attemptTimeoutMs: 2_000,

@@ -30,7 +30,7 @@ describe('UdpListener', () => {
   it.each([
     ['127.0.0.1', { family: 4, word: 0x7f00_0001 }],
     ['::1', { family: 6, word: 1 }],
-  ])('answers on %s and knows the client', async (host, client) => {
+  ])('answers on %s and knows the address of the client', async (host, client) => {
     const { listener, handler, server } = await udp(host);
     cleanups.push(() => listener.stop());
     const answer = await askUdp(server, query(7));
@@ -46,7 +46,7 @@ describe('UdpListener', () => {
     expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
   });
 
-  it('answers a burst of queries, each with its own bytes', async () => {
+  it('answers a burst of queries, each with the right bytes', async () => {
     const { listener, server } = await udp();
     cleanups.push(() => listener.stop());
     const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
@@ -61,7 +61,7 @@ describe('UdpListener', () => {
     for (const [id, name] of names) expect(name).toBe(`n${id}.example.com`);
   });
 
-  it('sends answers that come later, and closes after them', async () => {
+  it('sends late answers, and closes after them', async () => {
     const { listener, handler, server, counters } = await udp();
     handler.hold = true;
     const answer = askUdp(server, query(9));
@@ -74,7 +74,7 @@ describe('UdpListener', () => {
     expect(idOf((await answer)!)).toBe(9);
   });
 
-  it('says that the port is taken', async () => {
+  it('reports a port that is taken', async () => {
     const { listener, server } = await udp();
     cleanups.push(() => listener.stop());
     const second = startUdp({}, new EchoHandler(), server.port);
@@ -83,13 +83,13 @@ describe('UdpListener', () => {
 });
 
 describe('TcpListener', () => {
-  it('answers, and knows the client', async () => {
+  it('answers and knows the address of the client', async () => {
     const { handler, server } = await tcp();
     expect(idOf((await askOneTcp(server, query(7)))!)).toBe(7);
     expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
   });
 
-  it('answers pipelined queries however they are cut (RFC 7766 §6.2.1.1)', async () => {
+  it('answers pipelined queries in any segmentation (RFC 7766 §6.2.1.1)', async () => {
     const { server } = await tcp();
     const stream = Buffer.concat([1, 2, 3].map((id) => frame(query(id))));
     const cuts = [1, 2, 20, 37, 38, 39, 90, stream.length];
@@ -97,7 +97,7 @@ describe('TcpListener', () => {
     expect((await askTcp(server, pieces, 3)).map(idOf)).toEqual([1, 2, 3]);
   });
 
-  it('answers in any order, and after the client has sent all it has', async () => {
+  it('answers in any order, also after the client has half-closed', async () => {
     const { handler, server } = await tcp();
     handler.hold = true;
     const asked = askTcp(server, [frame(query(1)), frame(query(2))], 3, { halfClose: true });
@@ -107,7 +107,7 @@ describe('TcpListener', () => {
     expect((await asked).map(idOf)).toEqual([2, 1]);
   });
 
-  it('reads no more than 64 queries ahead of their answers, and all of them in the end', async () => {
+  it('has at most 64 open queries, and answers all in the end', async () => {
     const { handler, server } = await tcp();
     handler.hold = true;
     const ids = Array.from({ length: 200 }, (_, id) => id);
@@ -129,17 +129,17 @@ describe('TcpListener', () => {
     expect(await askTcp(server, [bytes], 1)).toEqual([]);
   });
 
-  it('closes a connection that is idle, even one that trickles', async () => {
+  it('closes an idle connection, even if single bytes arrive', async () => {
     const { server } = await tcp({ idleMs: 100 });
     const startMs = performance.now();
     expect(await askTcp(server, [], 1)).toEqual([]);
     const drops = Array.from({ length: 600 }, () => Uint8Array.of(2));
     expect(await askTcp(server, drops, 1).catch(() => [])).toEqual([]);
-    // Sending them all takes three seconds at least.
+    // Sending all of them takes at least three seconds.
     expect(performance.now() - startMs).toBeLessThan(2_500);
   });
 
-  it('gives idle connections less time when half of all are taken', async () => {
+  it('closes idle connections earlier when half of all are in use', async () => {
     let nowMs = 0;
     const { server } = await tcp({ maxConnections: 2, idleMs: 400, nowMs: () => nowMs });
     const open = () => {
@@ -159,7 +159,7 @@ describe('TcpListener', () => {
     expect(second.readyState).toBe('open');
   });
 
-  it('holds no more than its bound of connections', async () => {
+  it('does not exceed its limit of connections', async () => {
     const { server, counters } = await tcp({ maxConnections: 2 });
     const open = [1, 2].map(() => connect({ host: server.address, port: server.port }));
     cleanups.push(() => open.map((socket) => socket.destroy()));
@@ -170,7 +170,7 @@ describe('TcpListener', () => {
     await expect.poll(async () => (await askTcp(server, [frame(query(5))], 1)).length).toBe(1);
   });
 
-  it('cuts off a client that does not read its answers', async () => {
+  it('disconnects a client that does not read its answers', async () => {
     const { server } = await tcp({}, new EchoHandler(60_000));
     const socket = connect({ host: server.address, port: server.port });
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -184,7 +184,7 @@ describe('TcpListener', () => {
     await closed;
   });
 
-  it('answers what it has read when it stops accepting, then closes', async () => {
+  it('answers the queries that it has read when it drains, then closes', async () => {
     const { listener, handler, server } = await tcp();
     handler.hold = true;
     const asked = askTcp(server, [frame(query(1))], 2);

@@ -14,7 +14,7 @@ const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;
 const [FIRST_PORT, LAST_PORT] = [20_000, 20_999];
 
-/** dnsdist as the load balancer, dig as the client: two subscribers behind one address, told apart by their ports. */
+/** dnsdist as the load balancer, dig as the client: two subscribers behind one address, distinguished by their ports. */
 describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-dnsdist-'));
   let service: DnsService;
@@ -51,7 +51,7 @@ describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', 
   it.each([
     ['UDP', '+notcp'],
     ['TCP', '+tcp'],
-  ])('knows the client’s own address and port over %s', async (_, how) => {
+  ])('sees the address and port of the client over %s', async (_, how) => {
     const neighbour = await dig(40_001, how);
     expect(neighbour).toContain('status: NOERROR');
     expect(neighbour).toMatch(/localhost\.\s.*\sA\s+127\.0\.0\.1/);

@@ -32,7 +32,7 @@ const ask = (server: { address: string; port: number }, name: string) =>
 
 describe('the resolver process', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'serves, answers what is in flight at %s, and exits 0',
+    'answers, finishes the queries in flight at %s, and exits with 0',
     async (signal) => {
       const { upstream } = around;
       const { child, output, exited, ready } = run();
@@ -56,7 +56,7 @@ describe('the resolver process', () => {
     },
   );
 
-  it('is not ready while it drains, but goes on answering, by every change', async () => {
+  it('is not ready while it drains, but still answers and obeys every change', async () => {
     const { plane } = around;
     await plane.commit(activateCatalogue(plane));
     const { child, ready } = run({ DRAIN_S: '600', BLOCK_PAGE_IPV4: '192.0.2.80' });
@@ -80,9 +80,9 @@ describe('the resolver process', () => {
     }
   });
 
-  it('says goodbye when it has drained, and exits 0', async () => {
+  it('leaves the feed when it has drained, and exits with 0', async () => {
     const nobody = { applied: 0, total: 0 };
-    // Whoever was killed in another test is forgotten.
+    // Remove the resolvers that another test has killed.
     await expect.poll(() => around.plane.commit(profile(2))).toEqual(nobody);
     const { child, output, exited, ready } = run({ DRAIN_S: '1' });
     await ready();
@@ -93,34 +93,37 @@ describe('the resolver process', () => {
     expect(output.errors).toBe('');
   });
 
-  it('exits 1 with one line that names a bad variable', async () => {
+  it('exits with 1 and one line that names an invalid variable', async () => {
     const { output, exited } = run({ BLOCK_TTL: 'ten' });
     expect(await exited).toBe(1);
     expect(output.errors).toBe('resolver: BLOCK_TTL must be a whole number from 0 to 86400\n');
   });
 
-  it.each(['DNS_PORT', 'OPS_PORT'])('exits 1 with one line when %s is taken', async (variable) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    around.cleanups.push(() => taken.close());
-    const { port } = taken.address() as AddressInfo;
-    const { output, exited } = run({ [variable]: String(port) });
-    expect(await exited).toBe(1);
-    expect(output.errors).toBe(
-      `resolver: 127.0.0.1:${port} is in use by another process (${variable})\n`,
-    );
-  });
+  it.each(['DNS_PORT', 'OPS_PORT'])(
+    'exits with 1 and one line when %s is taken',
+    async (variable) => {
+      const taken = createServer();
+      await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+      around.cleanups.push(() => taken.close());
+      const { port } = taken.address() as AddressInfo;
+      const { output, exited } = run({ [variable]: String(port) });
+      expect(await exited).toBe(1);
+      expect(output.errors).toBe(
+        `resolver: 127.0.0.1:${port} is in use by another process (${variable})\n`,
+      );
+    },
+  );
 
-  it('exits 1 with one line when it would ask itself', async () => {
+  it('exits with 1 and one line when an upstream is the resolver itself', async () => {
     const port = '5399';
     const { output, exited } = run({ DNS_PORT: port, UPSTREAMS: `192.0.2.53,127.0.0.1:${port}` });
     expect(await exited).toBe(1);
     expect(output.errors).toBe(
-      'resolver: 127.0.0.1 port 5399 is where this resolver itself listens: it cannot ask itself (UPSTREAMS)\n',
+      'resolver: UPSTREAMS: 127.0.0.1 port 5399 is the address of this resolver itself\n',
     );
   });
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { output, exited } = run({ WEIR_COMMIT: '89a4cd8' }, '--version');
     expect(await exited).toBe(0);
     expect(output.text).toMatch(/^resolver \d+\.\d+\.\d+ \(89a4cd8\)\n$/);
@@ -142,7 +145,7 @@ describe.skipIf(!dig)('asked by dig', () => {
     return (await promisify(execFile)('dig', all)).stdout;
   };
 
-  it('answers as a DNS server does', async () => {
+  it('answers DNS queries', async () => {
     const { ready } = run({ BLOCK_PAGE_IPV4: '192.0.2.80', BLOCK_PAGE_IPV6: '2001:db8::80' });
     const { dns: server } = await ready();
     const blocked = await digs(server, 'WWW.blocked.example', 'A');

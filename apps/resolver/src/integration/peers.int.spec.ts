@@ -23,7 +23,7 @@ const log = createLogger({ name: 'resolver', level: 'silent' });
 const NEEDED = ['nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig'];
 const missing = NEEDED.filter((name) => !hasProgram(name));
 
-/** What differs from run to run, and who was asked. */
+/** Lines that differ from run to run, and the address of the server. */
 const VARYING: [RegExp, string][] = [
   [/^;; (Query time|SERVER|WHEN|From|Time|Connection).*$/gm, ''],
   [/^; <<>>.*$/gm, ''],
@@ -35,11 +35,11 @@ const VARYING: [RegExp, string][] = [
 const normalised = (output: string): string =>
   VARYING.reduce((text, [pattern, by]) => text.replaceAll(pattern, by), output);
 
-/** What is left without what a transport says of itself. */
+/** The output without lines about the transport. */
 const sections = (output: string): string =>
   output.slice(output.indexOf(';; ->>')).replaceAll(/^;; Received.*$/gm, '');
 
-/** Arguments for dig; those for kdig are the same but for `+nocookie`, which it need not be told. */
+/** Arguments for dig. Those for kdig are the same except `+nocookie`, which is its default. */
 const QUESTIONS = [
   'www.zone.example A',
   'WWW.Zone.EXAMPLE AAAA',
@@ -138,16 +138,16 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
   describe.each(['dig', 'kdig'])('%s sees no difference', (program) => {
     it.each(QUESTIONS)('%s', async (question) => {
       const asked = `${question} +nocookie`;
-      // What unbound has in its cache it may tell otherwise than at first: another EDE.
+      // unbound may answer differently from its cache, with another EDE.
       await ask(program, unbound.endpoint.port, asked);
       const theirs = await ask(program, unbound.endpoint.port, asked);
       expect(await ask(program, port, asked)).toBe(theirs);
-      // From the resolver's own cache too.
+      // Also from the cache of the resolver.
       expect(await ask(program, port, asked)).toBe(theirs);
     });
   });
 
-  it('is no authority, whoever its upstream is, and gets from it what is large over TCP', async () => {
+  it('is not authoritative, whatever its upstream is, and fetches large answers over TCP', async () => {
     const { port: before } = await startService(nsd);
     expect(await ask('dig', before, 'chain0.zone.example A')).toContain('flags: qr rd ra; QUERY: 1, ANSWER: 6'); // prettier-ignore
     expect(await ask('dig', before, 'huge.zone.example TXT')).toContain('ANSWER: 250,');
@@ -156,7 +156,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     expect(denial).toContain('IN\tNSEC3');
   });
 
-  it('gives kdig a cookie, and knows it again', async () => {
+  it('gives kdig a cookie and recognises it', async () => {
     const first = await ask('kdig', port, 'www.zone.example A +cookie=0123456789abcdef');
     const cookie = /COOKIE: ([0-9A-F]{48})/i.exec(first)?.[1];
     expect(cookie).toMatch(/^0123456789abcdef/i);
@@ -171,7 +171,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     ['+https-get', 'doh'],
   ] as const)('tells kdig with %s what it tells it over TCP', async (option, transport) => {
     for (const question of ['chain0.zone.example A', 'big.signed.example TXT +dnssec']) {
-      // Padding (RFC 7830) is of the encrypted transports alone.
+      // Only encrypted transports use padding (RFC 7830).
       const over = await ask('kdig', ports[transport], `${question} ${option} +nopadding`);
       const plain = await ask('kdig', port, `${question} +tcp`);
       expect(sections(over)).toBe(sections(plain));
@@ -190,7 +190,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
       writeFileSync(file, [...queries, ''].join('\n'));
       return run('dnsperf', [...load, '-d', file, ...more]);
     };
-    // unbound is allowed to fail while it learns, on a machine that is very busy.
+    // On a busy machine unbound may fail while its cache is empty.
     await expect
       .poll(() => perform([...names, ...wild, ...absent], '-p', String(unbound.endpoint.port)))
       .not.toMatch(/SERVFAIL|lost: +[1-9]/);
@@ -203,7 +203,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     }
   });
 
-  // dnsperf 2.10 loses sight of parallel streams of one HTTP/2 connection, so another client takes its place.
+  // dnsperf 2.10 loses parallel streams of one HTTP/2 connection, so h2load is used instead.
   it.skipIf(!hasProgram('h2load'))('fails none of the requests of h2load', async () => {
     const query = encodeQuery('www.signed.example', 1, { id: 0, udpBytes: 1232 });
     const dns = Buffer.from(query).toString('base64url');

@@ -41,13 +41,13 @@ describe('UdpListener behind a load balancer', () => {
     }
   });
 
-  it('takes the sender for the client after LOCAL', async () => {
+  it('treats the sender as the client after LOCAL', async () => {
     const { server, handler } = await start();
     expect(idOf(await askUdp(server, concat(proxyHeader({ command: 0x20 }), query(7))))).toBe(7);
     expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
   });
 
-  it('drops and counts a query without a header, with half of one or with nothing behind it', async () => {
+  it('drops and counts a query without a header, with half a header, or with nothing after it', async () => {
     const { server, handler, counters } = await start();
     const header = proxyHeader({ source: 'c0000201' });
     expect(await askUdp(server, query(1), 50)).toBeNull();
@@ -58,10 +58,10 @@ describe('UdpListener behind a load balancer', () => {
     expect(handler.clients).toEqual([]);
   });
 
-  it('never believes a header of anyone else', async () => {
+  it('ignores a header from any other sender', async () => {
     const { server, handler } = await start('127.0.0.1', new ClientNetworks(['192.0.2.0/24']));
     const answer = await askUdp(server, concat(proxyHeader({ source: 'c0000201' }), query(7)));
-    // Its first bytes read as a header of DNS ask for an opcode of old.
+    // Its first bytes, read as a DNS header, have an obsolete opcode.
     expect(idOf(answer)).toBe(0x0d0a);
     expect(handler.clients).toMatchObject([{ word: 0x7f00_0001 }]);
   });
@@ -76,7 +76,7 @@ describe('StreamListener behind a load balancer', () => {
     return started;
   }
 
-  it.each(CLIENTS)('takes an %s client from the header, however it is cut', async (_, header, client) => {
+  it.each(CLIENTS)('takes an %s client from the header in any segmentation', async (_, header, client) => {
     const { server, handler } = await start();
     const stream = concat(proxyHeader(header), frame(query(1)), frame(query(2)));
     const headerBytes = stream.length - 2 * frame(query(1)).length;
@@ -88,7 +88,7 @@ describe('StreamListener behind a load balancer', () => {
     for (const one of handler.clients) expect(one).toMatchObject(client);
   }); // prettier-ignore
 
-  it('answers a client that sends all it has at once and ends', async () => {
+  it('answers a client that sends everything at once and half-closes', async () => {
     const { server } = await start();
     const stream = concat(proxyHeader({ source: 'c0000201' }), frame(query(1)));
     expect((await askTcp(server, [stream], 2, { halfClose: true })).map(idOf)).toEqual([1]);
@@ -104,13 +104,13 @@ describe('StreamListener behind a load balancer', () => {
     expect(handler.clients).toEqual([]);
   });
 
-  it('closes a connection whose header does not come', async () => {
+  it('closes a connection without a header after a timeout', async () => {
     const { server } = await start({ idleMs: 100 });
     expect(await askTcp(server, [Uint8Array.of(13)], 1)).toEqual([]);
     expect(await askTcp(server, [Uint8Array.of(13)], 1, { halfClose: true })).toEqual([]);
   });
 
-  it('bounds the connections of each client, not of the balancer', async () => {
+  it('limits the connections of each client, not of the load balancer', async () => {
     const { server, counters, handler } = await start({ maxPerClient: 1 });
     const open = (source: string) => {
       const socket = connect({ host: server.address, port: server.port });

@@ -25,7 +25,7 @@ function folder(): string {
   return path;
 }
 
-/** Asks a few things of a service. @returns the lines of its query log */
+/** Sends a few queries to a service. @returns the lines of its query log */
 async function logOf(configuration: Partial<DnsConfiguration>) {
   const upstream = await UpstreamServer.start((query) =>
     respond(query, { answers: [a('192.0.2.1')] }),
@@ -55,11 +55,11 @@ async function logOf(configuration: Partial<DnsConfiguration>) {
 const hashOf = (name: string) => hashDomain(name, parseHashKey(HASH_KEY_HEX));
 
 describe('the query log', () => {
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     expect(await logOf({})).toBeNull();
   });
 
-  it('tells of each answer, names as hashes that the management API has too, nothing of the client', async () => {
+  it('logs each answer with the name hash of the management API, and nothing about the client', async () => {
     const lines = await logOf({ QUERY_LOG_SAMPLING: 1 });
     const base = { process: 'resolver', level: 'info', msg: 'query', transport: 'udp' };
     expect(lines).toMatchObject([
@@ -90,7 +90,7 @@ describe('the query log', () => {
     expect(JSON.stringify(lines)).not.toMatch(/example|127\.0\.0\.1/i);
   });
 
-  it('shows names when it is told to', async () => {
+  it('contains names when QUERY_LOG_NAMES is on', async () => {
     const lines = await logOf({ QUERY_LOG_SAMPLING: 1, QUERY_LOG_NAMES: true });
     expect(lines?.map(({ name }) => name)).toEqual([
       'www.Example.com',
@@ -101,14 +101,14 @@ describe('the query log', () => {
     ]);
   });
 
-  it('tells of one answer in so many', async () => {
+  it('logs one of every n answers', async () => {
     expect(await logOf({ QUERY_LOG_SAMPLING: 2 })).toHaveLength(3);
   });
 
-  it('loses lines rather than wait for a reader that is too slow, and counts them', async () => {
+  it('drops and counts lines when the reader is too slow', async () => {
     const fifo = join(folder(), 'fifo');
     execFileSync('mkfifo', [fifo]);
-    // Both ends are open and nobody reads: the pipe fills up.
+    // Both ends are open and nothing is read: the pipe fills up.
     const held = openSync(fifo, constants.O_RDWR);
     const log = new QueryLog({
       sampling: 1,

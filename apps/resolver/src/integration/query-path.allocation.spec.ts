@@ -26,12 +26,12 @@ const ROUNDS = 7;
 
 const NAMES = Array.from({ length: 64 }, (_, i) => `www.n${i}.example.com`);
 
-/** A path whose upstream answers at once, and the queries that it has all the answers to. */
+/** A query path whose upstream answers at once, and queries that it has the answers to. */
 function stage() {
   const NOW_MS = Date.UTC(2026, 2, 2, 10);
   const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
   const response = new Response();
-  // No real clock: of every eighth query it makes a number on the heap, which is not what is looked for.
+  // Not a real clock: every eighth reading would put a number on the heap, which this test does not look for.
   let ticks = 0;
   const policyLookup = new PolicyLookup({
     source: { policy },
@@ -68,7 +68,7 @@ function stage() {
           answers,
           additionals: [opt(512)],
         });
-        if (!parseResponse(packet, packet.length, response)) throw new Error('no sound response');
+        if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
         path.onCompleted(exchange, response);
         path.onResponse(exchange, response);
         return true;
@@ -128,7 +128,8 @@ describe('QueryPath', () => {
         grown.push(getHeapStatistics().used_heap_size - before);
       }
       expect(answered()).toBe(QUERIES * (ROUNDS + 4) + NAMES.length);
-      // The median, as a collection or a compilation may fall into some rounds. One small object a query would be 320,000.
+      // The median, because garbage collection or compilation may disturb some rounds. One small object per query
+      // would be 320,000.
       expect(grown.sort((x, y) => x - y)[ROUNDS >> 1]).toBeLessThan(2 * QUERIES);
     },
     60_000,

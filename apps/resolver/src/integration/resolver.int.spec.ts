@@ -49,7 +49,7 @@ describe('a resolver', () => {
     expect((await get(resolver, '/metrics')).text).toContain('weir_resolver_revision -1');
   });
 
-  it('tells health at an address of its own', async () => {
+  it('serves health checks on a port of their own', async () => {
     const resolver = await start({ OPS_HOST: '127.0.0.2' });
     const live = await fetch(`http://127.0.0.2:${resolver.opsPort}/livez`);
     expect(live.status).toBe(200);
@@ -89,7 +89,7 @@ describe('a resolver', () => {
     );
   });
 
-  it('loads a configuration that was replaced as a whole', async () => {
+  it('loads a configuration that was replaced completely', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const resolver = await start();
     await resolver.ready;
@@ -100,7 +100,7 @@ describe('a resolver', () => {
     expect(await ask(resolver, 'www.example.com')).toEqual([5, [18]]);
   });
 
-  it('notices that it differs from the control plane, and mends itself', async () => {
+  it('detects that it differs from the control plane, and reloads', async () => {
     await around.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
@@ -113,7 +113,7 @@ describe('a resolver', () => {
     expect(text).toContain('weir_resolver_digest_mismatches_total 1');
   });
 
-  it('filters by the catalogue that is active, from the start and from its activation on', async () => {
+  it('filters by the active catalogue, at the start and after each activation', async () => {
     const activate = (domain: string, version: number) => {
       const key = parseHashKey(HASH_KEY_HEX);
       const gambling = { id: 12, name: 'Gambling', lists: [NameList.of([domain], key)] };
@@ -142,7 +142,7 @@ describe('a resolver', () => {
     expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
   });
 
-  it('keeps what it has, answering, while a catalogue image cannot be had', async () => {
+  it('keeps its configuration and answers while a catalogue image is unavailable', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const resolver = await start();
     await resolver.ready;
@@ -161,7 +161,7 @@ describe('a resolver', () => {
       .toContain('weir_resolver_revision 3');
   });
 
-  it('is waited for until its last answer is out, which is by every change', async () => {
+  it('makes writes wait until its last answer is sent, which obeys every change', async () => {
     const { plane, upstream } = around;
     await plane.commit(profile(1), loopback(1));
     const resolver = await start();
@@ -179,7 +179,7 @@ describe('a resolver', () => {
     await stopped;
   });
 
-  it('says that it is stopping, and its writes wait for it no more', async () => {
+  it('announces that it stops; then writes no longer wait for it', async () => {
     await around.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;

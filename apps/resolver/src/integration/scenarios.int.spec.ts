@@ -25,7 +25,7 @@ type Does =
   | 'silent';
 
 interface Step {
-  /** Of the service, in the first step. */
+  /** Configuration of the service; in the first step only. */
   readonly configuration?: Partial<DnsConfiguration>;
   readonly at: number;
   readonly first?: Does;
@@ -38,7 +38,7 @@ interface Step {
   readonly gets: { address?: number; ttl?: number; rcode?: number; ede?: number[] };
   /** Names that the upstreams were asked in this step. */
   readonly asks: readonly string[];
-  /** Seconds that the client waited, when it is not at once. */
+  /** Seconds that the client waited; default: none. */
   readonly waits?: number;
 }
 
@@ -220,7 +220,7 @@ async function stage(configuration: Partial<DnsConfiguration> = {}) {
     const { message, waited } = await ask(step);
     expect(waited).toBe(step.waits ?? 0);
     expectAnswer(message, step);
-    // A renewal behind the answer may still be on its way.
+    // A refresh after the answer may still be in flight.
     while (service.forwarder.inFlight > 0) {
       await sleep(80);
       if (does.first === 'silent' || does.second === 'silent') nowMs += 500;
@@ -240,7 +240,7 @@ function expectAnswer(message: DecodedMessage, { gets, edns = true, ask: name }:
   expect(message.opt !== undefined).toBe(edns);
 }
 
-describe('in the course of time', () => {
+describe('over time', () => {
   it.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
     const { play } = await stage(steps[0]?.configuration);
     for (const step of steps) await play(step);

@@ -74,7 +74,7 @@ describe('DNS over TLS (RFC 7858)', () => {
       socket.write(concat(...queries.map((query) => frame(query))));
     });
 
-  it('answers by the same policy, pipelined, and counts the transport', async () => {
+  it('applies the same policy, answers pipelined queries, and counts the transport', async () => {
     const { tlsPort, transports } = await serve();
     const socket = connectTls({ host: '127.0.0.1', port: tlsPort, ca, ALPNProtocols: ['dot'] });
     cleanups.push(() => socket.destroy());
@@ -139,7 +139,7 @@ describe('DNS over TLS (RFC 7858)', () => {
     const output = await run('kdig', args);
     expect(output).toContain('TLS session (TLS1.3)');
     expect(output).toMatch(/www.blocked.example.\s+10\s+IN\s+A\s+192.0.2.80/);
-    // kdig pads what it asks over TLS, and so it is answered (RFC 8467).
+    // kdig pads queries over TLS, so the answer is padded (RFC 8467).
     expect(output).toMatch(/; PADDING: \d+ B/);
     expect(output).toMatch(/Received 468 B/);
     const plain = await run('kdig', [...args, '+nopadding']);
@@ -200,7 +200,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(decodeMessage(body).answers).toHaveLength(1);
   }
 
-  it('answers GET and POST over HTTP/2 and HTTP/1.1 by the same policy', async () => {
+  it('applies the same policy to GET and POST over HTTP/2 and HTTP/1.1', async () => {
     const { httpsPort, transports } = await serve();
     const session = http2(httpsPort);
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
@@ -211,7 +211,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(transports()).toEqual(['https']);
   });
 
-  it('answers pipelined requests of one HTTP/1.1 connection in order, and closes it after a body that it did not read', async () => {
+  it('answers pipelined HTTP/1.1 requests in order, and closes after an unread body', async () => {
     const { httpsPort } = await serve();
     const socket = connectTls({
       host: '127.0.0.1',
@@ -239,7 +239,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
   it('answers many streams of one connection', async () => {
     const { httpsPort } = await serve();
     const session = http2(httpsPort);
-    // Before it knows how many streams it may open, a client has those beyond refused.
+    // Until the client knows the stream limit, streams over the limit are refused.
     await new Promise((resolve) => session.once('remoteSettings', resolve));
     const ids = Array.from({ length: 200 }, (_, id) => id);
     const answers = await Promise.all(
@@ -248,7 +248,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(answers.map(({ body }) => body.readUInt16BE(0))).toEqual(ids);
   });
 
-  it('says how long an answer may be kept: not at all for an error, as its SOA for a negative one', async () => {
+  it('sets max-age to the TTL: 0 for an error, the SOA minimum for a negative answer', async () => {
     const { httpsPort } = await serve();
     const session = http2(httpsPort);
     const cacheControl = async (name: string, options = {}) => {
@@ -260,7 +260,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect(await cacheControl('nothing.invalid')).toMatch(/^private, max-age=[1-9]\d+$/);
   });
 
-  it('answers what is no DNS request with an HTTP error, over both versions', async () => {
+  it('answers an invalid request with an HTTP error, over both versions', async () => {
     const { httpsPort, service } = await serve({ CLIENT_QUERY_RATE: 1000 });
     const session = http2(httpsPort);
     const cases: [string, string, Headers, Uint8Array | undefined, number][] = [
@@ -283,7 +283,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
   });
 
-  it('answers 429 over the limit of queries', async () => {
+  it('answers 429 over the query limit', async () => {
     const options = { monotonicMs: () => 5000 };
     const { httpsPort } = await serve({ CLIENT_QUERY_RATE: 1 }, options);
     const session = http2(httpsPort);
@@ -291,7 +291,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expect((await askHttp2(session, { ':path': getPath(blocked()) })).status).toBe(429);
   });
 
-  it('survives clients that go in the middle, and answers on', async () => {
+  it('survives clients that disconnect during a request', async () => {
     const { httpsPort } = await serve();
     for (let i = 0; i < 5; i++) {
       const session = connectHttp2(`https://127.0.0.1:${httpsPort}`, { ca });
@@ -306,7 +306,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     expectBlocked(await askHttp1(httpsPort, 'GET', getPath(blocked()), {}));
   });
 
-  it('closes its connections when it stops', async () => {
+  it('closes its connections when the service stops', async () => {
     const { httpsPort, service } = await serve();
     const session = http2(httpsPort);
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
@@ -335,12 +335,12 @@ describe('DNS over HTTPS (RFC 8484)', () => {
 });
 
 describe('DNS over TLS and HTTPS', () => {
-  it('need a certificate, and say which variable wants it', async () => {
+  it('need a certificate; the error names the variable', async () => {
     const none = { DNS_TLS_CERT: undefined, DNS_TLS_KEY: undefined };
     await expect(serve(none)).rejects.toThrow('DNS_TLS_CERT must be given with DNS_TLS_PORT');
   });
 
-  it('share the bound of connections with TCP', async () => {
+  it('share the connection limit with TCP', async () => {
     const { tlsPort, httpsPort, service } = await serve({ CLIENT_TCP_CONNECTIONS: 1 });
     const first = connectPlain(tlsPort, '127.0.0.1');
     cleanups.push(() => first.destroy());

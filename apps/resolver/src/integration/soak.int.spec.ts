@@ -25,7 +25,7 @@ beforeAll(buildResolver);
 
 const say = (text: string): boolean => process.stdout.write(`soak: ${text}\n`);
 
-/** Blocks and frees a name in turns; each must hold for the next query. @returns the number of changes, once told to stop */
+/** Blocks and permits a name in turns. Each change must hold for the next query. @returns the number of changes */
 async function changeOn(server: Server, isOver: () => boolean): Promise<number> {
   let changes = 0;
   for (; !isOver(); changes++) {

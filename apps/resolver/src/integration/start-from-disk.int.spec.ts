@@ -50,7 +50,7 @@ describe('a resolver whose control plane and Redis are gone', () => {
       DATA_DIR: folder,
     });
     const log = createLogger({ name: 'resolver', level: 'silent' });
-    // No upstream is there either: what is not blocked is SERVFAIL.
+    // There is no upstream either: permitted names get SERVFAIL.
     return startResolver(configuration, [{ address: '127.0.0.1', port: 1 }], log);
   };
   const ask = async (resolver: Resolver, name: string) => {
@@ -60,7 +60,7 @@ describe('a resolver whose control plane and Redis are gone', () => {
   const isReady = async (resolver: Resolver) =>
     (await fetch(`http://127.0.0.1:${resolver.opsPort}/readyz`)).ok;
 
-  it('starts with every change that it had acknowledged, and the catalogue', async () => {
+  it('starts from disk with every acknowledged change and the catalogue', async () => {
     const redis = await startPrivateRedis();
     const plane = await ControlPlane.start(redis.url);
     const key = parseHashKey(HASH_KEY_HEX);

@@ -84,7 +84,7 @@ const answers = (socket: TLSSocket) =>
   });
 
 describe('TlsIdentity', () => {
-  it('shows a renewed certificate to the next client, and breaks off no other', async () => {
+  it('uses a renewed certificate for the next client, and keeps open connections', async () => {
     const { open } = await start();
     const first = await open('one.crt');
     expect(await answers(first)).toBe(77);
@@ -95,7 +95,7 @@ describe('TlsIdentity', () => {
     await expect(open('one.crt')).rejects.toThrow(/self-signed/);
   });
 
-  it('keeps what it has while the files do not fit together, and says so once', async () => {
+  it('keeps the old certificate while the files do not match, and logs that once', async () => {
     const { open } = await start();
     copyFileSync(file('two.crt'), cert);
     const reason = 'DNS_TLS_KEY is not the key of the certificate of DNS_TLS_CERT';
@@ -107,7 +107,7 @@ describe('TlsIdentity', () => {
     await expect.poll(() => events).toContain('a new certificate is in use');
   });
 
-  it('takes TLS 1.2 and above, and no other protocol than its own', async () => {
+  it('accepts TLS 1.2 and above, and only its own ALPN protocol', async () => {
     const { open } = await start();
     const own = await open('one.crt', { ALPNProtocols: ['dot'], maxVersion: 'TLSv1.2' });
     expect(own).toMatchObject({ alpnProtocol: 'dot' });
@@ -116,7 +116,7 @@ describe('TlsIdentity', () => {
     await expect(open('one.crt', old)).rejects.toThrow();
   });
 
-  it('survives what is no handshake', async () => {
+  it('survives bytes that are not a handshake', async () => {
     const { server, open } = await start();
     for (const bytes of ['GET / HTTP/1.0\r\n\r\n', '\x16\x03\x01\x00\x05hello', '\0']) {
       const socket = connectPlain(server.port, server.address);
@@ -129,7 +129,7 @@ describe('TlsIdentity', () => {
     expect(await answers(await open('one.crt'))).toBe(77);
   });
 
-  it('is not opened without its files', () => {
+  it('is null without a certificate and fails without a key', () => {
     const names = { prefix: 'DNS_TLS', cert: file('one.crt'), key: undefined };
     expect(() => TlsIdentity.open({ names, log })).toThrow(
       'DNS_TLS_KEY must be given with DNS_TLS_CERT',

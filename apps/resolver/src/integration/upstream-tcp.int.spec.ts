@@ -28,7 +28,7 @@ async function link(answer: Answerer, idleMs?: number) {
 }
 
 describe('UpstreamTcp', () => {
-  it('asks many over one connection and takes the answers in any order (RFC 7766)', async () => {
+  it('sends many queries over one connection and accepts the answers in any order (RFC 7766)', async () => {
     const { server, ask } = await link(async (query) => {
       await sleep(query.message.questions[0].qname.startsWith('slow') ? 60 : 0);
       return respond(query);
@@ -42,7 +42,7 @@ describe('UpstreamTcp', () => {
     expect(new Set(server.asked.map(({ message }) => message.id)).size).toBe(4);
   });
 
-  it('asks again on a new connection when the peer has closed the old one', async () => {
+  it('repeats a query on a new connection when the peer has closed the old one', async () => {
     const { server, ask } = await link((query) => respond(query));
     await ask('a.example.com');
     let closed = false;
@@ -56,7 +56,7 @@ describe('UpstreamTcp', () => {
     expect(server.connectionCount).toBe(2);
   });
 
-  it('fails what a new connection does not answer, and what nobody takes', async () => {
+  it('fails when a new connection closes without an answer, and when the port is closed', async () => {
     const { server, subject, ask } = await link(() => {
       for (const connection of server.connections) connection.destroy();
       return null;
@@ -68,7 +68,7 @@ describe('UpstreamTcp', () => {
     expect(await ask('a.example.com')).toBeNull();
   });
 
-  it('gives up after the time, and is usable again', async () => {
+  it('fails after the timeout, and can be used again', async () => {
     const { server, ask } = await link(() => null);
     expect(await ask('a.example.com', 50)).toBeNull();
     server.answer = (query) => respond(query);
@@ -84,7 +84,7 @@ describe('UpstreamTcp', () => {
     expect(await ask('b.example.com')).toBe('b.example.com');
   });
 
-  it('does not mind answers that nobody waits for', async () => {
+  it('ignores answers without an open query', async () => {
     const { ask } = await link((query) => [
       respond(query).with(0, 0xff).with(1, 0xff),
       respond(query),

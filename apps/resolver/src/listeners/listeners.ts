@@ -35,14 +35,14 @@ export interface ListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
-  /** Clock of idle connections, in milliseconds; it never goes back. */
+  /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: TlsLog;
-  /** Told of errors of listening sockets; they go on. */
+  /** Called with errors of listening sockets; the sockets go on. */
   readonly onError: (error: Error) => void;
 }
 
-/** Where it is listened. */
+/** The addresses on which queries are answered. */
 export interface BoundAddresses extends AddressInfo {
   readonly tlsPort?: number;
   readonly httpsPort?: number;
@@ -50,14 +50,17 @@ export interface BoundAddresses extends AddressInfo {
 
 type Connect = (socket: Socket, client: ClientAddress) => Connection;
 
-/** A stream listener beside the one for TCP: the variable of its port, and what is spoken. */
+/** A stream listener for TLS or HTTPS, and the variable of its port. */
 interface SecureListener {
   readonly variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT';
   readonly port: number;
   readonly listener: StreamListener;
 }
 
-/** All transports, wired to one query path: they give it the same bytes, and differ in framing, size and the way back. */
+/**
+ * All transports in front of one query path. They hand over the same bytes; they differ in framing, size limits and the
+ * way back.
+ */
 export class Listeners {
   private readonly exchange = new Exchange();
   private readonly loadBalancers: ClientNetworks;
@@ -67,7 +70,7 @@ export class Listeners {
   private readonly identity: TlsIdentity | null;
   private readonly secure: readonly SecureListener[];
 
-  /** @throws StartError when TLS is asked for and its files are not usable. */
+  /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
     const { configuration, handler, counters, subscriber, onError } = options;
     const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: most } = configuration;
@@ -85,7 +88,7 @@ export class Listeners {
     this.secure = this.identity === null ? [] : this.secureListeners(this.identity);
   }
 
-  /** With port 0 TCP takes a free one and UDP the same. @throws StartError when a port is taken. */
+  /** Port 0: TCP takes a free port, and UDP the same one. @throws StartError when a port is taken */
   async start(): Promise<BoundAddresses> {
     try {
       const bound = await this.startPlain();
@@ -105,7 +108,7 @@ export class Listeners {
     }
   }
 
-  /** Takes no more queries; answers still go out. */
+  /** Accepts no more queries; answers still go out. */
   drain(): void {
     this.udp.drain();
     for (const listener of this.streamListeners()) listener.drain();
@@ -135,7 +138,7 @@ export class Listeners {
           await this.udp.start(bound.port);
           return bound;
         } catch (error) {
-          // A port that TCP was given may be taken for UDP: then the next one.
+          // The port that TCP was given may be taken for UDP. Then try another one.
           if (port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
           await new Promise((resolve) => this.tcp.close(resolve));
         }
@@ -160,7 +163,7 @@ export class Listeners {
     const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = this.options.configuration;
     const list: SecureListener[] = [];
     if (tlsPort !== undefined) {
-      // RFC 7858 §3.1; the name for ALPN is that of its registration.
+      // RFC 7858 §3.1. `dot` is the registered ALPN name.
       const connect: Connect = (socket, client) =>
         this.messages(identity.accept(socket, ['dot']), client, Transport.tls);
       list.push({ variable: 'DNS_TLS_PORT', port: tlsPort, listener: this.streams(connect) });
@@ -208,7 +211,7 @@ export class Listeners {
   }
 }
 
-/** Null when nothing is to be spoken over TLS. */
+/** Null when neither TLS nor HTTPS is configured. */
 function openIdentity({ configuration, log }: ListenersOptions): TlsIdentity | null {
   const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
   if (tlsPort === undefined && httpsPort === undefined) return null;

@@ -19,20 +19,26 @@ export interface StreamListenerOptions {
   readonly connect: (socket: Socket, client: ClientAddress) => Connection;
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
-  /** Load balancers, who must name their client in a PROXY header at the start of a connection. */
+  /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
   readonly loadBalancers: ClientNetworks;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
-  /** Told of errors of the listening socket, such as too many open files, and of defects; it goes on. */
+  /**
+   * Called with errors of the listening socket, such as too many open files, and with defects. The listener goes on.
+   */
   readonly onError: (error: Error) => void;
-  /** A connection without a whole query or an answer for this long is closed, whatever trickles in (RFC 7766 §6.2.3). */
+  /**
+   * A connection without a complete query or an answer for this long is closed, even if some bytes arrive (RFC 7766
+   * §6.2.3).
+   */
   readonly idleMs?: number;
   readonly maxConnections?: number;
 }
 
 /**
- * The TCP server of dns2 with its connection path replaced: dns2's own one buffers without a bound, closes slow clients by half
- * only, and parses into objects. What is spoken on a connection is for `connect` to say; here it is bounded.
+ * The TCP server of dns2 with another connection handler. The one of dns2 buffers without a limit, closes slow clients
+ * only halfway, and parses into objects. `connect` decides which protocol is spoken on a connection; this class limits
+ * connections and idle time.
  */
 export class StreamListener extends TCPServer {
   private readonly open = new Map<Socket, Connection>();
@@ -62,13 +68,13 @@ export class StreamListener extends TCPServer {
     });
   }
 
-  /** Accepts no more connections and reads no more queries; connections close when they are answered. */
+  /** Accepts no more connections and reads no more queries. Connections close once they are answered. */
   drain(): void {
     if (this.listening) this.close();
     for (const connection of this.open.values()) connection.drain();
   }
 
-  /** Closes what is left. */
+  /** Closes all connections. */
   stop(): void {
     this.drain();
     clearInterval(this.timer);
@@ -84,7 +90,7 @@ export class StreamListener extends TCPServer {
     socket.setNoDelay(true);
     socket.once('close', () => this.open.delete(socket));
     if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
-    const preface = new ProxyHeaderReader({
+    const headerReader = new ProxyHeaderReader({
       socket,
       client,
       nowMs: this.options.nowMs(),
@@ -95,14 +101,14 @@ export class StreamListener extends TCPServer {
         this.reject(socket, DropReason.unproxied);
       },
     });
-    this.open.set(socket, preface);
+    this.open.set(socket, headerReader);
   }
 
   private admit(socket: Socket, client: ClientAddress): void {
     try {
       this.take(socket, client);
     } catch (error) {
-      // A defect costs one connection; the others go on.
+      // A defect closes one connection; the others go on.
       this.options.onError(error as Error);
       this.reject(socket, DropReason.defect);
     }
@@ -123,10 +129,10 @@ export class StreamListener extends TCPServer {
     socket.destroy();
   }
 
-  /** When half of the connections are taken, each has less time to be idle (RFC 7766 §6.2.3). */
+  /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
   private closeIdle(): void {
-    const isPressed = this.open.size * 2 > this.maxConnections;
-    const idleSinceMs = this.options.nowMs() - (isPressed ? this.idleMs / 4 : this.idleMs);
+    const isHalfFull = this.open.size * 2 > this.maxConnections;
+    const idleSinceMs = this.options.nowMs() - (isHalfFull ? this.idleMs / 4 : this.idleMs);
     for (const connection of this.open.values()) {
       if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
     }

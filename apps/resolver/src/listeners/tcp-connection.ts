@@ -7,11 +7,11 @@ import type { Transport } from '../query/transport.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 
-/** Longest query taken; any real one is far shorter. */
+/** Largest accepted query. A real one is far smaller. */
 const MAX_QUERY_BYTES = 4096;
-/** Queries of one connection that wait for their answers; reading goes on when it is below. */
+/** Open queries of one connection. Reading pauses at this number. */
 const MAX_PIPELINED = 64;
-/** Answers that a client leaves unread before it is cut off. */
+/** A client that leaves this many bytes of answers unread is disconnected. */
 const MAX_UNREAD_BYTES = 512 * 1024;
 const LENGTH_BYTES = 2;
 const EMPTY = Buffer.alloc(0);
@@ -22,20 +22,22 @@ export interface TcpConnectionOptions {
   readonly client: ClientAddress;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
-  /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
+  /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
   readonly nowMs: () => number;
 }
 
-/** One connection: messages with their length before them (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1). */
+/**
+ * One connection: messages with a length prefix (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1).
+ */
 export class TcpConnection implements Connection, ReplyPath {
   readonly transport: Transport;
   lastActiveMs: number;
   private unread: Buffer = EMPTY;
   private pending = 0;
   /** The client sends no more, or we read no more. */
-  private ending = false;
-  private reading = false;
+  private isEnding = false;
+  private isReading = false;
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
@@ -47,7 +49,7 @@ export class TcpConnection implements Connection, ReplyPath {
     socket.on('end', () => {
       this.onEnd();
     });
-    // A reset by the client; 'close' follows.
+    // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
   }
 
@@ -68,7 +70,7 @@ export class TcpConnection implements Connection, ReplyPath {
     this.processInput();
   }
 
-  /** A client sends queries; who sends something else is no client. */
+  /** A client that sends something other than queries is disconnected. */
   drop(reason: DropReason): void {
     this.options.counters.drop(reason);
     this.pending--;
@@ -76,7 +78,7 @@ export class TcpConnection implements Connection, ReplyPath {
   }
 
   drain(): void {
-    this.ending = true;
+    this.isEnding = true;
     this.unread = EMPTY;
     this.processInput();
   }
@@ -86,29 +88,32 @@ export class TcpConnection implements Connection, ReplyPath {
   }
 
   private onData(chunk: Buffer): void {
-    if (this.ending) return;
+    if (this.isEnding) return;
     this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk]);
     this.processInput();
   }
 
   private onEnd(): void {
-    this.ending = true;
+    this.isEnding = true;
     this.processInput();
   }
 
-  /** Handles whole messages until there is none or too many wait; then waits, reads on, or ends. Answers come back in here. */
+  /**
+   * Handles complete messages until there are no more or too many are open. Then waits, reads on, or closes. Answers
+   * may call this again while it runs.
+   */
   private processInput(): void {
-    if (this.reading) return;
-    this.reading = true;
+    if (this.isReading) return;
+    this.isReading = true;
     while (this.pending < MAX_PIPELINED && this.readMessage());
-    this.reading = false;
+    this.isReading = false;
     const { socket } = this.options;
     if (this.pending >= MAX_PIPELINED) socket.pause();
     else if (socket.isPaused()) socket.resume();
-    if (this.ending && this.pending === 0 && !socket.destroyed) socket.end();
+    if (this.isEnding && this.pending === 0 && !socket.destroyed) socket.end();
   }
 
-  /** @returns false when there is no whole message. */
+  /** @returns false when there is no complete message */
   private readMessage(): boolean {
     const { unread, options } = this;
     if (unread.length < LENGTH_BYTES || options.socket.destroyed) return false;

@@ -14,7 +14,8 @@ const SLOTS = 1024;
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Addresses are never names here. Answering in the same turn keeps the send in it too: the default puts it off, with a closure.
+ * Replaces the name lookup of dgram: all addresses here are numeric. The callback runs in the same turn; the default
+ * defers the send and allocates a closure.
  */
 const lookup = ((address: string, family: number, done: LookupDone) => {
   done(null, address, family);
@@ -22,27 +23,28 @@ const lookup = ((address: string, family: number, done: LookupDone) => {
 type LookupDone = (error: null, address: string, family: number) => void;
 
 export interface UdpListenerOptions {
-  /** Address to listen on, which tells the family. */
+  /** Address to listen on. It determines the address family. */
   readonly host: string;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
-  /** Load balancers, who must name their client in a PROXY header before each query. */
+  /** Load balancers. They must name their client in a PROXY header before each query. */
   readonly loadBalancers: ClientNetworks;
-  /** Told of errors of the socket; it goes on. */
+  /** Called with errors of the socket; it goes on. */
   readonly onError: (error: Error) => void;
 }
 
 /**
- * The UDP server of dns2 with its packet path replaced: `handle` gives the bytes to our own wire path, because dns2's parser makes
- * objects of every query, can be held up by chains of pointers and does not tell a dot in a label from a separator.
+ * The UDP server of dns2 with another packet handler: `handle` passes the bytes to our own parser. The parser of dns2
+ * creates objects for every query, can be stalled by chains of compression pointers, and does not distinguish a dot in
+ * a label from a separator.
  */
 export class UdpListener extends UDPServer implements ReplyPath {
-  // Not `transport`, `limit` …: the names must not clash with those of dgram.Socket.
+  // Names of this class must not clash with those of dgram.Socket.
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
   private readonly slots: SendSlots;
-  private draining = false;
-  private drained: (() => void) | null = null;
+  private isDraining = false;
+  private onDrained: (() => void) | null = null;
 
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
@@ -50,12 +52,12 @@ export class UdpListener extends UDPServer implements ReplyPath {
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
-    // dns2 hands `type` to dgram.Socket as it is, which takes all options there.
+    // dns2 passes `type` to dgram.Socket unchanged, which accepts all options there.
     super({ type: socket as unknown as 'udp4' });
     this.exchange.replyPath = this;
     this.slots = new SendSlots(SLOTS, (error) => {
       if (error !== null) options.counters.drop(DropReason.unsent);
-      if (this.slots.busy === 0) this.drained?.();
+      if (this.slots.busy === 0) this.onDrained?.();
     });
   }
 
@@ -70,9 +72,9 @@ export class UdpListener extends UDPServer implements ReplyPath {
     });
   }
 
-  /** Takes no more queries; answers still go out. */
+  /** Accepts no more queries; answers still go out. */
   drain(): void {
-    this.draining = true;
+    this.isDraining = true;
   }
 
   /** Closes when the last answer is out. */
@@ -80,7 +82,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
     this.drain();
     if (this.slots.busy > 0) {
       await new Promise<void>((resolve) => {
-        this.drained = resolve;
+        this.onDrained = resolve;
       });
     }
     await new Promise<void>((resolve) => {
@@ -90,7 +92,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
 
   override handle(data: Buffer, from: RemoteInfo): void {
     const { exchange } = this;
-    if (this.draining) return this.drop(DropReason.draining);
+    if (this.isDraining) return this.drop(DropReason.draining);
     if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
       return this.drop(DropReason.unanswerable);
     }
@@ -104,12 +106,12 @@ export class UdpListener extends UDPServer implements ReplyPath {
     this.options.handler.handle(exchange);
   }
 
-  /** Takes the client from the PROXY header and the header from the query. @returns false when there is no sound one. */
+  /** Reads the client from the PROXY header and removes the header. @returns false when there is no valid one */
   private readClient(data: Buffer): boolean {
     const { exchange } = this;
     const headerBytes = readProxyHeader(data, data.length, exchange.client);
     if (headerBytes <= 0) return false;
-    // A query stands at the start of its bytes; moving it costs less than a view of it.
+    // A query must be at the start of its bytes. Moving it costs less than creating a view.
     data.copyWithin(0, headerBytes);
     exchange.length = data.length - headerBytes;
     return true;

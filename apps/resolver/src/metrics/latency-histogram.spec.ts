@@ -10,7 +10,7 @@ function lines(histogram: LatencyHistogram, source: string): Record<string, numb
 }
 
 describe('LatencyHistogram', () => {
-  it('counts cumulatively, in seconds, bounds included', () => {
+  it('counts cumulatively, in seconds, with inclusive bounds', () => {
     const histogram = new LatencyHistogram();
     histogram.observe(AnswerSource.cached, 0.01, 8);
     histogram.observe(AnswerSource.cached, 0.02, 8);

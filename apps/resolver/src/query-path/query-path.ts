@@ -24,7 +24,7 @@ import type { Question } from '../query/question.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
-/** Who asks upstreams; `Forwarder`. */
+/** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
   readonly allDown: boolean;
   forward(exchange: Exchange): boolean;
@@ -40,16 +40,19 @@ export interface QueryPathOptions extends Omit<
   readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
   readonly upstream: () => UpstreamAccess;
-  /** Clock of the cache in whole seconds; it never goes back. */
+  /** Monotonic clock of the cache, in whole seconds. */
   readonly nowSeconds: () => number;
   readonly latencies: LatencyHistogram;
-  /** Clock in milliseconds for the latencies; it never goes back. */
+  /** Monotonic clock for latencies, in milliseconds. */
   readonly nowMs: () => number;
-  /** Told of a defect in handling a query, which is then dropped: the others must be answered. */
+  /** Called with an exception from handling a query. That query is dropped; the others go on. */
   readonly onDefect: (error: unknown) => void;
 }
 
-/** The path of every query: read it, decide, then block, refuse, answer from the cache or forward it; and what comes back from upstream. */
+/**
+ * The path of every query: parse it, decide, then block, refuse, answer from the cache or forward it. Also takes what
+ * comes back from upstream.
+ */
 export class QueryPath implements QueryHandler, ForwardEvents {
   private readonly timer: QueryTimer;
   private readonly replies: Replies;
@@ -73,7 +76,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     try {
       cache.put(question, response, this.nowSeconds());
     } catch (error) {
-      // The clients are to be answered all the same.
+      // The clients must be answered all the same.
       onDefect(error);
     }
   }
@@ -109,7 +112,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   private handleResponse(exchange: Exchange, response: Response): void {
     this.timer.source = AnswerSource.upstream;
-    // The configuration may have changed while the upstream was asked: the one in force now decides.
+    // The configuration may have changed while the upstream was asked. The current one decides.
     const action = this.options.decider.decide(exchange);
     if (action !== Action.resolve) return this.act(exchange, action);
     if (!hasUsableRcode(response) && this.replyStale(exchange)) return;
@@ -124,12 +127,12 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   private refuse(exchange: Exchange): void {
     const { verdict } = this.options.decider.decision;
-    // The reason is the client, unless nobody is answered in that class.
+    // The client is the reason, unless nobody is answered in that class.
     const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
     this.replies.sendError(exchange, Rcode.refused, ede, verdict);
   }
 
-  /** Everything that needs neither cache nor upstream. */
+  /** Everything that needs neither the cache nor an upstream. */
   private act(exchange: Exchange, action: Exclude<Action, typeof Action.resolve>): void {
     const { replies } = this;
     switch (action) {
@@ -146,7 +149,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** From the cache; from upstream what is not there or has expired, in which case the old answer is for want of a new one. */
+  /**
+   * Answers from the cache. Asks upstream for what is missing or expired; an expired answer is used only when no
+   * upstream has a new one.
+   */
   private resolve(exchange: Exchange): void {
     const { cache } = this.options;
     const { query } = exchange;
@@ -159,7 +165,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       this.upstream.refresh(exchange);
       return this.replyWithResponse(exchange, response);
     }
-    // Without recursion there is only what is known here.
+    // Without recursion the cache is the only source.
     if (!query.recursionDesired) {
       this.timer.source = AnswerSource.local;
       return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
@@ -177,7 +183,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
-  /** Answers with what has expired (RFC 8767). @returns false when there is nothing. */
+  /** Answers with an expired answer (RFC 8767). @returns false when there is none */
   private replyStale(exchange: Exchange): boolean {
     const { cache } = this.options;
     if (!cache.findStale(exchange, this.nowSeconds())) return false;
@@ -185,7 +191,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     return true;
   }
 
-  /** The one way from a response to the client, wherever it is from: its targets are judged for this client, now. */
+  /**
+   * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
+   * client, by the policy in force now.
+   */
   private replyWithResponse(exchange: Exchange, response: Response): void {
     switch (this.options.targetInspector.inspect(response)) {
       case TargetVerdict.pass:

@@ -33,19 +33,19 @@ export interface RepliesOptions {
   readonly specialMatch: SpecialMatch;
   readonly pages: BlockPages;
   readonly blockTtlSeconds: number;
-  /** Highest TTL of what an upstream has answered. */
+  /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
-  /** Null: no query is logged. */
+  /** Null: queries are not logged. */
   readonly queryLog: QueryLog | null;
 }
 
 const ANY_TTL_SECONDS = 3600;
 const NO_ADDRESSES = new Uint8Array(0);
 
-/** The last step of every query: its answer is written, counted and sent, or it is dropped. Allocates nothing. */
+/** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
 export class Replies {
   private readonly out = new Uint8Array(MAX_MESSAGE_BYTES);
 
@@ -94,14 +94,17 @@ export class Replies {
     this.send(exchange, length, decision.verdict, response.rcode);
   }
 
-  /** The answer to who asks for nothing but a server cookie (RFC 7873 §5.4). */
+  /** The answer to a query that asks for a server cookie only (RFC 7873 §5.4). */
   sendCookie(exchange: Exchange): void {
     const { hasValidCookie, cookieBytes } = exchange.query;
     const isAccepted = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
     this.sendEmpty(exchange, isAccepted ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
   }
 
-  /** An answer to somebody who may not be who he says he is, unless his cookie proves it: over UDP there are only so many. */
+  /**
+   * An error for a client whose address may be spoofed. Over UDP, without a valid cookie, the number of such answers
+   * per second is limited.
+   */
   sendError(
     exchange: Exchange,
     rcode: number,
@@ -117,9 +120,10 @@ export class Replies {
   }
 
   /**
-   * In place of an error over the limit: nothing; but every second time, where asking again makes sense, a hint how to get it. A
-   * client with cookies is given a good one, any other is sent to TCP: with either it must be at the address it says. Not
-   * longer than the query or, with the cookie, hardly, so of no use to who floods a victim.
+   * Over the error limit most queries are dropped. Every second REFUSED is replaced by a hint instead (the "slip" of
+   * response rate limiting): BADCOOKIE with a valid cookie for a client with cookies, TC=1 for others. Either way a
+   * real client can come back with a proven address. The hint is hardly larger than the query, so it is useless for
+   * amplification.
    */
   private sendOverLimit(exchange: Exchange, rcode: number): void {
     if (rcode !== Rcode.refused || !this.options.limits.allowsSlip()) {
@@ -132,7 +136,7 @@ export class Replies {
     this.send(exchange, length, NO_VERDICT, Rcode.noError);
   }
 
-  /** No records, for a query that the judge has decided. */
+  /** An answer without records, counted with the verdict of the policy. */
   sendDecided(exchange: Exchange, rcode: number, ede: number): void {
     this.sendEmpty(exchange, rcode, ede, this.options.decision.verdict);
   }

@@ -4,7 +4,7 @@ export const AnswerSource = {
   local: 0,
   blocked: 1,
   cached: 2,
-  /** Upstream was asked, whatever became of that. */
+  /** An upstream was asked, whatever the result was. */
   upstream: 3,
 } as const;
 export type AnswerSource = (typeof AnswerSource)[keyof typeof AnswerSource];

@@ -1,7 +1,10 @@
 import type { Exchange } from './exchange.js';
 
-/** Who takes the queries that listeners have read. */
+/** Handles the queries that listeners have read. */
 export interface QueryHandler {
-  /** Takes the query in `exchange.bytes`; the answer goes its `replyPath`, now or later. Keeps nothing of the exchange. */
+  /**
+   * Handles the query in `exchange.bytes`. The answer goes to its `replyPath`, now or later. The exchange may be reused
+   * as soon as this returns.
+   */
   handle(exchange: Exchange): void;
 }

@@ -3,14 +3,14 @@ import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 
-/** A query path that answers every query NXDOMAIN: at once, or when `release` is called. Remembers who asked. */
+/** Answers every query with NXDOMAIN, at once or when `release` is called. Records the clients. */
 export class EchoHandler implements QueryHandler {
   readonly clients: { family: number; word: number; port: number }[] = [];
   readonly held: Exchange[] = [];
   hold = false;
   private readonly out = new Uint8Array(65535);
 
-  /** @param padding answers are made this long, when they are shorter. */
+  /** @param padding minimum length of an answer in bytes */
   constructor(private readonly padding = 0) {}
 
   handle(exchange: Exchange): void {
@@ -29,7 +29,7 @@ export class EchoHandler implements QueryHandler {
     this.held.push(copy);
   }
 
-  /** Answers what is held, last first. */
+  /** Answers the held queries, last first. */
   release(): void {
     for (const exchange of this.held.splice(0).reverse()) this.answer(exchange);
   }

@@ -14,7 +14,7 @@ const onError = (error: Error) => {
 };
 const elapsedMs = () => performance.now();
 
-/** A UDP listener before an echo. */
+/** A UDP listener in front of an `EchoHandler`. */
 export async function startUdp(
   options: Partial<UdpListenerOptions> = {},
   handler = new EchoHandler(),
@@ -28,7 +28,7 @@ export async function startUdp(
   return { listener, handler, counters, server };
 }
 
-/** A TCP listener before an echo. */
+/** A TCP listener in front of an `EchoHandler`. */
 export async function startTcp(
   options: Partial<StreamListenerOptions> & { maxPerClient?: number } = {},
   handler = new EchoHandler(),

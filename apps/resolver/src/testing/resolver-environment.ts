@@ -8,18 +8,18 @@ import { a } from '../query/testing/records.js';
 import { respond } from './respond.js';
 import { UpstreamServer } from './upstream-server.js';
 
-/** What a resolver lives among. */
+/** What a resolver needs around it. */
 export interface ResolverEnvironment {
   readonly plane: ControlPlane;
-  /** Answers everything with 192.0.2.1, unless told otherwise. */
+  /** By default it answers every query with 192.0.2.1. */
   readonly upstream: UpstreamServer;
-  /** What leads a resolver there; its own ports are free ones. */
+  /** Variables that point a resolver there; its own ports are free ones. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Run after the test, last first. */
+  /** Called after the test, last first. */
   readonly cleanups: (() => unknown)[];
 }
 
-/** A catalogue without anything in it: with one a resolver can be ready. */
+/** Activates an empty catalogue. A resolver is ready only with a catalogue. */
 export function activateCatalogue(plane: ControlPlane): PutOperation {
   const key = parseHashKey(HASH_KEY_HEX);
   const { image, sha256 } = compileCatalogue({ categories: [], applications: [] }, key);
@@ -27,7 +27,10 @@ export function activateCatalogue(plane: ControlPlane): PutOperation {
   return put('catalogue', { version: 1, sha256, sizeBytes: image.length });
 }
 
-/** Sets up a Redis for the spec file, and for each test a control plane and an upstream of its own. The fields are good inside a test. */
+/**
+ * Starts a Redis for the spec file, and a control plane and an upstream for each test. The fields are valid inside a
+ * test.
+ */
 export function useResolverEnvironment(): ResolverEnvironment {
   const cleanups: (() => unknown)[] = [];
   let redis: PrivateRedis;

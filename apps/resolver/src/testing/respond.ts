@@ -1,7 +1,7 @@
 import { encodeMessage, opt, type TestMessage } from '@weir/dns-wire/testing';
 import type { AskedQuery } from './upstream-server.js';
 
-/** The upstream's answer to what it was asked: same id and question, RD RA, OPT. */
+/** The answer of an upstream to a query: same id and question, RD and RA set, OPT. */
 export function respond({ bytes, message }: AskedQuery, answer: TestMessage = {}): Uint8Array {
   const [question] = message.questions;
   if (question === undefined) throw new Error('the upstream was asked nothing');

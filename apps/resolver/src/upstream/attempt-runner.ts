@@ -19,23 +19,24 @@ import type { UpstreamSocket } from './upstream-socket.js';
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
-  /** How long one try may last before the next begins. */
+  /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
-  /** How long all tries together may last once an upstream has sent an error. */
+  /** Time limit for all attempts together once an upstream has answered with an error. */
   readonly errorTimeoutMs?: number;
-  /** Told when an upstream has stopped answering and when it answers again. */
+  /** Called when an upstream goes down, and when it answers again. */
   readonly onStateChange?: (upstream: Upstream, answers: boolean) => void;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
-/** Others may know better than who sends an error, but not at the price of the client's patience. */
+/** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
 
 /**
- * The tries of questions at upstreams: up to three each, at those that answer first. The next begins when one was silent for a while, is
- * out of reach, or has an error instead of an answer. A reply is believed only if it comes from the address and port that were asked, to the
- * port and with the id that were drawn at random, and answers the question (RFC 5452 §9.1). A truncated one is asked for again over TCP.
+ * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
+ * the upstream is silent for a while, unreachable, or answers with an error. A reply is accepted only from the address
+ * and port that were asked, to the random port and with the random id of the query, and with the same question (RFC
+ * 5452 §9.1). A truncated reply is repeated over TCP.
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
@@ -46,7 +47,10 @@ export class AttemptRunner {
   private readonly attemptTimeoutMs: number;
   private readonly errorTimeoutMs: number;
 
-  /** @param complete told the outcome of an entry, as `ForwardEvents.onCompleted` describes it; ends the entry before it returns */
+  /**
+   * @param complete called with the result of an entry, see `ForwardEvents.onCompleted`; it ends the entry before it
+   * returns
+   */
   constructor(
     options: AttemptOptions,
     private readonly complete: (entry: InFlight, response: Response) => void,
@@ -64,20 +68,20 @@ export class AttemptRunner {
     );
   }
 
-  /** Begins the first try of an entry with its deadline. Nobody is told of an outcome before this returns. */
+  /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
-    // Who cannot even be asked fails at the next look.
+    // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
 
-  /** Gives the entry's last try up when its time is over. Called regularly. */
+  /** Ends the last attempt of the entry when its time is over. Called regularly. */
   checkTimeout(entry: InFlight, nowMs: number): void {
     if (nowMs < entry.attemptDeadlineMs) return;
     if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }
 
-  /** Begins the next try, or goes on waiting for one that may still succeed. @returns false when there is nothing to wait for */
+  /** Begins the next attempt, or waits on for an open one. @returns false when there is nothing to wait for */
   private startNextAttempt(entry: InFlight): boolean {
     const nowMs = this.nowMs();
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
@@ -101,7 +105,10 @@ export class AttemptRunner {
     return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
   }
 
-  /** Who has sent an error is not asked again, nor who does not answer: the error is better than to wait for them. */
+  /**
+   * After an error, an upstream is not asked twice, and one that is down is not asked: the error is better than a
+   * timeout.
+   */
   private choose(entry: InFlight, nowMs: number): Upstream | null {
     if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry, nowMs);
     return chooseUntried(this.upstreams, entry, nowMs);
@@ -125,7 +132,10 @@ export class AttemptRunner {
     else this.acceptResponse(entry, attempt);
   }
 
-  /** `this.response` answers the entry. An extended RCODE is about EDNS between us and the upstream, so no answer for the client. */
+  /**
+   * `this.response` answers the entry. An extended RCODE concerns EDNS between us and the upstream, so it is not an
+   * answer for the client.
+   */
   private acceptResponse(entry: InFlight, attempt: number): void {
     const { response } = this;
     if (response.rcode > MAX_PLAIN_RCODE) {
@@ -140,7 +150,10 @@ export class AttemptRunner {
     else this.takeError(entry, attempt);
   }
 
-  /** `this.response` is an error such as SERVFAIL or REFUSED: it is passed on only if nobody else knows better in time. */
+  /**
+   * `this.response` is an error such as SERVFAIL or REFUSED. It is passed on only if no other upstream has an answer in
+   * time.
+   */
   private takeError(entry: InFlight, attempt: number): void {
     this.upstreams[entry.upstreams[attempt]].counters.errors++;
     if (entry.errorRcode === NO_ERROR) {
@@ -165,7 +178,7 @@ export class AttemptRunner {
       return;
     }
     upstream.counters.overTcp++;
-    // Where TCP does not get through, the next upstream is asked as after silence.
+    // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
   }
@@ -177,7 +190,7 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  /** The try has brought nothing. The next begins unless a later one goes on already. */
+  /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
   private endAttempt(entry: InFlight, attempt: number): void {
     entry.endAttempt(attempt);
     if (!entry.isOpen(entry.attemptCount - 1) && !this.startNextAttempt(entry)) this.fail(entry);
@@ -185,7 +198,7 @@ export class AttemptRunner {
 
   private onUnreachable(socket: UpstreamSocket): void {
     for (const entry of socket.waitingEntries()) {
-      // A try that begins in this loop has not failed, even if it uses the same socket.
+      // An attempt that begins in this loop has not failed, even if it uses the same socket.
       const { attemptCount } = entry;
       for (let i = 0; i < attemptCount; i++) {
         if (entry.sockets[i] === socket) this.failAttempt(entry, i);
@@ -193,18 +206,18 @@ export class AttemptRunner {
     }
   }
 
-  /** The last try of the entry was given up for slow; an answer still counts. */
+  /** The last attempt of the entry has timed out. A late answer still counts. */
   private countTimeout(entry: InFlight, nowMs: number): void {
     const last = entry.attemptCount - 1;
     const upstream = this.upstreams[entry.upstreams[last]];
     upstream.counters.timeouts++;
-    // The last try of all lasts longer than others, which says nothing about the upstream.
+    // The third attempt waits longer than the others, which says nothing about the upstream.
     upstream.recordLatency(Math.min(nowMs - entry.startedMs[last], this.attemptTimeoutMs), nowMs);
     upstream.recordFailure(nowMs);
   }
 }
 
-/** The error that an upstream has sent, or this side's own. */
+/** The error that an upstream has sent, or SERVFAIL. */
 function setFailure(response: Response, entry: InFlight): void {
   const { bytes, query } = entry.exchange;
   const hasError = entry.errorRcode !== NO_ERROR;

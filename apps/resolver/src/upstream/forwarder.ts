@@ -7,22 +7,23 @@ import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
-/** What becomes of a question: `onCompleted` once, then `onResponse` once for each client that waits. */
+/** Events of a question: `onCompleted` once, then `onResponse` once for each waiting client. */
 export interface ForwardEvents extends ClientEvents {
   /**
-   * The believed response to the question, with an RCODE below 16. Where no upstream had an answer it is an empty one: the error of the
-   * first that sent one, else SERVFAIL with EDE 22, or 23 when none could even be asked. Both are good until this returns.
+   * The accepted response to the question, with an RCODE below 16. Without an answer from any upstream the response is
+   * empty: the first error that an upstream sent, else SERVFAIL with EDE 22, or with EDE 23 when no upstream could be
+   * reached. Both arguments are valid until this returns.
    */
   onCompleted(question: Question, response: Response): void;
 }
 
 export interface ForwarderOptions extends AttemptOptions {
   readonly events: ForwardEvents;
-  /** Most questions that upstreams are asked at once. */
+  /** Maximum number of questions in flight. */
   readonly capacity?: number;
-  /** Most clients that wait for the answer to a question of another client. */
+  /** Maximum number of clients that wait for a question of another client. */
   readonly waitingCapacity?: number;
-  /** How long all attempts of a question together may last. */
+  /** Time limit for all attempts of a question together. */
   readonly queryTimeoutMs?: number;
 }
 
@@ -31,9 +32,12 @@ const DEFAULT_WAITING_CAPACITY = 16_384;
 const DEFAULT_QUERY_TIMEOUT_MS = 3_000;
 const SWEEP_MS = 25;
 
-/** Asks upstream resolvers, each question once at a time: clients that ask the same meanwhile wait for the same answer. How it is asked is `AttemptRunner`. */
+/**
+ * Asks upstream resolvers. A question is in flight only once: clients that ask the same question meanwhile wait for the
+ * same answer. `AttemptRunner` sends the queries.
+ */
 export class Forwarder {
-  /** Queries turned away because too many were in flight. */
+  /** Queries that were rejected because too many were in flight. */
   overloads = 0;
   private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
@@ -58,7 +62,7 @@ export class Forwarder {
     return this.attempts.upstreams;
   }
 
-  /** Opens the sockets. An upstream without a route is no error: it is tried again later. */
+  /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
     await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
     this.timer = setInterval(() => {
@@ -66,7 +70,7 @@ export class Forwarder {
     }, SWEEP_MS);
   }
 
-  /** Ends; what is in flight is forgotten without an events. */
+  /** Stops. Questions in flight are dropped without an event. */
   close(): void {
     clearInterval(this.timer);
     while (this.pool.size > 0) this.pool.end(this.pool.at(0));
@@ -82,19 +86,22 @@ export class Forwarder {
     return this.clients.count;
   }
 
-  /** Queries that shared a question already in flight. */
+  /** Queries that joined a question already in flight. */
   get coalesced(): number {
     return this.clients.coalesced;
   }
 
-  /** Whether no upstream has answered of late, so that there is little to wait for. */
+  /** Whether no upstream has answered recently, so waiting is pointless. */
   get allDown(): boolean {
     const nowMs = this.nowMs();
     for (const upstream of this.upstreams) if (!upstream.isDown(nowMs)) return false;
     return true;
   }
 
-  /** Asks the exchange's question, or waits with who asks it already. @returns false when too many are in flight; there is no events then. */
+  /**
+   * Asks the question of the exchange, or joins it when it is in flight already.
+   * @returns false when too many are in flight; no event follows
+   */
   forward(exchange: Exchange): boolean {
     const entry = this.pool.find(exchange);
     const isAccepted =
@@ -103,7 +110,10 @@ export class Forwarder {
     return isAccepted;
   }
 
-  /** Asks the exchange's question for nobody: only `onCompleted` follows. @returns false when it is asked already or too many are in flight. */
+  /**
+   * Asks the question of the exchange for the cache only: no client waits, and only `onCompleted` follows.
+   * @returns false when it is in flight already, or too many are
+   */
   refresh(exchange: Exchange): boolean {
     return this.pool.find(exchange) === null && this.ask(exchange, true);
   }
@@ -118,7 +128,7 @@ export class Forwarder {
     return true;
   }
 
-  /** The question has its events; all who wait get it. */
+  /** The question has a result. All waiting clients get it. */
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
     this.events.onCompleted(entry.exchange, response);

@@ -2,7 +2,7 @@ import type { Exchange } from '../query/exchange.js';
 import { type Question, questionKey, questionTag } from '../query/question.js';
 import { InFlight, NO_ERROR } from './in-flight.js';
 
-/** The questions in flight: at most `capacity`, each once, entries reused. */
+/** The questions in flight: at most `capacity`, each only once. Entries are reused. */
 export class InFlightPool {
   private readonly free: InFlight[] = [];
   private readonly active: InFlight[] = [];
@@ -21,14 +21,16 @@ export class InFlightPool {
     return this.active[position];
   }
 
-  /** The entry that asks the question, or null. */
+  /** The entry of the question, or null. */
   find(question: Question): InFlight | null {
     let entry = this.buckets[this.bucketOf(question)];
     while (entry !== null && !entry.asks(question)) entry = entry.nextInBucket;
     return entry;
   }
 
-  /** @returns an entry with a copy of the question, which none has yet, or null when all are in use. */
+  /**
+   * @returns an entry with a copy of the question, which must not be in flight yet; null when all entries are in use
+   */
   take(exchange: Exchange): InFlight | null {
     if (this.active.length >= this.capacity) return null;
     const entry = this.free.pop() ?? new InFlight();
@@ -43,7 +45,7 @@ export class InFlightPool {
     return entry;
   }
 
-  /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
+  /** Closes all attempts and removes the entry from the active ones. `release` makes it available for reuse. */
   end(entry: InFlight): void {
     for (let i = 0; i < entry.attemptCount; i++) entry.endAttempt(i);
     entry.generation++;

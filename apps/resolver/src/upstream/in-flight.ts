@@ -2,54 +2,57 @@ import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@wei
 import { Exchange } from '../query/exchange.js';
 import { type Question, questionKey } from '../query/question.js';
 
-/** Most tries of one question; each stays open until the question is settled, so a late answer counts. */
+/**
+ * Maximum number of attempts of one question. Each attempt stays open until the question is completed, so a late answer
+ * counts.
+ */
 export const MAX_ATTEMPTS = 3;
 
 export const NO_ERROR = -1;
 
-/** The socket that an attempt goes over, as far as an entry needs it: it keeps the ids of queries without an answer. */
+/** What an entry needs of the socket of an attempt. The socket knows the ids of queries that have no answer yet. */
 export interface QuerySocket {
-  /** Reserves an id that no other query of this socket has now. */
+  /** Reserves an id that no other open query of this socket has. */
   reserve(entry: InFlight): number;
-  /** Frees the id: its answer is not awaited any more. */
+  /** Frees the id. An answer with it is no longer expected. */
   forget(id: number): void;
 }
 
-/** One question that upstream resolvers were asked, and who waits for the answer; pooled. */
+/** One question in flight, and the clients that wait for the answer. Objects are reused. */
 export class InFlight {
   /** The question, and the first client unless `isRefresh`. */
   readonly exchange = new Exchange();
-  /** Whether it was asked for the cache alone. */
+  /** Whether the question is asked for the cache only. */
   isRefresh = false;
-  /** More clients, by `Exchange.next`. */
+  /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
-  /** The packet of the last try. It stays as it is while a socket may still send it. */
+  /** The packet of the last attempt. It must not change while a socket may still send it. */
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
-  /** Number of this use of the entry: what was begun for an earlier use must not touch it. */
+  /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */
   generation = 0;
-  /** Position among the active ones. */
+  /** Position in the list of active entries. */
   position = -1;
-  /** The next whose question falls into the same bucket. */
+  /** The next entry in the same hash bucket. */
   nextInBucket: InFlight | null = null;
   attemptCount = 0;
   /** Index of the upstream of each try. */
   readonly upstreams = new Int32Array(MAX_ATTEMPTS);
-  /** Socket and id of each try; null when it goes over TCP or has failed. */
+  /** Socket and id of each attempt; null when it goes over TCP or has failed. */
   readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
-  /** When each try began. */
+  /** Start time of each attempt. */
   readonly startedMs = new Float64Array(MAX_ATTEMPTS);
-  /** 1 while the try may still bring an answer, even if it was given up for slow. */
+  /** 1 while the attempt may still bring an answer, even after it was counted as a timeout. */
   private readonly open = new Uint8Array(MAX_ATTEMPTS);
-  /** When the last try counts as failed, and when all do. */
+  /** When the last attempt times out, and when the whole question does. */
   attemptDeadlineMs = 0;
   deadlineMs = 0;
-  /** RCODE and EDE of the first upstream that had no answer to the question but an error; `NO_ERROR`: none has. */
+  /** RCODE and EDE of the first upstream that answered with an error. `NO_ERROR`: none has. */
   errorRcode = NO_ERROR;
   errorEde = 0;
 
-  /** The next try begins; without a socket it has failed already. @returns its number */
+  /** Begins the next attempt. Without a socket it has failed already. @returns its number */
   beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
     const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
@@ -60,13 +63,13 @@ export class InFlight {
     return attempt;
   }
 
-  /** Forgets the try's socket: an answer that comes there is not awaited any more. */
+  /** Frees the id of the attempt: an answer over UDP is no longer expected. */
   leaveSocket(attempt: number): void {
     this.sockets[attempt]?.forget(this.ids[attempt]);
     this.sockets[attempt] = null;
   }
 
-  /** The try brings no answer. */
+  /** The attempt has brought no answer. */
   endAttempt(attempt: number): void {
     this.leaveSocket(attempt);
     this.open[attempt] = 0;
@@ -76,19 +79,19 @@ export class InFlight {
     return this.open[attempt] === 1;
   }
 
-  /** Whether any try may still bring an answer. */
+  /** Whether any attempt may still bring an answer. */
   get hasOpenAttempt(): boolean {
     for (let i = 0; i < this.attemptCount; i++) if (this.isOpen(i)) return true;
     return false;
   }
 
-  /** The time for all tries is up at `deadlineMs` at the latest. */
+  /** The question times out at `deadlineMs` at the latest. */
   shortenDeadline(deadlineMs: number): void {
     this.deadlineMs = Math.min(this.deadlineMs, deadlineMs);
     this.attemptDeadlineMs = Math.min(this.attemptDeadlineMs, deadlineMs);
   }
 
-  /** The try that used this socket and id, or −1. */
+  /** The attempt with this socket and id, or −1. */
   attemptOf(socket: QuerySocket, id: number): number {
     for (let i = 0; i < this.attemptCount; i++) {
       if (this.sockets[i] === socket && this.ids[i] === id) return i;
@@ -101,7 +104,7 @@ export class InFlight {
     return false;
   }
 
-  /** Whether it asks the same: name but for case, type, DO and CD. */
+  /** Whether it is the same question: name (ignoring case), type, DO and CD. */
   asks(other: Question): boolean {
     const { bytes, query, nameHashLow, nameHashHigh } = this.exchange;
     return (

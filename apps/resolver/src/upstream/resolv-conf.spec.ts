@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readNameservers } from './resolv-conf.js';
 
 describe('readNameservers', () => {
-  it('takes the first three addresses, in order', () => {
+  it('returns the first three addresses, in order', () => {
     const text = [
       '# nameserver 192.0.2.9',
       'search example.com',
@@ -20,7 +20,7 @@ describe('readNameservers', () => {
     ]);
   });
 
-  it('finds none in an empty file', () => {
+  it('returns nothing for an empty file', () => {
     expect(readNameservers('')).toEqual([]);
   });
 });

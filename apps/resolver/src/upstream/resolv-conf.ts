@@ -2,10 +2,10 @@ import type { Endpoint } from '@weir/ops';
 import { isIP } from 'node:net';
 
 const DNS_PORT = 53;
-/** The C library reads no more either (resolv.conf(5)). */
+/** The C library reads no more than this (resolv.conf(5)). */
 const MAX_NAMESERVERS = 3;
 
-/** The name servers that a `resolv.conf` lists. Those with a zone (`fe80::1%eth0`) are left out. */
+/** The name servers of a `resolv.conf`. Addresses with a zone (`fe80::1%eth0`) are skipped. */
 export function readNameservers(text: string): Endpoint[] {
   return text
     .split('\n')

@@ -8,10 +8,10 @@ import {
 import type { InFlight } from './in-flight.js';
 import type { UpstreamTcp } from './upstream-tcp.js';
 
-/** Most questions that are asked over TCP at once, at all upstreams together. */
+/** Maximum number of queries over TCP at once, to all upstreams together. */
 const CAPACITY = 256;
 
-/** Questions that are asked again over TCP because the answer over UDP was truncated. */
+/** Repeats queries over TCP when the answer over UDP was truncated. */
 export class TcpFallback {
   private count = 0;
 
@@ -19,8 +19,9 @@ export class TcpFallback {
   constructor(private readonly response: Response) {}
 
   /**
-   * @param done called once, later, unless the entry has its outcome by then: with whether `response` is a whole answer to its question
-   * @returns false when too many are asked at once
+   * @param done called once, later, unless the question is completed by then. `isAnswer`: `response` is a complete
+   * answer to it.
+   * @returns false when too many queries are open
    */
   ask(
     entry: InFlight,

@@ -1,13 +1,13 @@
 import type { InFlight } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 
-/** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
+/** An upstream within this tolerance counts as fast as the fastest; then the order of the configuration decides. */
 const LATENCY_TOLERANCE_FACTOR = 1.5;
 const LATENCY_TOLERANCE_MS = 20;
 
 /**
- * The upstream for the next try of a question. Of those that answer and were not tried yet the first that is about as fast as the
- * fastest; else the first not tried; else the one after the last.
+ * The upstream for the next attempt: of those that are up and not tried yet, the first whose latency is close to the
+ * lowest; else the first not tried; else the one after the last.
  */
 export function chooseUpstream(
   upstreams: readonly Upstream[],
@@ -27,7 +27,7 @@ export function chooseUpstream(
   return upstreams[(last + 1) % upstreams.length];
 }
 
-/** Of those that answer the first that was not tried yet; null when there is none. */
+/** The first upstream that is up and not tried yet; null when there is none. */
 export function chooseUntried(
   upstreams: readonly Upstream[],
   entry: InFlight,
@@ -39,7 +39,7 @@ export function chooseUntried(
   return null;
 }
 
-/** Whether a try is open at an upstream that answers, so that there is something to wait for. */
+/** Whether an attempt is open at an upstream that is up, so an answer may still come. */
 export function hasLiveAttempt(
   upstreams: readonly Upstream[],
   entry: InFlight,

@@ -4,19 +4,25 @@ import type { RandomIds } from './random-ids.js';
 
 const LENGTH_BYTES = 2;
 const ID_BYTES = 2;
-/** How long a connection without queries stays open (RFC 7766 §6.2.3). */
+/** How long an idle connection stays open (RFC 7766 §6.2.3). */
 const DEFAULT_IDLE_MS = 10_000;
 const EMPTY = Buffer.alloc(0);
 
 interface Waiting {
-  /** The message with its length before it. */
+  /** The message with its length prefix. */
   readonly frame: Buffer;
-  /** Whether it went over a connection that was open already: the peer may have closed that for being idle. */
+  /**
+   * Whether it was sent over a connection that was open already. The peer may have closed that connection because it
+   * was idle.
+   */
   reused: boolean;
   readonly finish: (message: Uint8Array | null) => void;
 }
 
-/** TCP to one upstream: one connection, opened when needed, kept open for a while, queries pipelined (RFC 7766 §6.2.1). */
+/**
+ * TCP to one upstream: one connection, opened on demand and kept open for a while, with pipelined queries (RFC 7766
+ * §6.2.1).
+ */
 export class UpstreamTcp {
   /** Connections opened so far. */
   connections = 0;
@@ -31,9 +37,10 @@ export class UpstreamTcp {
   ) {}
 
   /**
-   * Asks a query, under an id of its own.
-   * @param packet the message without its length; copied before this returns
-   * @param done called once, not before this returns: with the first message that has the id, or null on any failure or after `timeoutMs`
+   * Sends a query under an id of its own.
+   * @param packet the message without its length prefix; copied before this returns
+   * @param done called once, after this has returned: with the first message that has the id, or with null after a
+   * failure or `timeoutMs`
    */
   ask(packet: Uint8Array, timeoutMs: number, done: (message: Uint8Array | null) => void): void {
     const frame = Buffer.allocUnsafe(LENGTH_BYTES + packet.length);
@@ -42,7 +49,7 @@ export class UpstreamTcp {
     const id = this.reserveId();
     frame.writeUInt16BE(id, LENGTH_BYTES);
     const timer = setTimeout(() => {
-      // Who leaves one query unanswered for so long is asked anew, on another connection.
+      // The connection does not answer. The next query opens another one.
       this.end(id, null);
       this.socket?.destroy();
     }, timeoutMs);
@@ -55,7 +62,7 @@ export class UpstreamTcp {
     this.open().write(frame);
   }
 
-  /** Fails all that waits. */
+  /** All open queries fail. */
   close(): void {
     for (const id of [...this.waiting.keys()]) this.end(id, null);
     this.socket?.destroy();
@@ -98,7 +105,7 @@ export class UpstreamTcp {
     this.received = rest;
   }
 
-  /** What went over a connection that had served before is asked once more on a new one; the rest has failed (RFC 7766 §6.2.4). */
+  /** Queries on a reused connection are sent once more on a new one; the others fail (RFC 7766 §6.2.4). */
   private onClose(socket: Socket): void {
     if (this.socket !== socket) return;
     this.socket = null;

@@ -3,39 +3,42 @@ import type { RandomIds } from './random-ids.js';
 import { UpstreamTcp } from './upstream-tcp.js';
 import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
 
-/** Sockets, so ports, among which queries are spread at random (RFC 5452 §9.2). */
+/** Number of sockets, and so of ports, among which queries are spread at random (RFC 5452 §9.2). */
 const SOCKETS = 4;
-/** A socket is replaced by one on another port after this many queries. */
+/** After this many queries a socket is replaced by one on another port. */
 const QUERIES_PER_SOCKET = 4096;
-/** A retired socket waits this long for answers: longer than any query lives. */
+/** How long a retired socket waits for answers: longer than any query lives. */
 const RETIRED_MS = 5_000;
-/** Failures in a row after which others are asked first, and for how long. */
+/** After this many failures in a row an upstream is down: others are asked first, for `DOWN_MS`. */
 const FAILURES_UNTIL_DOWN = 3;
 const DOWN_MS = 5_000;
-/** Time between attempts to open a missing socket. */
+/** Delay before the next attempt to open a missing socket. */
 const REOPEN_MS = 1_000;
 
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
-/** A latency is believed for this long; then the upstream is measured anew. */
+/** A latency is valid for this long; then it is measured again. */
 const LATENCY_VALID_MS = 10_000;
 
 /** Plain counters, read by the metrics. */
 export interface UpstreamCounters {
   queries: number;
   answers: number;
-  /** Answers that were an error, such as SERVFAIL or REFUSED: another upstream is asked where there is one. */
+  /** Answers with an error such as SERVFAIL or REFUSED: another upstream is asked, if there is one. */
   errors: number;
   timeouts: number;
-  /** AttemptRunner that failed at once: out of reach, a connection that failed, an answer of no use. */
+  /** Attempts that failed at once: unreachable, a broken connection, an unusable answer. */
   failures: number;
-  /** Queries asked again over TCP because the answer was truncated. */
+  /** Queries repeated over TCP because the answer was truncated. */
   overTcp: number;
-  /** Packets that answer no open query: late, forged or malformed. */
+  /** Packets that match no open query: late, forged or malformed. */
   strays: number;
 }
 
-/** One upstream resolver: its sockets and whether it answers. Times are milliseconds of one clock, given by the caller. */
+/**
+ * One upstream resolver: its sockets, its latency, and whether it is down. Times are milliseconds on one clock, passed
+ * in by the caller.
+ */
 export class Upstream {
   readonly name: string;
   readonly counters: UpstreamCounters = {
@@ -70,14 +73,14 @@ export class Upstream {
     this.name = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
   }
 
-  /** Opens the sockets that are missing. An upstream that cannot be reached has none, and is tried again later. */
+  /** Opens the missing sockets. An unreachable upstream has none; `maintain` opens them later. */
   async open(nowMs: number): Promise<void> {
     const missing = SOCKETS - this.sockets.length - this.opening;
     this.reopenAtMs = nowMs + REOPEN_MS;
     await Promise.all(Array.from({ length: missing }, () => this.openOne()));
   }
 
-  /** A socket of this upstream at random; null when there is none now. */
+  /** A random socket of this upstream; null when there is none. */
   socket(): UpstreamSocket | null {
     if (this.sockets.length === 0) return null;
     return this.sockets[this.ids.next() % this.sockets.length];
@@ -87,24 +90,26 @@ export class Upstream {
     return nowMs < this.downUntilMs;
   }
 
-  /** Smoothed time until an answer, or until one was given up, however old; 0 when it is not known. */
+  /** Smoothed time to an answer or a timeout, however old it is; 0 before the first measurement. */
   get smoothedLatencyMs(): number {
     return this.smoothedMs;
   }
 
-  /** The same; 0 when it is too old too. */
+  /** The smoothed latency; 0 when it is unknown or out of date. */
   latencyMs(nowMs: number): number {
     return nowMs < this.remeasureAtMs ? this.smoothedMs : 0;
   }
 
-  /** Is asked now: if its latency is too old, this is the one query that measures it, and until then it is as it was. */
+  /**
+   * A query is being sent. When the latency is out of date, this query measures it; until then the old value holds.
+   */
   recordQuery(nowMs: number): void {
     this.counters.queries++;
     if (nowMs >= this.remeasureAtMs && this.smoothedMs > 0)
       this.remeasureAtMs = nowMs + LATENCY_VALID_MS;
   }
 
-  /** A try has taken so long, with an answer or without. */
+  /** An attempt took this long, with an answer or without. */
   recordLatency(latencyMs: number, nowMs: number): void {
     const isFirst = this.smoothedMs === 0;
     this.smoothedMs += (latencyMs - this.smoothedMs) * (isFirst ? 1 : LATENCY_WEIGHT);
@@ -157,7 +162,7 @@ export class Upstream {
       if (this.isClosed) socket.close();
       else this.sockets.push(socket);
     } catch {
-      // No way to it now (such as no IPv6 here). Counted; `maintain` tries again.
+      // Unreachable now (for example no IPv6 here). It is counted, and `maintain` tries again.
       this.counters.failures++;
     } finally {
       this.opening--;

@@ -2,33 +2,39 @@ import type { Response } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
 
-/** What a client that waited gets, once. */
+/** What a waiting client gets, once. */
 export interface ClientEvents {
-  /** The response to the exchange's question, or an empty one that says why there is none. Both are good until this returns. */
+  /**
+   * The response to the question of the exchange, or an empty one that says why there is none. Both are valid until
+   * this returns.
+   */
   onResponse(exchange: Exchange, response: Response): void;
 }
 
-/** The clients that wait for answers of upstreams: the first of each question in its entry, those that ask the same in a list behind it. */
+/**
+ * The clients that wait for upstream answers. The first client of a question is in its entry; others that ask the same
+ * are in a linked list behind it.
+ */
 export class WaitingClients {
-  /** All who wait. */
+  /** All waiting clients. */
   count = 0;
-  /** Clients that shared a question already in flight, since the start. */
+  /** Clients that joined a question already in flight, since the start. */
   coalesced = 0;
   private joined = 0;
   private readonly free: Exchange[] = [];
 
-  /** @param capacity most clients that share questions of others at once */
+  /** @param capacity maximum number of clients that have joined questions of others */
   constructor(
     private readonly events: ClientEvents,
     private readonly capacity: number,
   ) {}
 
-  /** The client of the entry's own exchange waits, unless the question was asked for nobody. */
+  /** The client of the entry itself waits, unless the question is a refresh. */
   add(entry: InFlight): void {
     if (!entry.isRefresh) this.count++;
   }
 
-  /** One more waits for the entry's answer. @returns false when too many do. */
+  /** One more client waits for the entry. @returns false when too many do */
   join(entry: InFlight, exchange: Exchange): boolean {
     if (this.joined >= this.capacity) return false;
     const waiter = this.free.pop() ?? new Exchange();
@@ -41,7 +47,7 @@ export class WaitingClients {
     return true;
   }
 
-  /** All who wait for the entry get the response. */
+  /** All clients that wait for the entry get the response. */
   answerAll(entry: InFlight, response: Response): void {
     if (!entry.isRefresh) this.answer(entry.exchange, response);
     let waiting = entry.firstWaiting;

@@ -7,16 +7,16 @@ import { answerHeaders, errorHeaders } from './doh-request.js';
 import type { HttpCall } from './http-call.js';
 
 const NO_BODY = Buffer.alloc(0);
-/** For reading the TTLs of an answer, one at a time. */
+/** Used to read the TTLs of an answer; one answer at a time. */
 const response = new Response();
 
-/** HTTP statuses of queries without an answer; any other reason is the server's fault. */
+/** HTTP statuses of queries without an answer. Any other reason is an error of the server. */
 const STATUSES: Partial<Record<DropReason, number>> = {
   [DropReason.malformed]: 400,
   [DropReason.limited]: 429,
 };
 
-/** The way back of one query over HTTPS. DNS errors are answers like others (RFC 8484 §4.2.1). */
+/** The way back of one query over HTTPS. DNS errors are normal HTTP answers (RFC 8484 §4.2.1). */
 export class DohExchange implements ReplyPath {
   readonly transport = Transport.https;
 

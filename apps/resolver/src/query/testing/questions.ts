@@ -13,7 +13,7 @@ import type { Question } from '../question.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 
-/** A query as the cache takes it, parsed. The hash is any function of the lower-case name: 53 bits of the real one. */
+/** A parsed query, as the cache takes it. The hash is a function of the lower-case name: 53 bits of the real hash. */
 export function questionOf(
   name: string,
   qtype = 1,
@@ -32,11 +32,11 @@ export function responseTo({ bytes, query }: Question, message: TestMessage): Re
   const questions = [{ qname, qtype: query.qtype }];
   const encoded = encodeMessage({ flags: 0x8180, questions, ...message });
   const response = new Response();
-  if (!parseResponse(encoded, encoded.length, response)) throw new Error('no sound response');
+  if (!parseResponse(encoded, encoded.length, response)) throw new Error('malformed response');
   return response;
 }
 
-/** A SOA record of the queried name. */
+/** An SOA record of the queried name. */
 export function soa(ttl: number, minimum: number): TestRecord {
   const numbers = [1, 2, 3, 4, minimum].flatMap((n) => [n >>> 24, n >>> 16, n >>> 8, n]);
   const rdata = concat(wireName('ns.example.com'), wireName('host.example.com'), numbers);

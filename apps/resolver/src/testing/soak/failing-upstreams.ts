@@ -4,11 +4,11 @@ import { respond } from '../respond.js';
 import { soa } from '../../query/testing/questions.js';
 import { type AskedQuery, UpstreamServer } from '../upstream-server.js';
 
-type Mood = 'good' | 'silent' | 'servfail' | 'slow';
+type Behaviour = 'good' | 'silent' | 'servfail' | 'slow';
 
-const MOOD_MS = 1_500;
-/** What the two upstreams do, one step after the other. For a while nobody answers. */
-const MOODS: readonly (readonly [Mood, Mood])[] = [
+const BEHAVIOUR_MS = 1_500;
+/** What the two upstreams do, step by step. In some steps neither answers. */
+const BEHAVIOURS: readonly (readonly [Behaviour, Behaviour])[] = [
   ['good', 'good'],
   ['silent', 'good'],
   ['good', 'slow'],
@@ -21,11 +21,13 @@ const MOODS: readonly (readonly [Mood, Mood])[] = [
 const SLOW_MS = 120;
 const LARGE = Array.from({ length: 30 }, () => txt('x'.repeat(200), 4));
 
-/** Two upstreams that fail in turns, in all ways and now and then together. Short TTLs, so that the cache always has something to refresh. */
+/**
+ * Two upstreams that fail in turns, in different ways and sometimes together. Short TTLs keep the cache refreshing.
+ */
 export class FailingUpstreams {
   readonly servers: UpstreamServer[] = [];
   asked = 0;
-  private moods = MOODS[0];
+  private behaviours = BEHAVIOURS[0];
   private timer: NodeJS.Timeout | undefined;
 
   async start(): Promise<void> {
@@ -33,14 +35,14 @@ export class FailingUpstreams {
       const server = await UpstreamServer.start((query) => {
         server.asked.length = 0;
         this.asked++;
-        return this.answer(this.moods[index], query);
+        return this.answer(this.behaviours[index], query);
       });
       this.servers.push(server);
     }
     let step = 0;
     this.timer = setInterval(() => {
-      this.moods = MOODS[++step % MOODS.length];
-    }, MOOD_MS);
+      this.behaviours = BEHAVIOURS[++step % BEHAVIOURS.length];
+    }, BEHAVIOUR_MS);
   }
 
   /** As the value of `UPSTREAMS`. */
@@ -53,10 +55,10 @@ export class FailingUpstreams {
     for (const server of this.servers) await server.stop();
   }
 
-  private async answer(mood: Mood, query: AskedQuery): Promise<Uint8Array | null> {
-    if (mood === 'silent') return null;
-    if (mood === 'servfail') return respond(query, { flags: 0x8182 });
-    if (mood === 'slow') await sleep(SLOW_MS);
+  private async answer(behaviour: Behaviour, query: AskedQuery): Promise<Uint8Array | null> {
+    if (behaviour === 'silent') return null;
+    if (behaviour === 'servfail') return respond(query, { flags: 0x8182 });
+    if (behaviour === 'slow') await sleep(SLOW_MS);
     const [{ qname, qtype }] = query.message.questions;
     if (qname.includes('absent'))
       return respond(query, { flags: 0x8183, authorities: [soa(4, 4)] });

@@ -1,4 +1,4 @@
-/** Memory of a process at a time, in MiB. */
+/** Memory of a process at one moment, in MiB. */
 export interface MemorySample {
   readonly second: number;
   readonly rss: number;
@@ -26,13 +26,13 @@ export async function sampleMemory(opsPort: number, second: number): Promise<Mem
   };
 }
 
-/** What a run may grow by from its second third to its last: noise of the collector, not a leak that matters within a day. */
+/** Allowed growth from the second third of a run to the last: noise of the garbage collector, not a leak. */
 const MAX_HEAP_GROWTH = 6;
 const MAX_RSS_GROWTH = 24;
 
 /**
- * Whether memory is flat: in the last third of the samples the least heap in use, which is what a collection leaves, and the
- * largest resident size are about what they were in the second.
+ * Whether memory is stable: the lowest heap usage (what garbage collection leaves) and the largest resident size in the
+ * last third of the samples are about the same as in the second.
  * @returns what grows, or null
  */
 export function growthOf(samples: readonly MemorySample[]): string | null {
