@@ -31,7 +31,7 @@ const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
 
-/** The rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
+/** Rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore
 const SOA_REST = Uint8Array.of(
   6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,

@@ -328,7 +328,7 @@ function cookieOf({ opt: record }: DecodedMessage): number {
   return options.find(({ code }) => code === 10)?.data.length ?? -1;
 }
 
-/** `parseQuery` does not follow pointers in owner names of additional records, so a broken target there is not an error. */
+/** `parseQuery` does not follow pointers in owner names of additional records, so a broken target is valid there. */
 function decodeLoosely(bytes: Uint8Array): DecodedMessage {
   return decodeMessage(bytes, { followPointers: false });
 }

@@ -44,7 +44,9 @@ export class Query {
   flags = 0;
   qtype = 0;
   qclass = 0;
-  /** Offset after the question; the end of the header when there is no usable question. The qname starts at `HEADER_BYTES`. */
+  /**
+   * Offset after the question, or the end of the header without a usable question. The qname starts at `HEADER_BYTES`.
+   */
   questionEnd = HEADER_BYTES;
   /** Whether the query has an OPT record (RFC 6891). */
   hasEdns = false;
@@ -173,7 +175,10 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
   return version === EDNS_VERSION ? QueryStatus.ok : QueryStatus.badVers;
 }
 
-/** OPT: class is the UDP size, TTL is extended RCODE, version and flags (RFC 6891 §6.1.2–6.1.3). @returns the version. */
+/**
+ * OPT: the class is the UDP size, the TTL is extended RCODE, version and flags (RFC 6891 §6.1.2–6.1.3). @returns the
+ * version
+ */
 function readOpt(bytes: Uint8Array, fixed: number, out: Query): number {
   out.hasEdns = true;
   out.udpBytes = Math.min(

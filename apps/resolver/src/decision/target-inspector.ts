@@ -14,7 +14,9 @@ export interface TargetInspectorOptions {
   readonly isEnabled: boolean;
 }
 
-/** Applies the policy to the targets of CNAME, HTTPS and SVCB records in a response (decisions §7). Allocates nothing. */
+/**
+ * Applies the policy to the targets of CNAME, HTTPS and SVCB records in a response (decisions §7). Allocates nothing.
+ */
 export class TargetInspector {
   private readonly targets = new TargetCursor();
   private readonly target = new Uint8Array(MAX_NAME_BYTES);

@@ -235,23 +235,27 @@ describe('a permitted name', () => {
 });
 
 describe('a special name', () => {
-  const nobody = { type: 6, ttl: 10_800 };
+  const localSoa = { type: 6, ttl: 10_800 };
 
   it.each<[string, number, object]>([
     ['localhost', 1, { rcode: 0, answers: [{ type: 1, rdata: Buffer.from([127, 0, 0, 1]) }] }],
     ['x.localhost', 28, { rcode: 0, answers: [{ type: 28 }] }],
-    ['localhost', 15, { rcode: 0, answers: [], authorities: [{ ...nobody, owner: 'localhost' }] }],
-    ['A.Test', 1, { rcode: 3, answers: [], authorities: [{ ...nobody, owner: 'Test' }] }],
+    [
+      'localhost',
+      15,
+      { rcode: 0, answers: [], authorities: [{ ...localSoa, owner: 'localhost' }] },
+    ],
+    ['A.Test', 1, { rcode: 3, answers: [], authorities: [{ ...localSoa, owner: 'Test' }] }],
     [
       '4.3.2.10.in-addr.arpa',
       12,
-      { rcode: 3, authorities: [{ ...nobody, owner: '10.in-addr.arpa' }] },
+      { rcode: 3, authorities: [{ ...localSoa, owner: '10.in-addr.arpa' }] },
     ],
-    ['10.in-addr.arpa', 6, { rcode: 0, answers: [nobody], authorities: [] }],
+    ['10.in-addr.arpa', 6, { rcode: 0, answers: [localSoa], authorities: [] }],
     ['10.in-addr.arpa', 2, { rcode: 0, answers: [{ type: 2, owner: '10.in-addr.arpa' }] }],
-    ['10.in-addr.arpa', 12, { rcode: 0, answers: [], authorities: [nobody] }],
-    ['use-application-dns.net', 1, { rcode: 3, authorities: [nobody] }],
-    ['_dns.resolver.arpa', 64, { rcode: 0, answers: [], authorities: [nobody] }],
+    ['10.in-addr.arpa', 12, { rcode: 0, answers: [], authorities: [localSoa] }],
+    ['use-application-dns.net', 1, { rcode: 3, authorities: [localSoa] }],
+    ['_dns.resolver.arpa', 64, { rcode: 0, answers: [], authorities: [localSoa] }],
   ])('%s, type %i, is answered here', async (name, qtype, expected) => {
     const { ask } = await serve(blocking());
     const answer = await ask(name, qtype);

@@ -4,16 +4,18 @@ import { expect, it } from 'vitest';
 import { Fuzzer } from '../testing/fuzz/fuzzer.js';
 
 /*
- * `npm run test:fuzz -- [--count n] [--seed n]` sends more packets than here. The seed is printed; it makes the same packets again, though
- * not the same order of events.
+ * `npm run test:fuzz -- [--count n] [--seed n]` sends more packets than here. The seed is printed. The same seed gives
+ * the same packets, but not the same order of events.
  */
 const COUNT = Number(process.env['FUZZ_COUNT'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-/** Packets after which memory is measured first: everything is compiled and all pools have their size. */
+/**
+ * Number of packets before the first memory measurement: by then everything is compiled and all pools have their size.
+ */
 const WARM_UP = 10_000;
 const PROGRESS = 100_000;
 const PACKETS_PER_SECOND = 500;
-/** Room for entries in flight, which are kept for reuse: how many there were at once depends on how busy the machine is. */
+/** Room for pooled entries of queries in flight. Their number depends on how busy the machine is. */
 const MAX_GROWTH_BYTES = 48 * 2 ** 20;
 
 setFlagsFromString('--expose-gc');
@@ -26,7 +28,7 @@ function usedBytes(): number {
 }
 
 it(
-  `sends nothing wrong, loses nothing and keeps nothing for ${COUNT} packets, sound and damaged`,
+  `answers ${COUNT} valid and damaged packets correctly, without losses or memory growth`,
   async () => {
     process.stdout.write(`fuzz: ${COUNT} packets, seed ${SEED}\n`);
     const fuzzer = await Fuzzer.start();
@@ -40,7 +42,8 @@ it(
       const { answered, upstreamQueries } = report;
       const sent = report.sent + WARM_UP;
       process.stdout.write(
-        `fuzz: ${sent} sent, ${answered} answered, ${upstreamQueries} asked of upstream, memory ${Math.round(grown / 1024)} KiB more\n`,
+        `fuzz: ${sent} sent, ${answered} answered, ${upstreamQueries} upstream queries, ` +
+          `memory ${Math.round(grown / 1024)} KiB more\n`,
       );
       expect(report.faults, `seed ${SEED}`).toEqual([]);
       expect(report.defects).toBe(0);

@@ -14,7 +14,7 @@ const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;
 const [FIRST_PORT, LAST_PORT] = [20_000, 20_999];
 
-/** dnsdist as the load balancer, dig as the client: two subscribers behind one address, distinguished by their ports. */
+/** dnsdist as the load balancer, dig as the client: two subscribers with one address and different ports. */
 describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-dnsdist-'));
   let service: DnsService;

@@ -81,15 +81,15 @@ describe('the resolver process', () => {
   });
 
   it('leaves the feed when it has drained, and exits with 0', async () => {
-    const nobody = { applied: 0, total: 0 };
+    const noResolver = { applied: 0, total: 0 };
     // Remove the resolvers that another test has killed.
-    await expect.poll(() => around.plane.commit(profile(2))).toEqual(nobody);
+    await expect.poll(() => around.plane.commit(profile(2))).toEqual(noResolver);
     const { child, output, exited, ready } = run({ DRAIN_S: '1' });
     await ready();
     expect(await around.plane.commit(profile(2))).toEqual({ applied: 1, total: 1 });
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
-    expect(await around.plane.commit(profile(2))).toEqual(nobody);
+    expect(await around.plane.commit(profile(2))).toEqual(noResolver);
     expect(output.errors).toBe('');
   });
 

@@ -12,11 +12,14 @@ import { soa } from '../query/testing/questions.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 
 /*
- * What clients see as time goes by. A scenario is a list of steps: at a time (seconds of a clock that the test moves), what the two
- * upstreams do, a query, and what must come of it. Real sockets, no waiting for real seconds.
+ * What clients see over time. A scenario is a list of steps: the time (seconds of a clock that the test moves), what
+ * the two upstreams do, a query, and the expected answer. The sockets are real; the time is not.
  */
 
-/** What an upstream does with a query: an address with a TTL, NXDOMAIN with an SOA minimum, an RCODE, or nothing at all. */
+/**
+ * What an upstream does with a query: an address with a TTL, NXDOMAIN or NODATA with an SOA minimum, an RCODE, or
+ * nothing.
+ */
 type Does =
   | { address: number; ttl: number; via?: string }
   | { nxdomain: number }
@@ -49,22 +52,22 @@ const SILENT = { first: 'silent', second: 'silent' } as const;
 
 // prettier-ignore
 const SCENARIOS: Record<string, readonly Step[]> = {
-  'an answer is kept for its TTL, which is counted down': [
+  'an answer is cached for its TTL, which is counted down': [
     { at: 0, first: good(1), ask: NAME, gets: { address: 1, ttl: 100 }, asks: ['first'] },
     { at: 40, first: good(2), ask: 'WWW.example.com', gets: { address: 1, ttl: 60 }, asks: [] },
     { at: 99, ask: NAME, edns: false, gets: { address: 1, ttl: 1 }, asks: [] },
     { at: 100, ask: NAME, gets: { address: 2, ttl: 100 }, asks: ['first'] },
   ],
-  'types, DO and CD have answers of their own': [
+  'different types, DO and CD bits have different cache entries': [
     { at: 0, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 1, ask: NAME, flags: 0x0110, gets: { address: 1 }, asks: ['first'] },
     { at: 2, ask: NAME, qtype: 16, gets: { rcode: 0 }, asks: ['first'] },
   ],
-  'a TTL of 0 is not kept': [
+  'an answer with a TTL of 0 is not cached': [
     { at: 0, first: good(1, 0), ask: NAME, gets: { address: 1, ttl: 0 }, asks: ['first'] },
     { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
   ],
-  'CACHE_MIN_TTL keeps an answer longer, CACHE_MAX_TTL shorter, than it says': [
+  'CACHE_MIN_TTL raises and CACHE_MAX_TTL lowers the time in the cache': [
     { at: 0, configuration: { CACHE_MIN_TTL: 20, CACHE_MAX_TTL: 60 }, first: good(1, 5), ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first'] },
     { at: 19, ask: NAME, gets: { address: 1, ttl: 1 }, asks: [] },
     { at: 20, first: good(2, 900), ask: NAME, gets: { address: 2, ttl: 60 }, asks: ['first'] },
@@ -72,51 +75,51 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 80, first: good(3, 0), ask: NAME, gets: { address: 3, ttl: 0 }, asks: ['first'] },
     { at: 81, ask: NAME, gets: { address: 3, ttl: 0 }, asks: ['first'] },
   ],
-  'NXDOMAIN is kept for the SOA minimum': [
+  'NXDOMAIN is cached for the SOA minimum': [
     { at: 0, first: { nxdomain: 30 }, ask: NAME, gets: { rcode: 3 }, asks: ['first'] },
     { at: 29, first: good(1), ask: NAME, gets: { rcode: 3 }, asks: [] },
     { at: 30, ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
-  'NODATA is kept for the SOA minimum, for its type alone': [
+  'NODATA is cached for the SOA minimum, for its type only': [
     { at: 0, first: { nodata: 30 }, ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: ['first'] },
     { at: 29, first: good(1), ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: [] },
     { at: 29, ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
-  'SERVFAIL is kept for five seconds': [
+  'SERVFAIL is cached for five seconds': [
     { at: 0, first: servfail, ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first', 'second'] },
     { at: 4, first: good(1), ask: NAME, gets: { rcode: 2, ede: [13] }, asks: [] },
     { at: 5, ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
-  'SERVFAIL does not shadow an answer that has expired': [
+  'SERVFAIL does not replace an expired answer': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 11, first: servfail, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second'] },
     { at: 15, ask: NAME, edns: false, gets: { address: 1, ttl: 30 }, asks: [] },
     { at: 16, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10 }, asks: ['first'] },
   ],
-  'SERVFAIL or REFUSED of one upstream is not told while the other has an answer, and that is kept': [
+  'SERVFAIL or REFUSED of one upstream is hidden by the answer of the other, which is cached': [
     { at: 0, first: servfail, second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'] },
     { at: 1, ask: NAME, gets: { address: 1, ttl: 99 }, asks: [] },
     { at: 2, first: { rcode: 5 }, second: { nxdomain: 30 }, ask: 'no.example.com', gets: { rcode: 3 }, asks: ['first', 'second'] },
   ],
-  'SERVFAIL of one upstream is told once the other was silent for a second and a half': [
+  'SERVFAIL of one upstream is passed on when the other was silent for a second and a half': [
     { at: 0, first: servfail, second: 'silent', ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first', 'second'], waits: 1.5 },
   ],
-  'silence of one upstream costs half a second, the other answers': [
+  'the other upstream is asked when one was silent for half a second': [
     { at: 0, first: 'silent', second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'], waits: 0.5 },
   ],
-  'silence of all is SERVFAIL with EDE 22 after three seconds, and remembered for five': [
+  'without any upstream the answer is SERVFAIL with EDE 22 after three seconds, cached for five': [
     { at: 0, ...SILENT, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 7, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: [] },
     { at: 9, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
   ],
-  'silence of all brings the expired answer for a day: first after three seconds, then at once': [
+  'without any upstream an expired answer is served for a day: first after three seconds, then at once': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 20, ...SILENT, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 24, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
     { at: 86_400, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 86_420, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
   ],
-  'while all are known to be silent an expired answer is given at once, and renewed behind it': [
+  'while all upstreams are down an expired answer is served at once and refreshed afterwards': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 20, ...SILENT, ask: 'a.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 23, ask: 'b.example.com', gets: { rcode: 2 }, asks: ['first', 'second', 'first'], waits: 3 },
@@ -125,31 +128,31 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 35, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
     { at: 45, first: good(2, 10), ask: NAME, gets: { address: 2, ttl: 10, ede: [] }, asks: ['first'] },
   ],
-  'an expired NXDOMAIN is told with EDE 19': [
+  'an expired NXDOMAIN is served with EDE 19': [
     { at: 0, first: { nxdomain: 10 }, ask: NAME, gets: { rcode: 3, ede: [] }, asks: ['first'] },
     { at: 20, ...SILENT, ask: NAME, gets: { rcode: 3, ede: [19] }, asks: ['first', 'second', 'first'], waits: 3 },
   ],
-  'a popular answer is renewed before it expires, an unpopular one is not': [
+  'a popular answer is refreshed before it expires, an unpopular one is not': [
     { at: 0, first: good(1), ask: NAME, gets: { address: 1, ttl: 100 }, asks: ['first'] },
     { at: 10, first: good(2), ask: NAME, gets: { address: 1, ttl: 90 }, asks: [] },
     { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: [] },
     { at: 96, ask: NAME, gets: { address: 1, ttl: 4 }, asks: ['first'] },
     { at: 97, ask: NAME, gets: { address: 2, ttl: 99 }, asks: [] },
   ],
-  'a failed renewal does not shadow the answer': [
+  'a failed refresh does not replace the answer': [
     { at: 0, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 10, first: servfail, ask: NAME, gets: { address: 1 }, asks: [] },
     { at: 11, ask: NAME, gets: { address: 1 }, asks: [] },
     { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first', 'second'] },
     { at: 96, ask: NAME, gets: { address: 1, ttl: 4, ede: [] }, asks: [] },
   ],
-  'without recursion only what is known is told': [
+  'without RD only the cache is used': [
     { at: 0, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
     { at: 1, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
     { at: 2, ask: NAME, flags: 0, gets: { address: 1, ttl: 99 }, asks: [] },
     { at: 101, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
   ],
-  'a kept answer whose target is blocked is blocked, as a new one is': [
+  'a cached answer with a blocked target is blocked, like a new one': [
     { at: 0, first: { address: 1, ttl: 100, via: 'x.blocked.example' }, ask: NAME, gets: { address: 80, ede: [17] }, asks: ['first'] },
     { at: 1, ask: NAME, gets: { address: 80, ttl: 10, ede: [17] }, asks: [] },
   ],
@@ -196,7 +199,10 @@ async function stage(configuration: Partial<DnsConfiguration> = {}) {
   const server = await service.start();
   cleanups.push(() => service.stop());
 
-  /** Asks, and lets half a second go by again and again until the time is up that the client is to wait, or an answer comes before. */
+  /**
+   * Sends a query. Moves the clock in steps of half a second until there is an answer, or the time that the client is
+   * expected to wait is over.
+   */
   const ask = async ({ ask: name, qtype = 1, flags = 0x0100, edns = true, waits = 0 }: Step) => {
     const packet = encodeQuery(name, qtype, { flags, ...(edns && { udpBytes: 1232 }) });
     const answered = askUdp(server, packet);

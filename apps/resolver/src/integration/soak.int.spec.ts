@@ -10,8 +10,9 @@ import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memor
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
 
 /*
- * `npm run test:soak -- [--seconds 300] [--rate 1500]`: one resolver process under a mixed load, while its configuration changes ten times a
- * second and its upstreams fail in turns. In `npm test` it is a short run of the same; memory is judged in runs of a minute and more.
+ * `npm run test:soak -- [--seconds 300] [--rate 1500]` runs one resolver process under a mixed load, while its
+ * configuration changes ten times per second and its upstreams fail in turns. `npm test` has a short run. Memory is
+ * checked only in runs of a minute or more.
  */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
@@ -42,7 +43,7 @@ async function changeOn(server: Server, isOver: () => boolean): Promise<number> 
 const CONFIGURED = [profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')];
 
 it(
-  `loses no query and keeps its memory in ${SECONDS} s of load, changes and failing upstreams`,
+  `loses no query and does not grow in ${SECONDS} s of load, changes and failing upstreams`,
   async () => {
     const upstreams = new FailingUpstreams();
     await upstreams.start();
@@ -75,7 +76,8 @@ it(
     expect(await exited).toBe(0);
     say(
       `${load.sent} sent, ${load.answered} answered, ${load.lost} lost, longest ${Math.round(load.longestMs)} ms, ` +
-        `${changes} changes, ${upstreams.asked} asked of upstream, answers by RCODE ${JSON.stringify([...load.rcodes])}`,
+        `${changes} changes, ${upstreams.asked} upstream queries, ` +
+        `answers by RCODE ${JSON.stringify([...load.rcodes])}`,
     );
     expect(output.errors).toBe('');
     expect(load).toMatchObject({ lost: 0, strays: 0, answered: load.sent });
@@ -88,6 +90,7 @@ it(
 function tell({ second, rss, heap, external }: MemorySample, { answered, lost }: Load): void {
   const memory = [rss, heap, external].map((one) => one.toFixed(1));
   say(
-    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB; ${answered} answered, ${lost} lost`,
+    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB; ` +
+      `${answered} answered, ${lost} lost`,
   );
 }

@@ -127,7 +127,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   private refuse(exchange: Exchange): void {
     const { verdict } = this.options.decider.decision;
-    // The client is the reason, unless nobody is answered in that class.
+    // The reason is the client, or the class, for which there is no EDE.
     const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
     this.replies.sendError(exchange, Rcode.refused, ede, verdict);
   }
