@@ -18,7 +18,7 @@ function faultOf(environment: Record<string, string>): string {
     expect(error).toBeInstanceOf(VariableError);
     return (error as Error).message;
   }
-  throw new Error('no fault');
+  throw new Error('no error');
 }
 
 describe('SCHEMA', () => {

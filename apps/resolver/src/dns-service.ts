@@ -19,8 +19,8 @@ import {
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
-import { QueryPath } from './query-path/query-path.js';
 import { QueryLog } from './query-log/query-log.js';
+import { QueryPath } from './query-path/query-path.js';
 import { SpecialNames } from './special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';

@@ -1,8 +1,8 @@
 import { createLogger, type Endpoint, runMain, StartError, stopOnSignal } from '@weir/ops';
 import { readFile } from 'node:fs/promises';
 import { SCHEMA } from './configuration.js';
-import { readNameservers } from './upstream/resolv-conf.js';
 import { startResolver } from './resolver.js';
+import { readNameservers } from './upstream/resolv-conf.js';
 
 const RESOLV_CONF = '/etc/resolv.conf';
 

@@ -2,12 +2,12 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
-import type { QueryLog } from './query-log/query-log.js';
-import type { Forwarder } from './upstream/forwarder.js';
 import type { ClientLimits } from './limits/client-limits.js';
-import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { QueryCounters } from './metrics/query-counters.js';
+import type { QueryLog } from './query-log/query-log.js';
+import type { Forwarder } from './upstream/forwarder.js';
+import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;

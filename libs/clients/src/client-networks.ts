@@ -37,12 +37,12 @@ export class ClientNetworks {
 
   has({ family, words }: ClientAddress): boolean {
     for (let i = 0; i < this.families.length; i++) {
-      if (this.families[i] === family && this.holds(i * WORDS, words)) return true;
+      if (this.families[i] === family && this.matches(i * WORDS, words)) return true;
     }
     return false;
   }
 
-  private holds(at: number, words: Uint32Array): boolean {
+  private matches(at: number, words: Uint32Array): boolean {
     for (let word = 0; word < WORDS; word++) {
       if (((words[word] ^ this.words[at + word]) & this.masks[at + word]) !== 0) return false;
     }

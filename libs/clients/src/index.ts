@@ -4,7 +4,7 @@ export { ClientNetworks } from './client-networks.js';
 export type { Connection } from './connection.js';
 export {
   BAD_PROXY_HEADER,
-  mayBeProxyHeader,
+  canBeProxyHeader,
   PARTIAL_PROXY_HEADER,
   readProxyHeader,
 } from './proxy-header.js';

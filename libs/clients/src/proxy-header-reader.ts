@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ClientAddress } from './client-address.js';
 import type { Connection } from './connection.js';
-import { mayBeProxyHeader, PARTIAL_PROXY_HEADER, readProxyHeader } from './proxy-header.js';
+import { canBeProxyHeader, PARTIAL_PROXY_HEADER, readProxyHeader } from './proxy-header.js';
 
 export interface ProxyHeaderReaderOptions {
   readonly socket: Socket;
@@ -44,7 +44,7 @@ export class ProxyHeaderReader implements Connection {
     if (chunk === null) return;
     this.received = Buffer.concat([this.received, chunk]);
     const { received } = this;
-    const isAbsent = isOptional && !mayBeProxyHeader(received, received.length);
+    const isAbsent = isOptional && !canBeProxyHeader(received, received.length);
     const headerBytes = isAbsent ? 0 : readProxyHeader(received, received.length, client);
     if (headerBytes === PARTIAL_PROXY_HEADER && !isAbsent) return;
     socket.off('readable', this.onReadable).off('end', this.destroy).off('error', this.destroy);

@@ -1,19 +1,19 @@
 import { concat } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ClientAddress } from './client-address.js';
+import {
+  BAD_PROXY_HEADER,
+  canBeProxyHeader,
+  PARTIAL_PROXY_HEADER,
+  readProxyHeader,
+} from './proxy-header.js';
 import {
   checkedProxyHeader,
   proxyHeader,
   type TestProxyHeader,
   tlv,
 } from './testing/proxy-header.js';
-import { ClientAddress } from './client-address.js';
-import {
-  BAD_PROXY_HEADER,
-  mayBeProxyHeader,
-  PARTIAL_PROXY_HEADER,
-  readProxyHeader,
-} from './proxy-header.js';
 
 const SENDER = { family: 4, words: [0x7f00_0001, 0, 0, 0], port: 9 };
 
@@ -106,17 +106,17 @@ describe('readProxyHeader', () => {
   });
 });
 
-describe('mayBeProxyHeader', () => {
+describe('canBeProxyHeader', () => {
   it('is true for every start of a header, valid or not, and for nothing else', () => {
     const bytes = proxyHeader({ source: 'c0000201', command: 0x2f });
     for (let length = 0; length <= bytes.length; length++) {
-      expect(mayBeProxyHeader(bytes, length)).toBe(true);
+      expect(canBeProxyHeader(bytes, length)).toBe(true);
     }
     for (let i = 0; i < 12; i++) {
       const damaged = Uint8Array.from(bytes);
       damaged[i] ^= 1;
-      expect(mayBeProxyHeader(damaged, i)).toBe(true);
-      expect(mayBeProxyHeader(damaged, i + 1)).toBe(false);
+      expect(canBeProxyHeader(damaged, i)).toBe(true);
+      expect(canBeProxyHeader(damaged, i + 1)).toBe(false);
     }
   });
 });

@@ -42,7 +42,7 @@ export const PARTIAL_PROXY_HEADER = 0;
  * @returns the length of the header; `PARTIAL_PROXY_HEADER` when more bytes are needed; `BAD_PROXY_HEADER`
  */
 export function readProxyHeader(bytes: Uint8Array, length: number, client: ClientAddress): number {
-  if (!mayBeProxyHeader(bytes, length)) return BAD_PROXY_HEADER;
+  if (!canBeProxyHeader(bytes, length)) return BAD_PROXY_HEADER;
   if (length < FIXED_BYTES) return PARTIAL_PROXY_HEADER;
   const end = FIXED_BYTES + readUint16(bytes, 14);
   if (end > MAX_BYTES) return BAD_PROXY_HEADER;
@@ -62,7 +62,7 @@ export function readProxyHeader(bytes: Uint8Array, length: number, client: Clien
 }
 
 /** Whether the bytes match the signature so far: they are the start of a header, valid or not. */
-export function mayBeProxyHeader(bytes: Uint8Array, length: number): boolean {
+export function canBeProxyHeader(bytes: Uint8Array, length: number): boolean {
   const known = Math.min(length, SIGNATURE.length);
   for (let i = 0; i < known; i++) if (bytes[i] !== SIGNATURE[i]) return false;
   return true;

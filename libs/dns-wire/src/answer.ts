@@ -1,4 +1,5 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
+import { writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -15,7 +16,6 @@ import {
   RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
-import { writeOpt } from './opt.js';
 import type { Query } from './query.js';
 
 /*

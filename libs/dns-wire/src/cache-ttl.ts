@@ -80,9 +80,9 @@ function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number
 
 /** The lowest TTL of the first `count` records; 0 for none. */
 function minTtl({ bytes, ttlOffsets }: Response, count: number): number {
-  let least = count === 0 ? 0 : TTL_HIGH_BIT;
-  for (let i = 0; i < count; i++) least = Math.min(least, readTtl(bytes, ttlOffsets[i]));
-  return least;
+  let lowest = count === 0 ? 0 : TTL_HIGH_BIT;
+  for (let i = 0; i < count; i++) lowest = Math.min(lowest, readTtl(bytes, ttlOffsets[i]));
+  return lowest;
 }
 
 /**

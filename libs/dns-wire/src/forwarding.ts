@@ -1,5 +1,5 @@
-import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
 import { writeTruncatedAnswer } from './answer.js';
+import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
 import { optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
@@ -88,8 +88,8 @@ export function writeForwardedAnswer(
  */
 function forwardedFlags(response: Response, query: Query): number {
   const wantsAd = query.dnssecOk || (query.flags & Flag.ad) !== 0;
-  const kept = Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
-  return Flag.qr | Flag.ra | (response.flags & kept) | (query.flags & (Flag.rd | Flag.cd));
+  const copiedFlags = Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
+  return Flag.qr | Flag.ra | (response.flags & copiedFlags) | (query.flags & (Flag.rd | Flag.cd));
 }
 
 /** Caps the TTLs of all records of `response`, whose records are in `out` at the same offsets. */

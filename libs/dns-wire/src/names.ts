@@ -1,5 +1,5 @@
-import { LABEL_TYPE_MASK, MAX_LABEL_BYTES, MAX_NAME_BYTES, POINTER_MASK } from './protocol.js';
 import { copyBytes, readUint16 } from './bytes.js';
+import { LABEL_TYPE_MASK, MAX_LABEL_BYTES, MAX_NAME_BYTES, POINTER_MASK } from './protocol.js';
 
 /** A name that violates RFC 1035 §3.1 or §4.1.4, or runs past the end of the message. */
 export const BAD_NAME = -1;

@@ -2,9 +2,9 @@ import { Rcode, writeForwardedAnswer } from '@weir/dns-wire';
 import { decodeMessage } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { a } from '../query/testing/records.js';
-import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
+import { questionOf, responseTo, soa } from '../query/testing/questions.js';
+import { a } from '../query/testing/records.js';
 import { AnswerCache, CacheResult } from './answer-cache.js';
 
 const DAY = 86_400;

@@ -1,9 +1,9 @@
 import { Ede, Rcode, type Response, writeForwardedAnswer } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, opt, option } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
-import { a, cname, txt } from '../query/testing/records.js';
-import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
+import { questionOf, responseTo, soa } from '../query/testing/questions.js';
+import { a, cname, txt } from '../query/testing/records.js';
 import { AnswerCache, CacheResult } from './answer-cache.js';
 
 const DAY = 86_400;

@@ -194,9 +194,9 @@ export class AnswerCache {
     const leftSeconds = words[at + Head.expiresAt] - nowSeconds;
     const use = words[at + Head.use];
     if (leftSeconds > 0) {
-      const mayRefresh = (use & (Use.refreshing | Use.failure)) === 0;
+      const canRefresh = (use & (Use.refreshing | Use.failure)) === 0;
       const isPopular = (use & Use.hits) >= MIN_PREFETCH_HITS;
-      if (!mayRefresh || !isPopular || nowSeconds < words[at + Head.retryAt])
+      if (!canRefresh || !isPopular || nowSeconds < words[at + Head.retryAt])
         return CacheResult.fresh;
       const lifeSeconds = words[at + Head.expiresAt] - words[at + Head.storedAt];
       return leftSeconds * PREFETCH_LIFE_FRACTION <= lifeSeconds

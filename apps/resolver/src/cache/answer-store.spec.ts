@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { a } from '../query/testing/records.js';
-import { questionOf, responseTo } from '../query/testing/questions.js';
 import type { Question } from '../query/question.js';
+import { questionOf, responseTo } from '../query/testing/questions.js';
+import { a } from '../query/testing/records.js';
 import { AnswerCache, CacheResult } from './answer-cache.js';
-import { KeyIndex } from './key-index.js';
+import { HashIndex } from './hash-index.js';
 
 const SIZE = 256 * 1024;
 
@@ -96,6 +96,6 @@ describe('a flood of queries for one name', () => {
       expect(cache.find(questionOf('www.example.com', qtype), 0)).toBe(CacheResult.miss);
     }
     expect(performance.now() - startMs).toBeLessThan(5_000);
-    expect(new KeyIndex(16).first(0)).toBe(-1);
+    expect(new HashIndex(16).first(0)).toBe(-1);
   });
 });

@@ -2,8 +2,8 @@ import { equalsIgnoringCase, HEADER_BYTES } from '@weir/dns-wire';
 import { questionTag } from '../query/question.js';
 import { Head, ttlWords, Use } from './entry.js';
 import { GhostTable } from './ghost-table.js';
-import { KeyIndex } from './key-index.js';
-import { RingLog } from './ring-log.js';
+import { HashIndex } from './hash-index.js';
+import { RingBuffer } from './ring-buffer.js';
 
 /** Memory per index slot. A typical entry has 100 … 250 bytes; a slot has eight. */
 const BYTES_PER_SLOT = 64;
@@ -34,9 +34,9 @@ export class AnswerStore {
   readonly maxEntryWords: number;
   /** Entries that were evicted while they were still useful. */
   evictions = 0;
-  private readonly small: RingLog;
-  private readonly main: RingLog;
-  private readonly index: KeyIndex;
+  private readonly small: RingBuffer;
+  private readonly main: RingBuffer;
+  private readonly index: HashIndex;
   private readonly ghosts: GhostTable;
 
   /**
@@ -48,14 +48,14 @@ export class AnswerStore {
     private readonly isDisposable: (offset: number) => boolean,
   ) {
     const slots = 2 ** Math.floor(Math.log2(sizeBytes / BYTES_PER_SLOT));
-    this.index = new KeyIndex(slots);
+    this.index = new HashIndex(slots);
     this.ghosts = new GhostTable(slots / 2);
     const wordCount = (sizeBytes >> 2) - slots * 2 - slots / 2;
     this.words = new Int32Array(wordCount);
     this.bytes = new Uint8Array(this.words.buffer);
     const border = Math.floor(wordCount / SMALL_RING_FRACTION);
-    this.small = new RingLog(this.words, 0, border);
-    this.main = new RingLog(this.words, border, wordCount);
+    this.small = new RingBuffer(this.words, 0, border);
+    this.main = new RingBuffer(this.words, border, wordCount);
     this.maxEntryWords = Math.floor(border / MAX_ENTRY_FRACTION);
   }
 
@@ -104,10 +104,10 @@ export class AnswerStore {
     const { words } = this;
     if (old >= 0 && words[old] >= size && words[old] <= size * 2) return old;
     const tag = questionTag(low, key);
-    const goesToMain = old >= 0 ? this.main.holds(old) : this.ghosts.remove(tag);
+    const isPromoted = old >= 0 ? this.main.contains(old) : this.ghosts.remove(tag);
     if (old >= 0) this.drop(old);
     while (this.index.isFull) this.evict(this.small.used > 0 ? this.small : this.main);
-    const at = this.reserve(goesToMain ? this.main : this.small, size);
+    const at = this.reserve(isPromoted ? this.main : this.small, size);
     words[at + Head.low] = low;
     words[at + Head.high] = high;
     words[at + Head.key] = key;
@@ -115,7 +115,7 @@ export class AnswerStore {
     return at;
   }
 
-  private reserve(ring: RingLog, size: number): number {
+  private reserve(ring: RingBuffer, size: number): number {
     let reinsertions = 0;
     for (;;) {
       const at = ring.reserve(size);
@@ -125,7 +125,7 @@ export class AnswerStore {
     }
   }
 
-  private evict(ring: RingLog): void {
+  private evict(ring: RingBuffer): void {
     const at = ring.oldest();
     if (this.words[at] > 0) {
       this.evictions++;
@@ -143,8 +143,8 @@ export class AnswerStore {
     const at = small.oldest();
     const size = words[at];
     if (size > 0 && !this.isDisposable(at)) {
-      const goesToMain = (words[at + Head.use] & Use.frequency) >= MIN_PROMOTION_FREQUENCY;
-      const to = goesToMain ? this.reserve(main, size) : main.reserve(size);
+      const isPromoted = (words[at + Head.use] & Use.frequency) >= MIN_PROMOTION_FREQUENCY;
+      const to = isPromoted ? this.reserve(main, size) : main.reserve(size);
       if (to >= 0) {
         this.move(at, to);
         words[to + Head.use] &= ~Use.frequency;
@@ -157,12 +157,12 @@ export class AnswerStore {
   }
 
   /** Evicts the oldest entry of the main ring, or reinserts it if it was hit. @returns whether it was reinserted */
-  private evictMain(mayReinsert: boolean): boolean {
+  private evictMain(canReinsert: boolean): boolean {
     const { main, words } = this;
     const at = main.oldest();
     const size = words[at];
     const isHit = size > 0 && (words[at + Head.use] & Use.frequency) > 0;
-    if (!isHit || !mayReinsert || this.isDisposable(at)) {
+    if (!isHit || !canReinsert || this.isDisposable(at)) {
       this.release(main, at);
       return false;
     }
@@ -180,7 +180,7 @@ export class AnswerStore {
   }
 
   /** Frees the oldest record of a ring. */
-  private release(ring: RingLog, at: number): void {
+  private release(ring: RingBuffer, at: number): void {
     if (this.words[at] > 0) {
       if (!this.isDisposable(at)) this.evictions++;
       this.index.remove(this.tagAt(at), at);

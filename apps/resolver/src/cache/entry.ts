@@ -6,7 +6,7 @@
 
 /** Words of the head, as offsets from the start of the entry. */
 export const Head = {
-  /** Size of the record in words, see `RingLog`. It may be more than the entry needs. */
+  /** Size of the record in words, see `RingBuffer`. It may be more than the entry needs. */
   size: 0,
   /** Hash of the qname, low and high 32 bits. */
   low: 1,

@@ -17,9 +17,9 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
 import type { Answerer } from '../testing/upstream-server.js';
 
 const good: Answerer = (query) => respond(query, { answers: [a('192.0.2.1')] });

@@ -3,8 +3,8 @@ import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, txt } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
 
 /** Shorter timeouts, for tests with a silent upstream. */
 const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };

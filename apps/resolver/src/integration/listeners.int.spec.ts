@@ -63,7 +63,7 @@ describe('UdpListener', () => {
 
   it('sends late answers, and closes after them', async () => {
     const { listener, handler, server, counters } = await udp();
-    handler.hold = true;
+    handler.isHolding = true;
     const answer = askUdp(server, query(9));
     await expect.poll(() => handler.held.length).toBe(1);
     listener.drain();
@@ -99,7 +99,7 @@ describe('TcpListener', () => {
 
   it('answers in any order, also after the client has half-closed', async () => {
     const { handler, server } = await tcp();
-    handler.hold = true;
+    handler.isHolding = true;
     const asked = askTcp(server, [frame(query(1)), frame(query(2))], 3, { halfClose: true });
     await expect.poll(() => handler.held.length).toBe(2);
     await sleep(30);
@@ -109,13 +109,13 @@ describe('TcpListener', () => {
 
   it('has at most 64 open queries, and answers all in the end', async () => {
     const { handler, server } = await tcp();
-    handler.hold = true;
+    handler.isHolding = true;
     const ids = Array.from({ length: 200 }, (_, id) => id);
     const asked = askTcp(server, [Buffer.concat(ids.map((id) => frame(query(id))))], 200);
     await expect.poll(() => handler.held.length).toBe(64);
     await sleep(50);
     expect(handler.held).toHaveLength(64);
-    handler.hold = false;
+    handler.isHolding = false;
     handler.release();
     expect((await asked).map(idOf).sort((x, y) => x - y)).toEqual(ids);
   });
@@ -186,7 +186,7 @@ describe('TcpListener', () => {
 
   it('answers the queries that it has read when it drains, then closes', async () => {
     const { listener, handler, server } = await tcp();
-    handler.hold = true;
+    handler.isHolding = true;
     const asked = askTcp(server, [frame(query(1))], 2);
     await expect.poll(() => handler.held.length).toBe(1);
     listener.drain();

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
-import { type NameServer, startDnsdist } from '../testing/name-servers.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { type NameServer, startDnsdist } from '../testing/name-servers.js';
 import { hasProgram, run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });

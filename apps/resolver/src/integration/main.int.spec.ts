@@ -5,25 +5,32 @@ import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { askUdp } from '../testing/client.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
+import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { respond } from '../testing/respond.js';
 
 const PAGE = 'c0000250';
 
-const around = useResolverEnvironment();
+const resolverEnvironment = useResolverEnvironment();
 
 beforeAll(buildResolver);
 
 beforeEach(async () => {
-  await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+  await resolverEnvironment.plane.commit(
+    profile(1),
+    loopback(1),
+    domainRule(1, 'deny', 'blocked.example'),
+  );
 });
 
 function run(environment: Record<string, string> = {}, ...args: string[]) {
-  const UPSTREAMS = `127.0.0.1:${around.upstream.endpoint.port}`;
-  const started = startResolverProcess({ ...around.variables, UPSTREAMS, ...environment }, ...args);
-  around.cleanups.push(() => started.child.kill('SIGKILL'));
+  const UPSTREAMS = `127.0.0.1:${resolverEnvironment.upstream.endpoint.port}`;
+  const started = startResolverProcess(
+    { ...resolverEnvironment.variables, UPSTREAMS, ...environment },
+    ...args,
+  );
+  resolverEnvironment.cleanups.push(() => started.child.kill('SIGKILL'));
   return started;
 }
 
@@ -34,7 +41,7 @@ describe('the resolver process', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'answers, finishes the queries in flight at %s, and exits with 0',
     async (signal) => {
-      const { upstream } = around;
+      const { upstream } = resolverEnvironment;
       const { child, output, exited, ready } = run();
       const { dns: server } = await ready();
       expect(await ask(server, 'blocked.example')).not.toBeNull();
@@ -57,7 +64,7 @@ describe('the resolver process', () => {
   );
 
   it('is not ready while it drains, but still answers and obeys every change', async () => {
-    const { plane } = around;
+    const { plane } = resolverEnvironment;
     await plane.commit(activateCatalogue(plane));
     const { child, ready } = run({ DRAIN_S: '600', BLOCK_PAGE_IPV4: '192.0.2.80' });
     const { dns: server, opsPort } = await ready();
@@ -83,13 +90,13 @@ describe('the resolver process', () => {
   it('leaves the feed when it has drained, and exits with 0', async () => {
     const noResolver = { applied: 0, total: 0 };
     // Remove the resolvers that another test has killed.
-    await expect.poll(() => around.plane.commit(profile(2))).toEqual(noResolver);
+    await expect.poll(() => resolverEnvironment.plane.commit(profile(2))).toEqual(noResolver);
     const { child, output, exited, ready } = run({ DRAIN_S: '1' });
     await ready();
-    expect(await around.plane.commit(profile(2))).toEqual({ applied: 1, total: 1 });
+    expect(await resolverEnvironment.plane.commit(profile(2))).toEqual({ applied: 1, total: 1 });
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
-    expect(await around.plane.commit(profile(2))).toEqual(noResolver);
+    expect(await resolverEnvironment.plane.commit(profile(2))).toEqual(noResolver);
     expect(output.errors).toBe('');
   });
 
@@ -104,7 +111,7 @@ describe('the resolver process', () => {
     async (variable) => {
       const taken = createServer();
       await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-      around.cleanups.push(() => taken.close());
+      resolverEnvironment.cleanups.push(() => taken.close());
       const { port } = taken.address() as AddressInfo;
       const { output, exited } = run({ [variable]: String(port) });
       expect(await exited).toBe(1);

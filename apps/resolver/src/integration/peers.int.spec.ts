@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
 import { makeCertificate } from '../testing/certificate.js';
+import { CONFIGURATION } from '../testing/configuration.js';
 import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from '../testing/example-zones.js';
 import {
   makeKey,
@@ -16,7 +17,6 @@ import {
   startUnbound,
   writeZone,
 } from '../testing/name-servers.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { hasProgram, run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
@@ -169,7 +169,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     ['+tls', 'dot'],
     ['+https', 'doh'],
     ['+https-get', 'doh'],
-  ] as const)('tells kdig with %s what it tells it over TCP', async (option, transport) => {
+  ] as const)('answers kdig with %s as it does over TCP', async (option, transport) => {
     for (const question of ['chain0.zone.example A', 'big.signed.example TXT +dnssec']) {
       // Only encrypted transports use padding (RFC 7830).
       const over = await ask('kdig', ports[transport], `${question} ${option} +nopadding`);

@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import { QueryLog } from '../query-log/query-log.js';
 import { Exchange } from '../query/exchange.js';
 import { a } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { QueryLog } from '../query-log/query-log.js';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'weir-query-log-'));

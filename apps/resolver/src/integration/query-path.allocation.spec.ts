@@ -7,19 +7,19 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
-import { ClientLimits } from '../limits/client-limits.js';
-import { ServerCookies } from '../limits/server-cookies.js';
 import { PolicyLookup } from '../decision/policy-lookup.js';
 import { QueryDecider } from '../decision/query-decider.js';
 import { TargetInspector } from '../decision/target-inspector.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import { ServerCookies } from '../limits/server-cookies.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { QueryCounters } from '../metrics/query-counters.js';
+import { QueryPath } from '../query-path/query-path.js';
+import { Exchange, type ReplyPath } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import { SpecialNames } from '../special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
-import { Exchange, type ReplyPath } from '../query/exchange.js';
-import { QueryPath } from '../query-path/query-path.js';
+import { CONFIGURATION } from '../testing/configuration.js';
 
 const QUERIES = 20_000;
 const ROUNDS = 7;
@@ -27,7 +27,7 @@ const ROUNDS = 7;
 const NAMES = Array.from({ length: 64 }, (_, i) => `www.n${i}.example.com`);
 
 /** A query path whose upstream answers at once, and queries that it has the answers to. */
-function stage() {
+function createPath() {
   const NOW_MS = Date.UTC(2026, 2, 2, 10);
   const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
   const response = new Response();
@@ -115,7 +115,7 @@ describe('QueryPath', () => {
   it.each(['cached', 'blocked'])(
     'allocates nothing for a %s answer',
     (kind) => {
-      const { ask, packets, blocked, answered } = stage();
+      const { ask, packets, blocked, answered } = createPath();
       for (const packet of packets) ask(packet);
       const askAll = (): void => {
         for (let i = 0; i < QUERIES; i++) ask(kind === 'cached' ? packets[i & 63] : blocked);

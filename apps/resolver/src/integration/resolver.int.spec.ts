@@ -5,27 +5,27 @@ import { createLogger, parseVariables } from '@weir/ops';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA } from '../configuration.js';
-import { startResolver, type Resolver } from '../resolver.js';
 import { a } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
+import { startResolver, type Resolver } from '../resolver.js';
 import { askUdp } from '../testing/client.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
+import { respond } from '../testing/respond.js';
 
 const BLOCKED = 'c0000250';
 const PERMITTED = 'c0000201';
 
-const around = useResolverEnvironment();
+const environment = useResolverEnvironment();
 
 async function start(variables: Record<string, string> = {}): Promise<Resolver> {
   const configuration = parseVariables(SCHEMA, {
-    ...around.variables,
+    ...environment.variables,
     BLOCK_PAGE_IPV4: '192.0.2.80',
     DNS_ALLOWED_CLIENTS: '192.0.2.0/24',
     ...variables,
   });
   const log = createLogger({ name: 'resolver', level: 'silent' });
-  const resolver = await startResolver(configuration, [around.upstream.endpoint], log);
-  around.cleanups.push(() => resolver.stop());
+  const resolver = await startResolver(configuration, [environment.upstream.endpoint], log);
+  environment.cleanups.push(() => resolver.stop());
   return resolver;
 }
 
@@ -58,17 +58,21 @@ describe('a resolver', () => {
   });
 
   it('starts with the snapshot and follows every change before the write returns', async () => {
-    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await environment.plane.commit(
+      profile(1),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
     const resolver = await start();
     await resolver.ready;
     expect(await ask(resolver, 'www.blocked.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
 
     for (let i = 0; i < 20; i++) {
-      const applied = await around.plane.commit(domainRule(1, 'deny', 'www.example.com'));
+      const applied = await environment.plane.commit(domainRule(1, 'deny', 'www.example.com'));
       expect(applied).toEqual({ applied: 1, total: 1 });
       expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
-      await around.plane.commit(domainRule(1, 'allow', 'www.example.com'));
+      await environment.plane.commit(domainRule(1, 'allow', 'www.example.com'));
       expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
     }
     const { text } = await get(resolver, '/metrics');
@@ -90,22 +94,29 @@ describe('a resolver', () => {
   });
 
   it('loads a configuration that was replaced completely', async () => {
-    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await environment.plane.commit(
+      profile(1),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
     const resolver = await start();
     await resolver.ready;
-    const applied = await around.plane.replace(profile(2, { whiteListOnly: true }), loopback(2));
+    const applied = await environment.plane.replace(
+      profile(2, { whiteListOnly: true }),
+      loopback(2),
+    );
     expect(applied).toEqual({ applied: 1, total: 1 });
     expect(await ask(resolver, 'www.example.com')).toBe(BLOCKED);
-    await around.plane.replace(profile(1));
+    await environment.plane.replace(profile(1));
     expect(await ask(resolver, 'www.example.com')).toEqual([5, [18]]);
   });
 
   it('detects that it differs from the control plane, and reloads', async () => {
-    await around.plane.commit(profile(1), loopback(1));
+    await environment.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
     const deny = domainRule(1, 'deny', 'blocked.example');
-    await around.plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
+    await environment.plane.misinform([deny], [domainRule(1, 'deny', 'www.example.com')]);
     await expect.poll(() => ask(resolver, 'blocked.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.example.com')).toBe(PERMITTED);
     const { text } = await get(resolver, '/metrics');
@@ -118,18 +129,18 @@ describe('a resolver', () => {
       const key = parseHashKey(HASH_KEY_HEX);
       const gambling = { id: 12, name: 'Gambling', lists: [NameList.of([domain], key)] };
       const { image, sha256 } = compileCatalogue({ categories: [gambling], applications: [] }, key);
-      around.plane.images.set(sha256, image);
+      environment.plane.images.set(sha256, image);
       return put('catalogue', { version, sha256, sizeBytes: image.length });
     };
-    await around.plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
+    await environment.plane.commit(profile(1, { categoryIds: [12] }), loopback(1));
     const resolver = await start();
     await resolver.ready;
     expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no catalogue yet\n' });
-    await around.plane.commit(activate('bet.example', 1));
+    await environment.plane.commit(activate('bet.example', 1));
     expect((await get(resolver, '/readyz')).status).toBe(200);
     expect(await ask(resolver, 'www.bet.example')).toBe(BLOCKED);
     expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
-    expect(await around.plane.commit(activate('poker.example', 2))).toEqual({
+    expect(await environment.plane.commit(activate('poker.example', 2))).toEqual({
       applied: 1,
       total: 1,
     });
@@ -138,23 +149,27 @@ describe('a resolver', () => {
     const later = await start();
     await later.ready;
     expect(await ask(later, 'www.poker.example')).toBe(BLOCKED);
-    await around.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    await environment.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     expect(await ask(resolver, 'www.poker.example')).toBe(PERMITTED);
   });
 
   it('keeps its configuration and answers while a catalogue image is unavailable', async () => {
-    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+    await environment.plane.commit(
+      profile(1),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
     const resolver = await start();
     await resolver.ready;
     const missing = { version: 3, sha256: 'ab'.repeat(32), sizeBytes: 100 };
-    const waiting = around.plane.commit(put('catalogue', missing));
+    const waiting = environment.plane.commit(put('catalogue', missing));
     await expect
       .poll(async () => (await get(resolver, '/metrics')).text)
       .toMatch(/feed_failures_total [1-9]/);
     expect(await ask(resolver, 'blocked.example')).toBe(BLOCKED);
     expect((await get(resolver, '/metrics')).text).toContain('weir_resolver_lag_revisions 1');
     expect((await get(resolver, '/readyz')).text).not.toContain('no configuration');
-    await around.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
+    await environment.plane.commit({ type: 'delete', kind: 'catalogue', key: {} });
     await waiting;
     await expect
       .poll(async () => (await get(resolver, '/metrics')).text)
@@ -162,14 +177,14 @@ describe('a resolver', () => {
   });
 
   it('makes writes wait until its last answer is sent, which obeys every change', async () => {
-    const { plane, upstream } = around;
+    const { plane, upstream } = environment;
     await plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
     upstream.answer = () => null;
     const answer = ask(resolver, 'www.example.com');
     await expect.poll(() => upstream.asked.length).toBeGreaterThan(0);
-    around.cleanups.pop();
+    environment.cleanups.pop();
     const stopped = resolver.stop();
     const applied = await plane.commit(domainRule(1, 'deny', 'www.example.com'));
     expect(applied).toEqual({ applied: 1, total: 1 });
@@ -180,12 +195,12 @@ describe('a resolver', () => {
   });
 
   it('announces that it stops; then writes no longer wait for it', async () => {
-    await around.plane.commit(profile(1), loopback(1));
+    await environment.plane.commit(profile(1), loopback(1));
     const resolver = await start();
     await resolver.ready;
-    around.cleanups.pop();
+    environment.cleanups.pop();
     await resolver.stop();
     await expect(get(resolver, '/livez')).rejects.toThrow('fetch failed');
-    expect(await around.plane.commit(profile(2))).toEqual({ applied: 0, total: 0 });
+    expect(await environment.plane.commit(profile(2))).toEqual({ applied: 0, total: 0 });
   });
 });

@@ -4,11 +4,11 @@ import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testi
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import { soa } from '../query/testing/questions.js';
 import { a, cname } from '../query/testing/records.js';
-import { respond } from '../testing/respond.js';
 import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { soa } from '../query/testing/questions.js';
+import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 
 /*
@@ -177,7 +177,7 @@ function answerOf(query: AskedQuery, does: Does): Uint8Array | null {
 }
 
 /** Two upstreams and a service on a clock that `play` moves. */
-async function stage(configuration: Partial<DnsConfiguration> = {}) {
+async function startService(configuration: Partial<DnsConfiguration> = {}) {
   let nowMs = 0;
   const asked: string[] = [];
   const does: Record<'first' | 'second', Does> = { first: servfail, second: servfail };
@@ -248,7 +248,7 @@ function expectAnswer(message: DecodedMessage, { gets, edns = true, ask: name }:
 
 describe('over time', () => {
   it.each(Object.entries(SCENARIOS))('%s', async (_, steps) => {
-    const { play } = await stage(steps[0]?.configuration);
+    const { play } = await startService(steps[0]?.configuration);
     for (const step of steps) await play(step);
   });
 });

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TcpConnection } from '../listeners/tcp-connection.js';
+import { TlsIdentity } from '../listeners/tls-identity.js';
+import { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import { makeCertificate } from '../testing/certificate.js';
 import { EchoHandler } from '../testing/echo-handler.js';
 import { startTcp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
-import { Exchange } from '../query/exchange.js';
-import { TcpConnection } from '../listeners/tcp-connection.js';
-import { TlsIdentity } from '../listeners/tls-identity.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-dot-'));
 const file = (name: string) => join(folder, name);

@@ -8,9 +8,9 @@ import {
 import { type CidrSet, explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import { Transport } from '../query/transport.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
+import { Transport } from '../query/transport.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { StreamListener } from './stream-listener.js';
@@ -73,9 +73,9 @@ export class Listeners {
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
     const { configuration, handler, counters, subscriber, onError } = options;
-    const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: most } = configuration;
+    const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.loadBalancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
-    this.connections = new ClientConnections(most, subscriber);
+    this.connections = new ClientConnections(maxConnections, subscriber);
     this.udp = new UdpListener({
       host,
       handler,

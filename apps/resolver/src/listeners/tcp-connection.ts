@@ -3,9 +3,9 @@ import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import type { Transport } from '../query/transport.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
+import type { Transport } from '../query/transport.js';
 
 /** Largest accepted query. A real one is far smaller. */
 const MAX_QUERY_BYTES = 4096;

@@ -5,9 +5,9 @@ import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
-import { Transport } from '../query/transport.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
+import { Transport } from '../query/transport.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;

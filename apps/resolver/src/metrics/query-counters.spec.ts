@@ -1,8 +1,8 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { NO_VERDICT, QueryCounters } from './query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
 import { Transport } from '../query/transport.js';
+import { NO_VERDICT, QueryCounters } from './query-counters.js';
 
 describe('QueryCounters', () => {
   it('counts by transport, type, verdict, reason and RCODE', () => {

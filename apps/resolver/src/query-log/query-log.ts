@@ -3,8 +3,8 @@ import { HEADER_BYTES, formatName } from '@weir/dns-wire';
 import { createLogger, type Logger } from '@weir/ops';
 import { pino } from 'pino';
 import { sourceLabel } from '../metrics/latency-histogram.js';
-import type { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
+import type { AnswerSource } from '../query/answer-source.js';
 import type { Exchange } from '../query/exchange.js';
 
 /** What is logged about an answered query, besides the query itself. */

@@ -13,15 +13,15 @@ import type { QueryDecider } from '../decision/query-decider.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import type { LatencyHistogram } from '../metrics/latency-histogram.js';
-import { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Transport } from '../query/transport.js';
 import { QueryTimer } from '../metrics/query-timer.js';
-import type { ForwardEvents } from '../upstream/forwarder.js';
+import { AnswerSource } from '../query/answer-source.js';
+import { DropReason } from '../query/drop-reason.js';
 import type { Exchange } from '../query/exchange.js';
-import type { Question } from '../query/question.js';
 import type { QueryHandler } from '../query/query-handler.js';
+import type { Question } from '../query/question.js';
+import { Transport } from '../query/transport.js';
+import type { ForwardEvents } from '../upstream/forwarder.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */

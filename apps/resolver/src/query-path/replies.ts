@@ -16,15 +16,15 @@ import { type Decision, Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
 import { writeSpecialAnswer } from '../answer/special-answer.js';
 import type { ClientLimits } from '../limits/client-limits.js';
-import { AnswerSource } from '../query/answer-source.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
-import { DropReason } from '../query/drop-reason.js';
-import { Transport } from '../query/transport.js';
 import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
+import { AnswerSource } from '../query/answer-source.js';
+import { DropReason } from '../query/drop-reason.js';
+import type { Exchange } from '../query/exchange.js';
+import { Transport } from '../query/transport.js';
 import type { SpecialMatch } from '../special/special-match.js';
 import { Special } from '../special/zones.js';
-import type { Exchange } from '../query/exchange.js';
 
 export interface RepliesOptions {
   /** What the policy says about the current query. */

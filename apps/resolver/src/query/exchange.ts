@@ -1,8 +1,8 @@
 import { ClientAddress } from '@weir/clients';
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
 import type { DropReason } from './drop-reason.js';
-import type { Transport } from './transport.js';
 import type { Question } from './question.js';
+import type { Transport } from './transport.js';
 
 /** Header and the longest question. */
 const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;

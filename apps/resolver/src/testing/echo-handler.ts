@@ -7,7 +7,7 @@ import type { QueryHandler } from '../query/query-handler.js';
 export class EchoHandler implements QueryHandler {
   readonly clients: { family: number; word: number; port: number }[] = [];
   readonly held: Exchange[] = [];
-  hold = false;
+  isHolding = false;
   private readonly out = new Uint8Array(65535);
 
   /** @param padding minimum length of an answer in bytes */
@@ -20,7 +20,7 @@ export class EchoHandler implements QueryHandler {
     }
     const { family, words, port } = exchange.client;
     this.clients.push({ family, word: words[family === 4 ? 0 : 3], port });
-    if (!this.hold) {
+    if (!this.isHolding) {
       this.answer(exchange);
       return;
     }

@@ -1,10 +1,10 @@
 import { ClientConnections, ClientNetworks, SubscriberKey } from '@weir/clients';
-import { Exchange } from '../query/exchange.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import type { DropReason } from '../query/drop-reason.js';
+import { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import type { Server } from './client.js';
 import { EchoHandler } from './echo-handler.js';

@@ -12,9 +12,9 @@ import type { Endpoint } from '@weir/ops';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { RandomIds } from './random-ids.js';
 import { TcpFallback } from './tcp-fallback.js';
-import { Upstream } from './upstream.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import type { UpstreamSocket } from './upstream-socket.js';
+import { Upstream } from './upstream.js';
 
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
@@ -121,8 +121,8 @@ export class AttemptRunner {
 
   private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
     const { response } = this;
-    const isSound = parseResponse(packet, packet.length, response);
-    const entry = isSound ? socket.find(response.id) : undefined;
+    const isValid = parseResponse(packet, packet.length, response);
+    const entry = isValid ? socket.find(response.id) : undefined;
     if (entry === undefined || !isAnswerTo(response, entry)) {
       this.upstreams[socket.upstream].counters.strays++;
       return;

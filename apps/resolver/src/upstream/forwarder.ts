@@ -1,9 +1,9 @@
 import type { Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
-import type { InFlight } from './in-flight.js';
-import { InFlightPool } from './in-flight-pool.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
+import { InFlightPool } from './in-flight-pool.js';
+import type { InFlight } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 

@@ -36,7 +36,7 @@ export class InFlight {
   /** The next entry in the same hash bucket. */
   nextInBucket: InFlight | null = null;
   attemptCount = 0;
-  /** Index of the upstream of each try. */
+  /** Index of the upstream of each attempt. */
   readonly upstreams = new Int32Array(MAX_ATTEMPTS);
   /** Socket and id of each attempt; null when it goes over TCP or has failed. */
   readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);

@@ -13,13 +13,13 @@ export function findOwnAddress(
   machineAddresses: readonly string[],
 ): Endpoint | undefined {
   const host = normalForm(listening.address);
-  const listensEverywhere = UNSPECIFIED.includes(host);
+  const isWildcard = UNSPECIFIED.includes(host);
   const machine = new Set(machineAddresses.map(normalForm));
   const isOwn = (address: string): boolean => {
     const wanted = normalForm(address);
     // A packet to the unspecified address goes to this machine.
     if (wanted === host || UNSPECIFIED.includes(wanted)) return true;
-    return listensEverywhere && (machine.has(wanted) || isLoopback(wanted));
+    return isWildcard && (machine.has(wanted) || isLoopback(wanted));
   };
   return upstreams.find(({ address, port }) => port === listening.port && isOwn(address));
 }

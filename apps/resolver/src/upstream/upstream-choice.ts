@@ -15,7 +15,7 @@ export function chooseUpstream(
   nowMs: number,
 ): Upstream {
   const limitMs =
-    leastLatencyMs(upstreams, entry, nowMs) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
+    lowestLatencyMs(upstreams, entry, nowMs) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
   let untried: Upstream | null = null;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index)) continue;
@@ -51,11 +51,11 @@ export function hasLiveAttempt(
   return false;
 }
 
-function leastLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
-  let least = Infinity;
+function lowestLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
+  let lowest = Infinity;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
-    least = Math.min(least, upstream.latencyMs(nowMs));
+    lowest = Math.min(lowest, upstream.latencyMs(nowMs));
   }
-  return least;
+  return lowest;
 }

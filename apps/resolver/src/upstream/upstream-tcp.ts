@@ -15,7 +15,7 @@ interface Waiting {
    * Whether it was sent over a connection that was open already. The peer may have closed that connection because it
    * was idle.
    */
-  reused: boolean;
+  isReused: boolean;
   readonly finish: (message: Uint8Array | null) => void;
 }
 
@@ -57,7 +57,7 @@ export class UpstreamTcp {
       clearTimeout(timer);
       done(message);
     };
-    const waiting = { frame, reused: this.socket !== null, finish };
+    const waiting = { frame, isReused: this.socket !== null, finish };
     this.waiting.set(id, waiting);
     this.open().write(frame);
   }
@@ -110,11 +110,11 @@ export class UpstreamTcp {
     if (this.socket !== socket) return;
     this.socket = null;
     for (const [id, waiting] of [...this.waiting]) {
-      if (!waiting.reused) {
+      if (!waiting.isReused) {
         this.end(id, null);
         continue;
       }
-      waiting.reused = false;
+      waiting.isReused = false;
       this.open().write(waiting.frame);
     }
   }

@@ -1,7 +1,7 @@
 import type { Endpoint } from '@weir/ops';
 import type { RandomIds } from './random-ids.js';
-import { UpstreamTcp } from './upstream-tcp.js';
 import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
+import { UpstreamTcp } from './upstream-tcp.js';
 
 /** Number of sockets, and so of ports, among which queries are spread at random (RFC 5452 §9.2). */
 const SOCKETS = 4;

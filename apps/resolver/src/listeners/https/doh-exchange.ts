@@ -1,8 +1,8 @@
 import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
 import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason } from '../../query/drop-reason.js';
-import { Transport } from '../../query/transport.js';
 import type { Exchange, ReplyPath } from '../../query/exchange.js';
+import { Transport } from '../../query/transport.js';
 import { answerHeaders, errorHeaders } from './doh-request.js';
 import type { HttpCall } from './http-call.js';
 

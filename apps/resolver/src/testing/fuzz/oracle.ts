@@ -49,6 +49,6 @@ function tryDecode(bytes: Uint8Array, options?: DecodeOptions): DecodedMessage |
   try {
     return decodeMessage(bytes, options);
   } catch {
-    return null; // the decoder throws at whatever is unsound
+    return null; // the decoder throws for invalid messages
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { soa } from '../../query/testing/questions.js';
 import { a, aaaa, txt } from '../../query/testing/records.js';
 import { respond } from '../respond.js';
-import { soa } from '../../query/testing/questions.js';
 import { type AskedQuery, UpstreamServer } from '../upstream-server.js';
 
 type Behaviour = 'good' | 'silent' | 'servfail' | 'slow';

@@ -38,10 +38,10 @@ const MAX_RSS_GROWTH = 24;
 export function growthOf(samples: readonly MemorySample[]): string | null {
   const third = Math.floor(samples.length / 3);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)];
-  const least = (part: readonly MemorySample[]) =>
+  const lowest = (part: readonly MemorySample[]) =>
     Math.min(...part.map(({ heap, external }) => heap + external));
   const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
-  const heapGrowth = least(last) - least(middle);
+  const heapGrowth = lowest(last) - lowest(middle);
   const rssGrowth = largest(last) - largest(middle);
   if (heapGrowth > MAX_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
   return rssGrowth > MAX_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from './key-index.js';
+import { HashIndex } from './hash-index.js';
 
-function offsetsOf(index: KeyIndex, tag: number): number[] {
+function offsetsOf(index: HashIndex, tag: number): number[] {
   const offsets: number[] = [];
   for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) {
     offsets.push(index.offsetAt(slot));
@@ -10,7 +10,7 @@ function offsetsOf(index: KeyIndex, tag: number): number[] {
   return offsets.sort((a, b) => a - b);
 }
 
-describe('KeyIndex', () => {
+describe('HashIndex', () => {
   it('behaves like a Map of sets', () => {
     const step = fc.record({
       // Few home slots of 16, so that runs meet and wrap around.
@@ -20,7 +20,7 @@ describe('KeyIndex', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const index = new KeyIndex(16);
+        const index = new HashIndex(16);
         const oracle = new Map<number, Set<number>>();
         let count = 0;
         for (const { tag, offset, isMove } of steps) {
@@ -51,7 +51,7 @@ describe('KeyIndex', () => {
   });
 
   it('is full when three quarters of the slots are used', () => {
-    const index = new KeyIndex(16);
+    const index = new HashIndex(16);
     for (let i = 0; i < 12; i++) {
       expect(index.isFull).toBe(false);
       index.put(i, i);
@@ -60,6 +60,6 @@ describe('KeyIndex', () => {
   });
 
   it('throws when the entry to remove does not exist', () => {
-    expect(() => new KeyIndex(16).remove(1, 1)).toThrow('no such entry');
+    expect(() => new HashIndex(16).remove(1, 1)).toThrow('no such entry');
   });
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RingLog } from './ring-log.js';
+import { RingBuffer } from './ring-buffer.js';
 
-describe('RingLog', () => {
+describe('RingBuffer', () => {
   it('releases records in order, complete and without overlap', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 300 }), (sizes) => {
         const words = new Int32Array(200);
-        const ring = new RingLog(words, 50, 150);
+        const ring = new RingBuffer(words, 50, 150);
         const live: { offset: number; size: number; mark: number }[] = [];
         sizes.forEach((size, mark) => {
           let offset = ring.reserve(size);
@@ -25,7 +25,7 @@ describe('RingLog', () => {
           expect(words[offset]).toBe(size);
           expect(offset).toBeGreaterThanOrEqual(50);
           expect(offset + size).toBeLessThanOrEqual(150);
-          expect(ring.holds(offset)).toBe(true);
+          expect(ring.contains(offset)).toBe(true);
           words.fill(mark, offset + 1, offset + size);
           live.push({ offset, size, mark });
           const liveWords = live.reduce((sum, record) => sum + record.size, 0);
@@ -40,7 +40,7 @@ describe('RingLog', () => {
   });
 
   it('accepts one record of its whole capacity', () => {
-    const ring = new RingLog(new Int32Array(10), 0, 10);
+    const ring = new RingBuffer(new Int32Array(10), 0, 10);
     expect(ring.reserve(3)).toBe(0);
     ring.release();
     expect(ring.reserve(10)).toBe(0);

@@ -3,7 +3,7 @@
  * wraps around. Its first word is its size in words; the size is negative when the record is dead, as is the filler
  * before the end of the ring. The rest of a record belongs to the caller.
  */
-export class RingLog {
+export class RingBuffer {
   private head: number;
   private tail: number;
   private usedWords = 0;
@@ -31,7 +31,7 @@ export class RingLog {
   }
 
   /** Whether the offset is one of this ring. */
-  holds(offset: number): boolean {
+  contains(offset: number): boolean {
     return offset >= this.start && offset < this.end;
   }
 

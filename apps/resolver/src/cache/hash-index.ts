@@ -7,7 +7,7 @@
  * for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) if (isKey(index.offsetAt(slot))) …
  * ```
  */
-export class KeyIndex {
+export class HashIndex {
   /** Two words per slot: the tag, and offset + 1 or 0 for an empty slot. */
   private readonly slots: Int32Array;
   private readonly mask: number;
