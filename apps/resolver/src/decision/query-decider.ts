@@ -23,9 +23,17 @@ export class QueryDecider {
   readonly decision: Decision;
   /** After `Action.answerSpecial`: the special name. */
   readonly specialMatch = new SpecialMatch();
+  private readonly policyLookup: PolicyLookup;
+  private readonly discoveryNames: SpecialNames;
+  private readonly localNames: SpecialNames;
+  private readonly isReady: () => boolean;
 
-  constructor(private readonly options: QueryDeciderOptions) {
-    this.decision = options.policyLookup.decision;
+  constructor({ policyLookup, discoveryNames, localNames, isReady }: QueryDeciderOptions) {
+    this.policyLookup = policyLookup;
+    this.decision = policyLookup.decision;
+    this.discoveryNames = discoveryNames;
+    this.localNames = localNames;
+    this.isReady = isReady;
   }
 
   /**
@@ -33,27 +41,26 @@ export class QueryDecider {
    * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
    */
   decide(exchange: Exchange): Action {
-    const { policyLookup, discoveryNames } = this.options;
+    const { policyLookup, specialMatch } = this;
     const access = policyLookup.lookUp(exchange);
     if (access === Access.refused) return Action.refuse;
     if (access === Access.notReady) return Action.notReady;
     const { bytes, query } = exchange;
-    const { specialMatch } = this;
-    if (specialMatch.find(discoveryNames, bytes, policyLookup.hashes)) {
+    if (specialMatch.find(this.discoveryNames, bytes, policyLookup.hashes)) {
       policyLookup.overrule();
       return Action.answerSpecial;
     }
     if (this.decision.verdict === Verdict.block) return Action.block;
     if (query.qtype === Type.any) return Action.answerAny;
-    const isLocal = specialMatch.find(this.options.localNames, bytes, policyLookup.hashes);
+    const isLocal = specialMatch.find(this.localNames, bytes, policyLookup.hashes);
     return isLocal ? this.decideLocal() : Action.resolve;
   }
 
   private decideLocal(): Action {
-    if (this.specialMatch.special !== Special.ready || this.options.isReady()) {
+    if (this.specialMatch.special !== Special.ready || this.isReady()) {
       return Action.answerSpecial;
     }
-    this.options.policyLookup.clear();
+    this.policyLookup.clear();
     return Action.notReady;
   }
 }
