@@ -8,5 +8,9 @@ const { values } = parseArgs({
 process.env['FUZZ_COUNT'] = values.count;
 if (values.seed !== undefined) process.env['FUZZ_SEED'] = values.seed;
 runSteps([
-  ['Fuzz', 'vitest', ['run', '--project', 'integration', 'apps/resolver/src/fuzz.int.spec.ts']],
+  [
+    'Fuzz',
+    'vitest',
+    ['run', '--project', 'integration', 'apps/resolver/src/integration/fuzz.int.spec.ts'],
+  ],
 ]);

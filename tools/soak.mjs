@@ -11,5 +11,9 @@ const { values } = parseArgs({
 process.env['SOAK_SECONDS'] = values.seconds;
 process.env['SOAK_RATE'] = values.rate;
 runSteps([
-  ['Soak', 'vitest', ['run', '--project', 'integration', 'apps/resolver/src/soak.int.spec.ts']],
+  [
+    'Soak',
+    'vitest',
+    ['run', '--project', 'integration', 'apps/resolver/src/integration/soak.int.spec.ts'],
+  ],
 ]);

@@ -2,7 +2,7 @@ import { renderReference } from '@weir/ops';
 import { expect, it } from 'vitest';
 import { SCHEMA } from './configuration.js';
 
-it('is what the configuration reference says', async () => {
+it('matches the generated configuration reference', async () => {
   const page = `# Configuration of the resolver\n\n${renderReference(SCHEMA)}`;
   await expect(page).toMatchFileSnapshot('../../../docs/configuration/resolver.md');
 });

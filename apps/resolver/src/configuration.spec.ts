@@ -18,7 +18,7 @@ function faultOf(environment: Record<string, string>): string {
     expect(error).toBeInstanceOf(VariableError);
     return (error as Error).message;
   }
-  throw new Error('no fault');
+  throw new Error('no error');
 }
 
 describe('SCHEMA', () => {
@@ -63,7 +63,7 @@ describe('SCHEMA', () => {
     },
   );
 
-  it('reads upstreams and pages', () => {
+  it('parses upstreams and block pages', () => {
     const configuration = parse({
       UPSTREAMS: '192.0.2.53,[2001:db8::53]:5353',
       BLOCK_PAGE_ADDRESSES: '{"7":["192.0.2.7","2001:db8::7"],"0":["192.0.2.8"]}',
@@ -108,7 +108,7 @@ describe('SCHEMA', () => {
     ['FEED_TOKEN', 'short'],
     ['REDIS_URL', 'http://127.0.0.1'],
     ['LOG_LEVEL', 'loud'],
-  ])('names %s when it is bad, in one line', (name, value) => {
+  ])('reports an invalid %s in one line that names it', (name, value) => {
     const message = faultOf({ [name]: value });
     expect(message).toMatch(new RegExp(`^${name} must be `));
     expect(message).not.toContain('\n');

@@ -35,14 +35,14 @@ const PRIVATE_NETWORKS = [
 ];
 
 const MAX_UPSTREAMS = 16;
-const LONGEST_BLOCK_TTL = 86_400;
-const LARGEST_CACHE_MB = 4096;
-const HIGHEST_MIN_TTL = 3600;
+const MAX_BLOCK_TTL = 86_400;
+const MAX_CACHE_MB = 4096;
+const MAX_MIN_TTL = 3600;
 /** RFC 2181 §8. */
-const HIGHEST_TTL = 2 ** 31 - 1;
-const HIGHEST_RATE = 1_000_000;
-const MOST_CONNECTIONS = 1024;
-const HIGHEST_SAMPLING = 1_000_000;
+const MAX_TTL = 2 ** 31 - 1;
+const MAX_RATE = 1_000_000;
+const MAX_CONNECTIONS = 1024;
+const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
   type: 'object',
@@ -57,47 +57,54 @@ const PAGE_ADDRESSES: ValueSchema = {
   },
 };
 
-/** What a resolver reads from its environment. */
+/** The environment variables of a resolver. */
 export const SCHEMA = {
   DNS_HOST: address({
-    description: 'Address on which DNS is answered.',
+    description: 'Address on which DNS queries are answered.',
     default: '127.0.0.1',
   }),
-  DNS_PORT: port({ description: 'UDP and TCP port of DNS.', default: '5300' }),
+  DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
   DNS_TLS_PORT: optional(
-    port({ description: 'Port of DNS over TLS (RFC 7858), usually 853. Unset: it is not spoken.' }),
+    port({
+      description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',
+    }),
   ),
   DNS_HTTPS_PORT: optional(
     port({
       description:
-        'Port of DNS over HTTPS (RFC 8484), usually 443, at /dns-query. Unset: it is not spoken.',
+        'Port for DNS over HTTPS (RFC 8484), usually 443. The path is /dns-query. Unset: DNS over ' +
+        'HTTPS is off.',
     }),
   ),
   DNS_TLS_CERT: optional(
     text('a PEM file', {
       description:
-        'Certificate chain for DNS over TLS and HTTPS; read again when it changes, without a restart.',
+        'Certificate chain for DNS over TLS and HTTPS. A changed file is loaded without a restart.',
     }),
   ),
-  DNS_TLS_KEY: optional(text('a PEM file', { description: 'Its private key.' })),
+  DNS_TLS_KEY: optional(text('a PEM file', { description: 'Private key of DNS_TLS_CERT.' })),
   UPSTREAMS: optional(
     atMost(
       MAX_UPSTREAMS,
       endpointList(53, {
         description:
-          'Resolvers that are asked for what is permitted: the fastest, and of those that are about as fast the one that stands first. Unset: the nameservers of /etc/resolv.conf.',
+          'Resolvers to which permitted queries are forwarded. The fastest is used; among resolvers of ' +
+          'similar latency, the first in this list. Unset: the nameservers of /etc/resolv.conf.',
       }),
     ),
   ),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
-      'Networks that are served unfiltered where no profile is assigned; all others are refused.',
+      'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
+      'clients without a profile are refused.',
     default: PRIVATE_NETWORKS.join(','),
   }),
   DNS_PROXY_PROTOCOL_FROM: optional(
     cidrList({
       description:
-        'Load balancers that must begin each UDP query and each connection with a PROXY protocol v2 header, which tells address and port of their client; without one nothing of theirs is answered. From others such a header is not believed. Unset: none.',
+        'Load balancers. They must send a PROXY protocol v2 header with the address and port of the ' +
+        'client before each UDP query and at the start of each connection. Without it they get no ' +
+        'answer. The header of any other sender is not accepted. Unset: none.',
     }),
   ),
   BLOCK_PAGE_IPV4: atMost(
@@ -112,95 +119,109 @@ export const SCHEMA = {
     addressList(6, { description: 'IPv6 addresses of the default block page.', default: '::1' }),
   ),
   BLOCK_PAGE_ADDRESSES: json(
-    `a JSON object of block page ids and their addresses, at most ${MAX_ADDRESSES} a family, such as {"7":["192.0.2.7","2001:db8::7"]}`,
+    `a JSON object of block page ids and their addresses, at most ${MAX_ADDRESSES} per family, ` +
+      'such as {"7":["192.0.2.7","2001:db8::7"]}',
     readPageAddresses,
     {
-      description: 'Block pages with addresses of their own.',
+      description: 'Addresses of block pages that have addresses of their own, by block page id.',
       default: '{}',
       valueSchema: PAGE_ADDRESSES,
     },
   ),
-  BLOCK_TTL: integer(0, LONGEST_BLOCK_TTL, {
+  BLOCK_TTL: integer(0, MAX_BLOCK_TTL, {
     description: 'TTL of the answer for a blocked name, in seconds.',
     default: '10',
   }),
-  CACHE_SIZE_MB: integer(1, LARGEST_CACHE_MB, {
+  CACHE_SIZE_MB: integer(1, MAX_CACHE_MB, {
     description: 'Memory for the cache of upstream answers, in MiB.',
     default: '64',
   }),
-  CACHE_MIN_TTL: integer(0, HIGHEST_MIN_TTL, {
+  CACHE_MIN_TTL: integer(0, MAX_MIN_TTL, {
     description:
-      'Seconds that an answer is kept at least, whatever its TTL; one with a TTL of 0 is never kept.',
+      'Minimum time for which an answer is cached, in seconds, even if its TTL is lower. An answer ' +
+      'with a TTL of 0 is never cached.',
     default: '0',
   }),
   CACHE_MAX_TTL: optional(
-    integer(1, HIGHEST_TTL, {
+    integer(1, MAX_TTL, {
       description:
-        'Highest TTL, in seconds, that an answer is kept or handed on with; it counts more than CACHE_MIN_TTL. Unset: as the upstream says.',
+        'Maximum TTL of upstream answers, in seconds, in the cache and in answers to clients. It ' +
+        'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
   INSPECT_CNAME: boolean({
-    description:
-      'Whether the targets of CNAME, HTTPS and SVCB records are judged like the queried name.',
+    description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
     default: 'true',
   }),
-  CLIENT_QUERY_RATE: integer(0, HIGHEST_RATE, {
+  CLIENT_QUERY_RATE: integer(0, MAX_RATE, {
     description:
-      'Queries that one subscriber gets answered in a second; more are dropped. A subscriber is a NAPT range, else an IPv4 address, or the IPv6 network of /48 or longer that has a profile, else a /64. 0: any number.',
+      'Maximum number of queries per second that one subscriber gets answers to; more are dropped. ' +
+      'A subscriber is a NAPT range or an IPv4 address. For IPv6 it is the network of /48 or longer ' +
+      'that has a profile, else a /64. 0: no limit.',
     default: '0',
   }),
-  CLIENT_ERROR_RATE: integer(0, HIGHEST_RATE, {
+  CLIENT_ERROR_RATE: integer(0, MAX_RATE, {
     description:
-      'FORMERR, NOTIMP, BADVERS and REFUSED that one subscriber gets over UDP in a second, so that nobody is flooded with them in the name of others. 0: any number.',
+      'Maximum number of FORMERR, NOTIMP, BADVERS and REFUSED answers per second to one subscriber ' +
+      'over UDP. It protects the owners of spoofed source addresses. 0: no limit.',
     default: '50',
   }),
-  CLIENT_TCP_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
-    description: 'TCP connections, those of TLS and HTTPS included, that one subscriber may have.',
+  CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
+    description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
   }),
   DNS_COOKIE_SECRETS: optional(
     hexKeyList(16, 2, {
       description:
-        'Secrets of DNS cookies, the same for all resolvers behind one address: the first signs, all are believed. To change it give the new one second, then first, then alone, each for more than an hour. Unset: each process makes its own.',
+        'Secrets for DNS cookies, the same for all resolvers behind one address. The first one signs; ' +
+        'all are accepted. To change the secret, add the new one in second place, then move it to ' +
+        'first place, then remove the old one. Wait more than an hour between these steps. Unset: ' +
+        'each process creates its own secret.',
     }),
   ),
   LOCAL_ZONES: boolean({
     description:
-      'Whether names that are nobody’s or everybody’s own are answered here and never asked of an upstream: localhost, test, invalid, local, onion, alt, home.arpa and the reverse zones of private addresses.',
+      'Whether special-use names are answered here and never sent to an upstream: localhost, test, ' +
+      'invalid, local, onion, alt, home.arpa and the reverse zones of private addresses.',
     default: 'true',
   }),
   BLOCK_RESOLVER_DISCOVERY: boolean({
     description:
-      'Whether clients are told that there is no other resolver for them, so that browsers and devices do not go round the filter by themselves: use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist and _dns.resolver.arpa is empty, whatever a profile says of them.',
+      'Whether clients are kept from switching to another resolver, which would bypass the filter. ' +
+      'use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist, and ' +
+      '_dns.resolver.arpa is empty, whatever the profile says.',
     default: 'true',
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
-  QUERY_LOG_SAMPLING: integer(0, HIGHEST_SAMPLING, {
+  QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
-      'One answered query in so many is logged on standard output, without the client: 1 all, 0 none. When the reader is too slow lines are lost and counted, queries do not wait.',
+      'One of this many answered queries is logged on standard output, without the client. 1: every ' +
+      'query. 0: none. When the reader of the log is too slow, lines are dropped and counted; ' +
+      'queries never wait.',
     default: '0',
   }),
   QUERY_LOG_NAMES: boolean({
     description:
-      'Whether the query log shows the names that were asked for; otherwise it has their hashes under DOMAIN_HASH_KEY, as the management API has them.',
+      'Whether the query log contains the queried names. Otherwise it contains their hashes under ' +
+      'DOMAIN_HASH_KEY, as in the management API.',
     default: 'false',
   }),
   LOG_LEVEL: choice(LOG_LEVELS, {
-    description: 'Least severe level that is logged.',
+    description: 'Lowest severity that is logged.',
     default: 'info',
   }),
 } as const;
 
 export type ResolverConfiguration = Configuration<typeof SCHEMA>;
 
-function atMost<T>(most: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
+function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {
     const items = list.parse(text);
-    if (items.length > most) throw new VariableFault(`at most ${most}`);
+    if (items.length > maxItems) throw new VariableFault(`at most ${maxItems}`);
     return items;
   };
-  return { ...list, valueSchema: { ...list.valueSchema, maxItems: most }, parse };
+  return { ...list, valueSchema: { ...list.valueSchema, maxItems }, parse };
 }
 
 function readPageAddresses(value: unknown): ReadonlyMap<number, readonly string[]> {

@@ -7,14 +7,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
-import { QueryJudge } from './decision/query-judge.js';
+import { PolicyLookup } from './decision/policy-lookup.js';
+import { QueryDecider } from './decision/query-decider.js';
+import { TargetInspector } from './decision/target-inspector.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
-import { type Bound, Listeners, type ListenersConfiguration } from './listeners/listeners.js';
+import {
+  type BoundAddresses,
+  Listeners,
+  type ListenersConfiguration,
+} from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
-import { QueryPath } from './query/query-path.js';
 import { QueryLog } from './query-log/query-log.js';
+import { QueryPath } from './query-path/query-path.js';
 import { SpecialNames } from './special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';
@@ -46,42 +52,42 @@ export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly Endpoint[];
   readonly source: PolicySource;
-  /** What health checks by DNS are told. Default: always ready. */
+  /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Where the query log goes. Default: standard output. */
+  /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs?: () => number;
-  /** Clock of the cache and of waiting, in milliseconds; it never goes back. */
+  /** Monotonic clock of the cache and of timeouts, in milliseconds. */
   readonly monotonicMs?: () => number;
   /** See `ForwarderOptions`. */
   readonly forwarding?: {
-    readonly tryMs?: number;
-    readonly patienceMs?: number;
+    readonly attemptTimeoutMs?: number;
+    readonly queryTimeoutMs?: number;
     readonly capacity?: number;
     readonly waitingCapacity?: number;
   };
 }
 
-/** Longer than the forwarder's patience. */
+/** Longer than the query timeout of the forwarder. */
 const DRAIN_MS = 4_000;
 const DRAIN_CHECK_MS = 10;
 
 const MEBIBYTE = 2 ** 20;
 
-/** Least time between two lines about the same trouble. */
-const QUIET_MS = 10_000;
+/** Minimum time between two log lines about the same problem. */
+const LOG_INTERVAL_MS = 10_000;
 
 const elapsedMs = (): number => performance.now();
 
-/** `report` at most once in a while: whoever causes trouble by the thousand must not fill the disk. */
-function seldom<T>(report: (trouble: T) => void): (trouble: T) => void {
+/** Calls `report` at most once per interval, so that a client that causes many errors cannot fill the disk. */
+function throttled<T>(report: (problem: T) => void): (problem: T) => void {
   let quietUntilMs = 0;
-  return (trouble) => {
+  return (problem) => {
     if (elapsedMs() < quietUntilMs) return;
-    quietUntilMs = elapsedMs() + QUIET_MS;
-    report(trouble);
+    quietUntilMs = elapsedMs() + LOG_INTERVAL_MS;
+    report(problem);
   };
 }
 
@@ -96,7 +102,7 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
-/** Everything that answers queries, wired. */
+/** Wires everything that answers queries. */
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
@@ -120,7 +126,7 @@ export class DnsService {
       maxTtlSeconds,
     );
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
-    const onDefect = seldom((error: unknown) => {
+    const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
     const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
@@ -130,13 +136,16 @@ export class DnsService {
       subscriber,
       nowSeconds,
     });
+    const policyLookup = new PolicyLookup({
+      source,
+      hashKey,
+      allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
+      nowMs: nowMs ?? Date.now,
+    });
     const path = new QueryPath({
-      // First what the policy says of the client and the name …
-      judge: new QueryJudge({
-        source,
-        hashKey,
-        allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
-        inspectTargets: configuration.INSPECT_CNAME,
+      // First what the policy says about the client and the name …
+      decider: new QueryDecider({
+        policyLookup,
         discoveryNames: new SpecialNames(
           hashKey,
           configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
@@ -146,15 +155,19 @@ export class DnsService {
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
         isReady,
-        nowMs: nowMs ?? Date.now,
       }),
-      // … then, for a blocked name, where the client is led …
+      // … then, for a blocked name, the block page …
       pages: new BlockPages(
         [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
       blockTtlSeconds: configuration.BLOCK_TTL,
-      // … and for a permitted one, what is known and who is asked. Either way the path judges the targets of the answer.
+      // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
+      targetInspector: new TargetInspector({
+        source,
+        policyLookup,
+        isEnabled: configuration.INSPECT_CNAME,
+      }),
       cache: this.cache,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,
@@ -170,9 +183,9 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
-      outcome: path,
+      events: path,
       nowMs: monotonicMs,
-      onState: ({ name }, answers) => {
+      onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');
       },
@@ -184,14 +197,14 @@ export class DnsService {
       subscriber,
       nowMs: monotonicMs,
       log,
-      onFault: seldom((error: Error) => {
+      onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'error of a listening socket');
       }),
     });
   }
 
-  /** Opens upstream sockets, then listens. @throws StartError when a port is taken. */
-  async start(): Promise<Bound> {
+  /** Opens upstream sockets, then listens. @throws StartError when a port is taken */
+  async start(): Promise<BoundAddresses> {
     await this.forwarder.open();
     try {
       return await this.listeners.start();
@@ -201,7 +214,7 @@ export class DnsService {
     }
   }
 
-  /** Takes no more queries, answers those that are in flight, then closes. */
+  /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
     const deadlineMs = elapsedMs() + DRAIN_MS;

@@ -1,8 +1,8 @@
 import { createLogger, type Endpoint, runMain, StartError, stopOnSignal } from '@weir/ops';
 import { readFile } from 'node:fs/promises';
 import { SCHEMA } from './configuration.js';
-import { readNameservers } from './resolv-conf.js';
 import { startResolver } from './resolver.js';
+import { readNameservers } from './upstream/resolv-conf.js';
 
 const RESOLV_CONF = '/etc/resolv.conf';
 
@@ -10,7 +10,7 @@ runMain(
   {
     name: 'resolver',
     description:
-      'Answers the subscribers: filters by their profiles, asks upstream resolvers for the rest.',
+      'Answers the DNS queries of subscribers: filters by their profiles and forwards the rest to upstream resolvers.',
     schema: SCHEMA,
     packageFile: new URL('../package.json', import.meta.url),
     argv: process.argv.slice(2),

@@ -3,23 +3,22 @@ import { followPolicy } from '@weir/policy-feed';
 import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import type { Bound } from './listeners/listeners.js';
-import { createRegistry } from './metrics/registry.js';
+import type { BoundAddresses } from './listeners/listeners.js';
+import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver extends Service {
-  /** Where DNS is answered. */
-  readonly dns: Bound;
+  /** The addresses on which queries are answered. */
+  readonly dns: BoundAddresses;
   readonly opsPort: number;
-  /** Resolves when the first configuration is in force and at the head. */
+  /** Resolves when the first configuration is in force and up to date. */
   readonly ready: Promise<void>;
 }
 
 /**
- * Starts a resolver: first health and metrics, then everything else that must listen, so that a port that is taken
- * shows at once, then the feed. Until the first snapshot is in force queries are answered SERVFAIL and `/readyz` says
- * so.
- * @throws StartError when a port is taken, or an upstream is this resolver itself.
+ * Starts a resolver: first health and metrics, then all listeners, so that a port that is taken shows at once, then the
+ * feed. Until the first snapshot is in force, queries are answered with SERVFAIL and `/readyz` reports not ready.
+ * @throws StartError when a port is taken, or an upstream is this resolver itself
  */
 export async function startResolver(
   configuration: ResolverConfiguration,
@@ -70,8 +69,8 @@ async function startParts(
     drain,
     stop: async () => {
       drain();
-      // As long as anything is answered, it is answered by every change: writes wait for this resolver until the last
-      // answer is out.
+      // Follow the feed until the last answer is out: every answer must obey every change. Writes wait for this
+      // resolver until then.
       await service.stop();
       await follower.stop();
       await ops.close();
@@ -88,6 +87,6 @@ function refuseOwnAddress(
   const own = findOwnAddress(upstreams, { address, port }, addresses);
   if (own === undefined) return;
   throw new StartError(
-    `${own.address} port ${own.port} is where this resolver itself listens: it cannot ask itself (UPSTREAMS)`,
+    `UPSTREAMS: ${own.address} port ${own.port} is the address of this resolver itself`,
   );
 }

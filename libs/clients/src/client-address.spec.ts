@@ -24,7 +24,7 @@ describe('ClientAddress', () => {
     expect(client.port).toBe(53);
   });
 
-  it('takes an IPv4-mapped address for the IPv4 address (decisions §8)', () => {
+  it('treats an IPv4-mapped address as the IPv4 address (decisions §8)', () => {
     expect(read('::ffff:192.0.2.1')).toEqual({ family: 4, words: [0xc000_0201, 0, 0, 0] });
     expect(read('::ffff:c000:201')).toEqual(read('192.0.2.1'));
     expect(read('::fffe:192.0.2.1')?.family).toBe(6);
@@ -51,7 +51,7 @@ describe('ClientAddress', () => {
     expect(copy).toEqual(client);
   });
 
-  it('agrees with the platform on which texts are addresses and which address they are', () => {
+  it('agrees with Node about which texts are addresses and what they mean', () => {
     const text = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),

@@ -6,15 +6,16 @@ const COLON = 0x3a;
 /** Third word of `::ffff:0:0/96`, the IPv4-mapped addresses (RFC 4291 §2.5.5.2). */
 const MAPPED = 0x0000_ffff;
 
-/** The client of a query, read from the text that a socket gives; reused, allocates nothing. */
+/** The address and port of a client, parsed from the text that a socket gives. Reused; allocates nothing. */
 export class ClientAddress implements Client {
   family: 4 | 6 = 4;
   readonly words = new Uint32Array(4);
   port = 0;
 
   /**
-   * Reads an address in the forms of `inet_ntop`; a zone (`%eth0`) is ignored, an IPv4-mapped address becomes IPv4 (decisions §8).
-   * @returns false when the text is no address; the client then means nothing.
+   * Parses an address in the notations of `inet_ntop`. A zone (`%eth0`) is ignored. An IPv4-mapped address becomes IPv4
+   * (decisions §8).
+   * @returns false when the text is not an address; the object is then undefined
    */
   set(address: string, port: number): boolean {
     this.port = port;
@@ -38,7 +39,7 @@ export class ClientAddress implements Client {
     this.port = port;
   }
 
-  /** Takes 16 bytes at `offset`; an IPv4-mapped address becomes IPv4. */
+  /** Reads 16 bytes at `offset`. An IPv4-mapped address becomes IPv4. */
   setIpv6(bytes: Uint8Array, offset: number, port: number): void {
     this.family = 6;
     for (let i = 0; i < 4; i++) this.words[i] = readUint32(bytes, offset + i * 4);
@@ -78,7 +79,10 @@ function readIpv4(text: string, from: number, to: number): number {
   return parts === 4 && part >= 0 ? value * 256 + part : -1;
 }
 
-/** Fills four zeroed words. Groups before `::` stand from the left, groups after it are shifted to the right end. */
+/**
+ * Fills four zeroed words. Groups before `::` are written from the left; groups after it are then shifted to the right
+ * end.
+ */
 function readIpv6(text: string, words: Uint32Array): boolean {
   const zone = text.indexOf('%');
   const end = zone < 0 ? text.length : zone;

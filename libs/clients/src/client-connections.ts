@@ -1,32 +1,34 @@
 import type { Client } from '@weir/policy';
 import type { SubscriberKey } from './subscriber-key.js';
 
-/** How many connections each subscriber has open, over all stream transports. */
+/** Limits the open connections of each subscriber, over all stream transports. */
 export class ClientConnections {
-  /** Of each subscriber that has any. */
+  /** Only subscribers with open connections. */
   private readonly counts = new Map<string, number>();
 
-  /** @param most connections that one subscriber may have */
+  /** @param maxConnections limit for each subscriber */
   constructor(
-    private readonly most: number,
+    private readonly maxConnections: number,
     private readonly subscriber: SubscriberKey,
   ) {}
 
-  /** Counts one more. @returns what to `leave` by; null, and nothing is counted, when it is one too many. */
-  enter(client: Client): string | null {
+  /**
+   * Counts one more connection. @returns the key for `release`, or null (nothing is counted) when the limit is reached
+   */
+  acquire(client: Client): string | null {
     const { subscriber } = this;
     subscriber.identify(client);
-    const name = `${subscriber.first} ${subscriber.second}`;
-    const others = this.counts.get(name) ?? 0;
-    if (others >= this.most) return null;
-    this.counts.set(name, others + 1);
-    return name;
+    const key = `${subscriber.first} ${subscriber.second}`;
+    const open = this.counts.get(key) ?? 0;
+    if (open >= this.maxConnections) return null;
+    this.counts.set(key, open + 1);
+    return key;
   }
 
-  /** One that has entered is closed. */
-  leave(name: string): void {
-    const left = (this.counts.get(name) ?? 1) - 1;
-    if (left === 0) this.counts.delete(name);
-    else this.counts.set(name, left);
+  /** An acquired connection has closed. */
+  release(key: string): void {
+    const left = (this.counts.get(key) ?? 1) - 1;
+    if (left === 0) this.counts.delete(key);
+    else this.counts.set(key, left);
   }
 }

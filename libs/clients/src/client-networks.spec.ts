@@ -11,7 +11,7 @@ const has = (networks: ClientNetworks, address: string) => {
 };
 
 describe('ClientNetworks', () => {
-  it('has the addresses of its networks and no others', () => {
+  it('contains the addresses of its networks and no others', () => {
     const networks = new ClientNetworks(['192.0.2.7/24', '198.51.100.1', '2001:db8::/33']);
     const asked = ['192.0.2.255', '198.51.100.1', '2001:db8:7fff::1', '::ffff:192.0.2.1'];
     expect(asked.map((one) => has(networks, one))).toEqual([true, true, true, true]);
@@ -19,7 +19,7 @@ describe('ClientNetworks', () => {
     expect(others.map((one) => has(networks, one))).toEqual([false, false, false, false]);
   });
 
-  it('has everything of a family for /0, of IPv4 for the mapped network too, and nothing without networks', () => {
+  it('contains a whole family for /0 and for the mapped IPv4 network, and nothing without networks', () => {
     expect(has(new ClientNetworks(['0.0.0.0/0']), '255.0.0.1')).toBe(true);
     expect(has(new ClientNetworks(['0.0.0.0/0']), '::1')).toBe(false);
     expect(has(new ClientNetworks(['::/0']), '::1')).toBe(true);
@@ -27,7 +27,7 @@ describe('ClientNetworks', () => {
     expect(has(new ClientNetworks([]), '192.0.2.1')).toBe(false);
   });
 
-  it('refuses what has no address', () => {
+  it('throws for a text without an address', () => {
     expect(() => new ClientNetworks(['example/8'])).toThrow('"example/8" is not a network');
   });
 
@@ -41,7 +41,7 @@ describe('ClientNetworks', () => {
       .map(([text, bits]) => ({ text, bits: isIPv6(text) ? bits : bits % 33 }));
     fc.assert(
       fc.property(fc.array(network, { maxLength: 5 }), fc.array(address), (list, asked) => {
-        // One of each family: for a list IPv4 lies within ::/0.
+        // One list per family: for BlockList IPv4 lies within ::/0.
         const oracles = { ipv4: new BlockList(), ipv6: new BlockList() };
         const familyOf = (text: string) => (isIPv6(text) ? 'ipv6' : 'ipv4');
         for (const { text, bits } of list)

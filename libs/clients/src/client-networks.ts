@@ -2,16 +2,17 @@ import { ClientAddress } from './client-address.js';
 
 const WORDS = 4;
 
-/** Networks in which clients are looked for, each query anew: a handful, compared one after the other. Allocates nothing. */
+/** A short list of networks, searched linearly for every query. Allocates nothing. */
 export class ClientNetworks {
   private readonly families: Uint8Array;
-  /** Of each network four words of its address, and four of its mask. */
+  /** Four words per network: of its address, and of its mask. */
   private readonly words: Uint32Array;
   private readonly masks: Uint32Array;
 
   /**
-   * @param cidrs networks such as `192.0.2.0/24`; a bare address is a network of one; host bits are ignored
-   * @throws RangeError for a text without an address. `CidrSet` is there to check what people write.
+   * @param cidrs networks such as `192.0.2.0/24`; an address without a length is a network of one; host bits are
+   * ignored
+   * @throws RangeError for a text without an address. `CidrSet` validates what people write.
    */
   constructor(cidrs: readonly string[]) {
     this.families = new Uint8Array(cidrs.length);
@@ -21,7 +22,7 @@ export class ClientNetworks {
     for (const [i, cidr] of cidrs.entries()) {
       const [address, length] = cidr.split('/');
       if (!client.set(address, 0)) throw new RangeError(`"${cidr}" is not a network`);
-      // An IPv4-mapped network is one of IPv4, 96 bits shorter.
+      // An IPv4-mapped network is an IPv4 network, 96 bits shorter.
       const isMapped = client.family === 4 && address.includes(':');
       const longest = client.family === 4 ? 32 : 128;
       const bits = length === undefined ? longest : Number(length) - (isMapped ? 96 : 0);
@@ -36,12 +37,12 @@ export class ClientNetworks {
 
   has({ family, words }: ClientAddress): boolean {
     for (let i = 0; i < this.families.length; i++) {
-      if (this.families[i] === family && this.holds(i * WORDS, words)) return true;
+      if (this.families[i] === family && this.matches(i * WORDS, words)) return true;
     }
     return false;
   }
 
-  private holds(at: number, words: Uint32Array): boolean {
+  private matches(at: number, words: Uint32Array): boolean {
     for (let word = 0; word < WORDS; word++) {
       if (((words[word] ^ this.words[at + word]) & this.masks[at + word]) !== 0) return false;
     }
@@ -49,7 +50,7 @@ export class ClientNetworks {
   }
 }
 
-/** A word whose first `bits` bits are set; all for 32 and more, none for 0 and less. */
+/** A word with the first `bits` bits set; all for 32 and more, none for 0 and less. */
 function maskOf(bits: number): number {
   if (bits <= 0) return 0;
   return bits >= 32 ? 0xffff_ffff : (-1 << (32 - bits)) >>> 0;

@@ -1,8 +1,8 @@
-/** One open connection, as its listener sees it. */
+/** One open connection, from the point of view of its listener. */
 export interface Connection {
-  /** When the last whole query came or answer went, by the listener's clock. */
+  /** Time of the last complete query or answer, on the clock of the listener. */
   readonly lastActiveMs: number;
-  /** Reads no more; closes when what was read is answered. */
+  /** Reads no more; closes when everything that was read is answered. */
   drain(): void;
   destroy(): void;
 }

@@ -10,11 +10,11 @@ describe('crc32c', () => {
     [Buffer.alloc(32), 0x8a91_36aa],
     [Buffer.alloc(32, 0xff), 0x62a8_ab43],
     [Uint8Array.from({ length: 32 }, (_, i) => i), 0x46dd_794e],
-  ])('of published bytes is the published sum', (bytes, sum) => {
+  ])('returns the published checksum of published bytes', (bytes, sum) => {
     expect(crc32c(bytes, bytes.length, NOWHERE)).toBe(sum);
   });
 
-  it('takes four bytes as zero', () => {
+  it('treats four bytes as zero', () => {
     const bytes = Buffer.alloc(32);
     bytes.fill(7, 9, 13);
     expect(crc32c(bytes, 32, 9)).toBe(0x8a91_36aa);

@@ -9,7 +9,9 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return remainder;
 });
 
-/** The checksum of the first `length` bytes, with the four at `zeroAt` taken as zero: a checksum that lies within what it covers. */
+/**
+ * The checksum of the first `length` bytes. The four bytes at `zeroAt` count as zero: they are the checksum itself.
+ */
 export function crc32c(bytes: Uint8Array, length: number, zeroAt: number): number {
   let remainder = -1;
   for (let i = 0; i < length; i++) {

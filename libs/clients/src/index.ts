@@ -4,10 +4,10 @@ export { ClientNetworks } from './client-networks.js';
 export type { Connection } from './connection.js';
 export {
   BAD_PROXY_HEADER,
-  mayBeProxyHeader,
+  canBeProxyHeader,
   PARTIAL_PROXY_HEADER,
   readProxyHeader,
 } from './proxy-header.js';
-export { ProxyPreface, type ProxyPrefaceOptions } from './proxy-preface.js';
+export { ProxyHeaderReader, type ProxyHeaderReaderOptions } from './proxy-header-reader.js';
 export { RateTable } from './rate-table.js';
 export { SubscriberKey } from './subscriber-key.js';

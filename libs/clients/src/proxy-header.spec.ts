@@ -1,19 +1,19 @@
 import { concat } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ClientAddress } from './client-address.js';
+import {
+  BAD_PROXY_HEADER,
+  canBeProxyHeader,
+  PARTIAL_PROXY_HEADER,
+  readProxyHeader,
+} from './proxy-header.js';
 import {
   checkedProxyHeader,
   proxyHeader,
   type TestProxyHeader,
   tlv,
 } from './testing/proxy-header.js';
-import { ClientAddress } from './client-address.js';
-import {
-  BAD_PROXY_HEADER,
-  mayBeProxyHeader,
-  PARTIAL_PROXY_HEADER,
-  readProxyHeader,
-} from './proxy-header.js';
 
 const SENDER = { family: 4, words: [0x7f00_0001, 0, 0, 0], port: 9 };
 
@@ -64,7 +64,7 @@ describe('readProxyHeader', () => {
     expect(read(proxyHeader(header))).toEqual({ result: BAD_PROXY_HEADER, client: SENDER });
   }); // prettier-ignore
 
-  it('checks a checksum over the whole header', () => {
+  it('verifies a checksum over the whole header', () => {
     const bytes = checkedProxyHeader({ source: 'c0000201', tlvs: tlv(0xe0, [1, 2]) });
     expect(read(bytes).result).toBe(bytes.length);
     const typeAt = bytes.length - 7;
@@ -76,7 +76,7 @@ describe('readProxyHeader', () => {
     }
   });
 
-  it('asks for more at every cut, and refuses what is not a signature at its first byte', () => {
+  it('needs more bytes at every cut, and rejects a wrong signature at its first wrong byte', () => {
     const bytes = proxyHeader({ source: 'c0000201', tlvs: tlv(4, [0]) });
     for (let length = 0; length < bytes.length; length++) {
       expect(read(bytes, length)).toEqual({ result: PARTIAL_PROXY_HEADER, client: SENDER });
@@ -88,7 +88,7 @@ describe('readProxyHeader', () => {
     }
   });
 
-  it('reads nothing behind the length, whatever the bytes are', () => {
+  it('reads nothing after the length, whatever the bytes are', () => {
     const header = fc.record({
       source: fc.constantFrom('', 'c0000201', '20010db8000000000000000000000007'),
       tlvs: fc.uint8Array({ maxLength: 20 }),
@@ -106,17 +106,17 @@ describe('readProxyHeader', () => {
   });
 });
 
-describe('mayBeProxyHeader', () => {
-  it('holds for each cut of a header, sound or not, and for nothing else', () => {
+describe('canBeProxyHeader', () => {
+  it('is true for every start of a header, valid or not, and for nothing else', () => {
     const bytes = proxyHeader({ source: 'c0000201', command: 0x2f });
     for (let length = 0; length <= bytes.length; length++) {
-      expect(mayBeProxyHeader(bytes, length)).toBe(true);
+      expect(canBeProxyHeader(bytes, length)).toBe(true);
     }
     for (let i = 0; i < 12; i++) {
       const damaged = Uint8Array.from(bytes);
       damaged[i] ^= 1;
-      expect(mayBeProxyHeader(damaged, i)).toBe(true);
-      expect(mayBeProxyHeader(damaged, i + 1)).toBe(false);
+      expect(canBeProxyHeader(damaged, i)).toBe(true);
+      expect(canBeProxyHeader(damaged, i + 1)).toBe(false);
     }
   });
 });

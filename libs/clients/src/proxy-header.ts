@@ -3,51 +3,56 @@ import type { ClientAddress } from './client-address.js';
 import { crc32c } from './crc32c.js';
 
 /*
- * Header of the PROXY protocol, version 2 (HAProxy, "The PROXY protocol", §2.2). By it a load balancer tells who its client is:
+ * Header of the PROXY protocol, version 2 (HAProxy, "The PROXY protocol", §2.2), by which a load balancer passes on
+ * the address of its client:
  *
- *   0 signature, 12 bytes
- *  12 version (4 bits), command (4)   13 family (4), transport (4)   14 length of what follows (2)
- *  16 source address, destination address, source port (2), destination port (2)
- *     then type (1), length (2), value of each TLV
+ *    0 signature, 12 bytes
+ *   12 version (4 bits), command (4)   13 family (4), transport (4)   14 length of the rest (2)
+ *   16 source address, destination address, source port (2), destination port (2)
+ *      then type (1), length (2), value of each TLV
  */
 const SIGNATURE = Uint8Array.of(13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10);
 const FIXED_BYTES = 16;
-/** More of TLVs than any balancer sends. */
-const LONGEST_BYTES = 4096;
+/** Maximum size of a header: more TLVs than any load balancer sends. */
+const MAX_BYTES = 4096;
 
 const LOCAL = 0x20;
 const PROXY = 0x21;
-/** Family and transport: none, then IPv4 and IPv6, each for streams and datagrams. A balancer may ask over UDP for a client of TCP. */
+/**
+ * Family and transport: none, then IPv4 and IPv6, each for streams and datagrams. A load balancer may use UDP for a
+ * client of TCP.
+ */
 const UNSPECIFIED = 0x00;
 const [IPV4_STREAM, IPV4_DATAGRAM, IPV6_STREAM, IPV6_DATAGRAM] = [0x11, 0x12, 0x21, 0x22];
-/** Bytes of two addresses and two ports. */
+/** Size of two addresses and two ports. */
 const [IPV4_BYTES, IPV6_BYTES] = [12, 36];
 
 const TLV_HEADER_BYTES = 3;
 const TLV_CRC32C = 0x03;
 const CRC32C_BYTES = 4;
 
-/** What `readProxyHeader` answers beside a length. */
+/** Results of `readProxyHeader` other than a length. */
 export const BAD_PROXY_HEADER = -1;
 export const PARTIAL_PROXY_HEADER = 0;
 
 /**
- * Reads the header that `bytes` begin with and sets `client`, unless it tells of none (LOCAL, AF_UNSPEC): then it keeps what it
- * was, the sender (decisions §8). TLVs are checked for their form, a checksum for its value; else they are skipped.
- * @returns the header's length; `PARTIAL_PROXY_HEADER` when what is there is right and more must come; `BAD_PROXY_HEADER`.
+ * Parses the header at the start of `bytes` and sets `client`. A header without a client (LOCAL, AF_UNSPEC) leaves
+ * `client` as it is: the sender (decisions §8). TLVs must be well formed and a checksum correct; otherwise they are
+ * skipped.
+ * @returns the length of the header; `PARTIAL_PROXY_HEADER` when more bytes are needed; `BAD_PROXY_HEADER`
  */
 export function readProxyHeader(bytes: Uint8Array, length: number, client: ClientAddress): number {
-  if (!mayBeProxyHeader(bytes, length)) return BAD_PROXY_HEADER;
+  if (!canBeProxyHeader(bytes, length)) return BAD_PROXY_HEADER;
   if (length < FIXED_BYTES) return PARTIAL_PROXY_HEADER;
   const end = FIXED_BYTES + readUint16(bytes, 14);
-  if (end > LONGEST_BYTES) return BAD_PROXY_HEADER;
+  if (end > MAX_BYTES) return BAD_PROXY_HEADER;
   if (length < end) return PARTIAL_PROXY_HEADER;
-  // Of LOCAL all the rest is to be ignored, the family too.
+  // LOCAL: the rest is ignored, including the family.
   if (bytes[12] === LOCAL) return end;
   const addressBytes = addressBytesOf(bytes[13]);
   const tlvs = FIXED_BYTES + addressBytes;
   if (bytes[12] !== PROXY || addressBytes < 0 || tlvs > end) return BAD_PROXY_HEADER;
-  if (!areTlvsSound(bytes, tlvs, end)) return BAD_PROXY_HEADER;
+  if (!areTlvsValid(bytes, tlvs, end)) return BAD_PROXY_HEADER;
   if (addressBytes === IPV4_BYTES) {
     client.setIpv4(readUint32(bytes, FIXED_BYTES), readUint16(bytes, FIXED_BYTES + 8));
   } else if (addressBytes === IPV6_BYTES) {
@@ -56,14 +61,14 @@ export function readProxyHeader(bytes: Uint8Array, length: number, client: Clien
   return end;
 }
 
-/** Whether the bytes are those of the signature as far as they go: a header, sound or not, or what can become one. */
-export function mayBeProxyHeader(bytes: Uint8Array, length: number): boolean {
+/** Whether the bytes match the signature so far: they are the start of a header, valid or not. */
+export function canBeProxyHeader(bytes: Uint8Array, length: number): boolean {
   const known = Math.min(length, SIGNATURE.length);
   for (let i = 0; i < known; i++) if (bytes[i] !== SIGNATURE[i]) return false;
   return true;
 }
 
-/** @returns −1 for what is no client of DNS (AF_UNIX) or not defined. */
+/** @returns −1 for families that a DNS client cannot have (AF_UNIX) or that are undefined */
 function addressBytesOf(familyAndTransport: number): number {
   switch (familyAndTransport) {
     case UNSPECIFIED:
@@ -79,8 +84,8 @@ function addressBytesOf(familyAndTransport: number): number {
   }
 }
 
-/** Whether TLVs fill the rest of the header exactly, and the checksum among them, if any, is that of the header (§2.2.3). */
-function areTlvsSound(bytes: Uint8Array, tlvs: number, end: number): boolean {
+/** Whether the TLVs fill the rest of the header exactly, and the checksum, if there is one, is correct (§2.2.3). */
+function areTlvsValid(bytes: Uint8Array, tlvs: number, end: number): boolean {
   let at = tlvs;
   while (at + TLV_HEADER_BYTES <= end) {
     const value = at + TLV_HEADER_BYTES;

@@ -1,13 +1,13 @@
-/** Slots that one key may be in. */
+/** Number of slots that a key may be in. */
 const WAYS = 4;
 const WORDS = 4;
-/** Offsets of the words of a slot: the key, two words, then the second and what was done in it. */
+/** Word offsets in a slot: two words of the key, then the second, then the count of that second. */
 const SECOND = 2;
 const COUNT = 3;
 
 /**
- * Counts what each subscriber does in each second, in fixed memory. When more come in a second than fit, those of earlier seconds are
- * forgotten, then anyone, so the table may let too much pass, and is never wrong the other way.
+ * Counts the actions of each subscriber per second, in fixed memory. When too many subscribers come in one second,
+ * older slots are overwritten, then any. So the table may allow too much, but never too little.
  */
 export class RateTable {
   private readonly slots: Int32Array;
@@ -20,11 +20,12 @@ export class RateTable {
   }
 
   /**
-   * Counts one more. Seconds are whole and above 0.
-   * @param first @param second a key whose bits nobody can choose (`SubscriberKey`), signed
-   * @returns whether the subscriber has done at most `most` in this second
+   * Counts one more action.
+   * @param first, second key whose bits clients cannot choose (`SubscriberKey`), signed
+   * @param nowSeconds whole seconds above 0
+   * @returns whether the subscriber is still within `limit` in this second
    */
-  admits(first: number, second: number, nowSeconds: number, most: number): boolean {
+  allows(first: number, second: number, nowSeconds: number, limit: number): boolean {
     const { slots } = this;
     const at = this.slotOf(first, second, nowSeconds);
     if (slots[at] !== first || slots[at + 1] !== second || slots[at + SECOND] !== nowSeconds) {
@@ -33,12 +34,12 @@ export class RateTable {
       slots[at + SECOND] = nowSeconds;
       slots[at + COUNT] = 0;
     }
-    if (slots[at + COUNT] >= most) return false;
+    if (slots[at + COUNT] >= limit) return false;
     slots[at + COUNT]++;
     return true;
   }
 
-  /** The slot of the key; else one of an earlier second; else the one that has counted least. */
+  /** The slot of the key; else one of an earlier second; else the one with the lowest count. */
   private slotOf(first: number, second: number, nowSeconds: number): number {
     const { slots } = this;
     const start = (first & this.mask) * WORDS;

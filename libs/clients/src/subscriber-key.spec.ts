@@ -66,20 +66,20 @@ function keyOf(
 }
 
 describe('SubscriberKey', () => {
-  it('tells neighbours behind NAPT apart, and takes a range for one', () => {
+  it('distinguishes neighbours behind NAPT, and treats a port range as one subscriber', () => {
     expect(keyOf('192.0.2.1', 1024)).toBe(keyOf('192.0.2.1', 2047));
     expect(keyOf('192.0.2.1', 2048)).not.toBe(keyOf('192.0.2.1', 2047));
     expect(keyOf('192.0.2.1', 5000)).not.toBe(keyOf('192.0.2.1', 2047));
     expect(keyOf('192.0.2.2', 1024)).not.toBe(keyOf('192.0.2.1', 1024));
   });
 
-  it('takes each IPv4 address of a network for one, whatever its port', () => {
+  it('treats each IPv4 address of a network as one subscriber, whatever its port', () => {
     expect(keyOf('192.0.2.9', 1)).toBe(keyOf('192.0.2.9', 2));
     expect(keyOf('192.0.2.9')).not.toBe(keyOf('192.0.2.10'));
     expect(keyOf('198.51.100.1')).not.toBe(keyOf('198.51.100.2'));
   });
 
-  it('takes the IPv6 network of a subscriber for one, and a /64 of a pool', () => {
+  it('treats the IPv6 network of a subscriber as one, and each /64 of a pool', () => {
     expect(keyOf('2001:db8:1:1::1')).toBe(keyOf('2001:db8:1:2::1'));
     expect(keyOf('2001:db8:2:0:1::1')).toBe(keyOf('2001:db8:2:0:1:9::'));
     expect(keyOf('2001:db8:2:0:1::1')).not.toBe(keyOf('2001:db8:2:0:2::1'));
@@ -88,23 +88,23 @@ describe('SubscriberKey', () => {
     expect(keyOf('2001:db9::1')).toBe(keyOf('2001:db9:0:0:1::'));
   });
 
-  it('goes by the address before there is a policy', () => {
+  it('uses the address before there is a policy', () => {
     expect(keyOf('192.0.2.1', 1024, { policy: null })).toBe(
       keyOf('192.0.2.1', 9, { policy: null }),
     );
   });
 
-  it('spreads addresses that follow each other over a table', () => {
+  it('distributes consecutive addresses over a table', () => {
     const table = new RateTable(4096);
     const key = new SubscriberKey({ policy: null }, 12_345);
     const client = new ClientAddress();
-    const admits = (i: number) => {
+    const allows = (i: number) => {
       client.setIpv4(0x0a00_0000 + i, 1);
       key.identify(client);
-      return table.admits(key.first, key.second, 1, 1);
+      return table.allows(key.first, key.second, 1, 1);
     };
-    for (let i = 0; i < 1000; i++) admits(i);
-    const known = Array.from({ length: 1000 }, (_, i) => admits(i));
+    for (let i = 0; i < 1000; i++) allows(i);
+    const known = Array.from({ length: 1000 }, (_, i) => allows(i));
     expect(known.filter((admitted) => admitted).length).toBeLessThan(20);
   });
 });

@@ -1,25 +1,26 @@
 import { type Client, MatchedBy, type PolicySource, SubscriberMatch } from '@weir/policy';
 
 /**
- * Prefixes that a provider gives to one subscriber (RFC 6177 §2): a shorter one is a pool of many, in which whoever has one
- * address has its /64.
+ * Prefix lengths that a provider assigns to one subscriber (RFC 6177 §2). A shorter prefix is a pool of many
+ * subscribers; there each /64 counts as one subscriber.
  */
-const SHORTEST_SITE = 48;
+const MIN_SITE_PREFIX = 48;
 const LAN_BITS = 64;
 
 /**
- * Who is one subscriber, for limits: behind NAPT his range of ports, so that a neighbour at the same address does not pay for him; with
- * IPv6 the network that is his, of /48 or longer, else the /64; else the IPv4 address. Allocates nothing.
+ * Identifies the subscriber of a client, for rate limits. Behind NAPT that is the range of ports, so that neighbours
+ * with the same address do not share a limit. For IPv6 it is the network of the subscriber, /48 or longer, else the
+ * /64. Otherwise it is the IPv4 address. Allocates nothing.
  *
- * The key is a hash of 64 bits under a secret: nobody can choose whom he is taken for.
+ * The key is a 64-bit hash under a secret, so a client cannot choose the key of another one.
  */
 export class SubscriberKey {
-  /** The key of the client that `identify` was last called for; signed. */
+  /** The key of the client of the last `identify`; signed. */
   first = 0;
   second = 0;
   private readonly match = new SubscriberMatch();
 
-  /** @param salt 32 bits that clients do not know */
+  /** @param salt 32 secret bits */
   constructor(
     private readonly source: PolicySource,
     private readonly salt: number,
@@ -43,7 +44,7 @@ export class SubscriberKey {
   }
 
   private addPrefix(words: Uint32Array, prefixLength: number): void {
-    const bits = prefixLength >= SHORTEST_SITE ? prefixLength : LAN_BITS;
+    const bits = prefixLength >= MIN_SITE_PREFIX ? prefixLength : LAN_BITS;
     for (let word = 0; word < 4; word++) {
       const left = bits - word * 32;
       const mask = left >= 32 ? -1 : left <= 0 ? 0 : -1 << (32 - left);
@@ -53,13 +54,13 @@ export class SubscriberKey {
   }
 
   private add(word: number): void {
-    this.first = scramble(this.first ^ word);
-    this.second = scramble((this.second ^ word) + this.first);
+    this.first = mix(this.first ^ word);
+    this.second = mix((this.second ^ word) + this.first);
   }
 }
 
-/** The finaliser of MurmurHash3: each bit of the word changes half of the result's. */
-function scramble(word: number): number {
+/** The finaliser of MurmurHash3: each bit of the word changes half of the bits of the result. */
+function mix(word: number): number {
   let hash = word | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);

@@ -32,7 +32,7 @@ const block = (packet: Uint8Array, ipv4 = IPV4, ipv6 = IPV6) =>
   answer(packet, (...to) => writeBlockAnswer(...to, ipv4, ipv6, 10));
 
 describe('writeBlockAnswer', () => {
-  it('gives the page’s IPv4 addresses to an A query, byte for byte', () => {
+  it('answers an A query with the IPv4 addresses of the page, byte for byte', () => {
     expect(hexOf(block(encodeQuery('WwW.example.com', 1, { udpBytes: 4096 })))).toBe(
       [
         '1234 8180 0001 0002 0000 0001', // QR RD RA, NOERROR
@@ -46,7 +46,7 @@ describe('writeBlockAnswer', () => {
     );
   });
 
-  it('gives the page’s IPv6 addresses to an AAAA query, without OPT to one without', () => {
+  it('answers an AAAA query with the IPv6 addresses, and without OPT for a query without OPT', () => {
     expect(hexOf(block(encodeQuery('example.com', 28, { flags: 0x0010 })))).toBe(
       [
         '1234 8090 0001 0001 0000 0000', // QR RA CD
@@ -64,7 +64,7 @@ describe('writeBlockAnswer', () => {
     expect(message).toMatchObject({ rcode: 0, answers: [], authorities, ede: [17] });
   });
 
-  it('has no record but an SOA for a family without addresses (RFC 2308 §2.2)', () => {
+  it('has only an SOA record for a family without addresses (RFC 2308 §2.2)', () => {
     for (const [qtype, ipv4, ipv6] of [
       [28, IPV4, NO_ADDRESS],
       [1, NO_ADDRESS, IPV6],
@@ -80,7 +80,7 @@ describe('writeBlockAnswer', () => {
     const asked = new Query();
     const packet = encodeQuery(name, 28, { udpBytes: 512 });
     parseQuery(packet, packet.length, asked);
-    asked.answersCookie = true;
+    asked.hasAnswerCookie = true;
     const out = new Uint8Array(600);
     const length = writeBlockAnswer(out, packet, asked, IPV4, addresses, 10);
     expect(length).toBe(512);
@@ -96,18 +96,18 @@ describe('writeBlockAnswer', () => {
 });
 
 describe('writeEmptyAnswer', () => {
-  it('answers FORMERR without a question when there is no usable one', () => {
+  it('has no question when there is no usable one', () => {
     const packet = encodeMessage({ id: 7, flags: 0x0100 });
     const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.formErr, Ede.none));
     expect(hexOf(bytes)).toBe('000781810000000000000000');
   });
 
-  it('carries the cookies that the query answers, with an Extended DNS Error or without', () => {
+  it('contains the cookies of the answer, with and without an Extended DNS Error', () => {
     const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
     const cookie = Uint8Array.from({ length: 24 }, (_, i) => i);
     for (const ede of [Ede.none, Ede.other]) {
       const bytes = answer(packet, (out, from, asked) => {
-        asked.answersCookie = true;
+        asked.hasAnswerCookie = true;
         asked.cookie.set(cookie);
         return writeEmptyAnswer(out, from, asked, Rcode.badCookie, ede);
       });
@@ -120,8 +120,8 @@ describe('writeEmptyAnswer', () => {
   it('pads to a multiple of 468 bytes with zeros (RFC 8467 §4.1), where there is room', () => {
     const packet = encodeQuery('example.com', 1, { udpBytes: 1232 });
     parseQuery(packet, packet.length, query);
-    query.padsAnswer = true;
-    query.answersCookie = true;
+    query.isAnswerPadded = true;
+    query.hasAnswerCookie = true;
     out.fill(0xee);
     expect(writeEmptyAnswer(out, packet, query, Rcode.noError, Ede.other)).toBe(468);
     const { opt, trailing, ede } = decodeMessage(out.subarray(0, 468));
@@ -135,7 +135,7 @@ describe('writeEmptyAnswer', () => {
     expect(decodeMessage(small.subarray(0, length)).trailing).toBe(0);
   });
 
-  it('keeps an opcode that is not implemented', () => {
+  it('copies an opcode that is not implemented', () => {
     const packet = encodeQuery('example.com', 6, { flags: 0x2800 });
     const bytes = answer(packet, (...to) => writeEmptyAnswer(...to, Rcode.notImp, Ede.none));
     expect(hexOf(bytes)).toBe('1234a8840000000000000000');
@@ -148,7 +148,7 @@ describe('writeEmptyAnswer', () => {
     expect(decodeMessage(bytes)).toMatchObject({ rcode: 16, opt: { ttl: 0x0100_0000 } });
   });
 
-  it('carries an Extended DNS Error only for a query with EDNS (RFC 8914 §2)', () => {
+  it('contains an Extended DNS Error only for a query with EDNS (RFC 8914 §2)', () => {
     const write = (udpBytes?: number) =>
       decodeMessage(
         answer(encodeQuery('example.com', 1, { ...(udpBytes && { udpBytes }) }), (...to) =>
@@ -162,7 +162,7 @@ describe('writeEmptyAnswer', () => {
 });
 
 describe('writeAnyAnswer', () => {
-  it('gives one HINFO record (RFC 8482 §4.2)', () => {
+  it('has one HINFO record (RFC 8482 §4.2)', () => {
     const bytes = answer(encodeQuery('example.com', 255, { udpBytes: 1232 }), (...to) =>
       writeAnyAnswer(...to, 3600),
     );
@@ -207,7 +207,7 @@ describe('writeZoneAnswer', () => {
   const zone = (qtype: number) =>
     decodeMessage(answer(encodeQuery('home.arpa', qtype), (...to) => writeZoneAnswer(...to, 900)));
 
-  it('has SOA and NS, and NODATA for what else is asked', () => {
+  it('has SOA and NS records, and NODATA for other types', () => {
     expect(zone(6)).toMatchObject({ answers: [{ owner: 'home.arpa', type: 6 }], authorities: [] });
     expect(zone(2)).toMatchObject({ answers: [{ type: 2, ttl: 900 }], authorities: [] });
     expect(hexOf(zone(2).answers[0].rdata)).toBe('c00c');

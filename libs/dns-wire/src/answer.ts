@@ -1,4 +1,5 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
+import { writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -15,23 +16,22 @@ import {
   RECORD_FIXED_BYTES,
   Type,
 } from './protocol.js';
-import { writeOpt } from './opt.js';
 import type { Query } from './query.js';
 
 /*
- * Answers of this side's own making. `bytes` is the message that `query` was parsed from, `out` the buffer to write to from its
- * start; the two must not overlap. Every writer returns the length so far, which the next one takes as `end`. With at most
- * `MAX_ADDRESSES` addresses every answer here fits 512 bytes, so none is ever truncated.
+ * Answers that are created here, not forwarded. `bytes` is the message that `query` was parsed from, `out` the buffer
+ * to write to, from its start; the two must not overlap. Every writer returns the length so far, which the next one
+ * takes as `end`. With at most `MAX_ADDRESSES` addresses every answer fits 512 bytes, so none is ever truncated.
  */
 
-/** Most addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
+/** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
 export const MAX_ADDRESSES = 7;
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
 
-/** Of a SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
+/** Rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
 // prettier-ignore
 const SOA_REST = Uint8Array.of(
   6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,
@@ -42,7 +42,10 @@ const SOA_MINIMUM_BYTES = 4;
 /** HINFO with CPU "RFC8482" and an empty OS (RFC 8482 §4.2). */
 const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 
-/** An answer without records: an error, NODATA, a refusal. `ede` is an INFO-CODE or `Ede.none`. */
+/**
+ * An answer without records: an error, NODATA or a refusal.
+ * @param ede an INFO-CODE or `Ede.none`
+ */
 export function writeEmptyAnswer(
   out: Uint8Array,
   bytes: Uint8Array,
@@ -50,7 +53,7 @@ export function writeEmptyAnswer(
   rcode: number,
   ede: number,
 ): number {
-  return writeOpt(out, writeHead(out, bytes, query, rcode), query, rcode, ede);
+  return writeOpt(out, writeHeaderAndQuestion(out, bytes, query, rcode), query, rcode, ede);
 }
 
 /** `writeAddressAnswer` with EDE 17 Filtered. */
@@ -66,8 +69,8 @@ export function writeBlockAnswer(
 }
 
 /**
- * NOERROR with one A or AAAA record an address when the query asks for that type. Where there is none, an SOA record of the queried name,
- * by which the client keeps the answer for as long (RFC 2308 §5).
+ * NOERROR with one A or AAAA record per address, when the query asks for that type. Without addresses: an SOA record of
+ * the queried name, so that the client caches the answer for as long (RFC 2308 §5).
  * @param ipv4 addresses, 4 bytes each; may be empty
  * @param ipv6 addresses, 16 bytes each; may be empty
  */
@@ -80,7 +83,7 @@ export function writeAddressAnswer(
   ttlSeconds: number,
   ede: number,
 ): number {
-  let end = writeHead(out, bytes, query, Rcode.noError);
+  let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   if (query.qtype === Type.a && ipv4.length > 0) {
     end = writeAddresses(out, end, Type.a, ipv4, IPV4_BYTES, ttlSeconds);
   } else if (query.qtype === Type.aaaa && ipv6.length > 0) {
@@ -93,9 +96,9 @@ export function writeAddressAnswer(
 }
 
 /**
- * NXDOMAIN or NODATA from a zone of this side's own, with its SOA record for the client to keep it by (RFC 2308 §5).
- * @param zoneOffset of the zone's name within the qname, from the message's start
- * @param ttlSeconds TTL and minimum of the SOA record
+ * NXDOMAIN or NODATA from a zone of our own, with its SOA record for negative caching (RFC 2308 §5).
+ * @param zoneOffset offset in the message of the name of the zone, which is a part of the qname
+ * @param ttlSeconds TTL and MINIMUM of the SOA record
  */
 export function writeNegativeAnswer(
   out: Uint8Array,
@@ -105,13 +108,13 @@ export function writeNegativeAnswer(
   zoneOffset: number,
   ttlSeconds: number,
 ): number {
-  const head = writeHead(out, bytes, query, rcode);
+  const head = writeHeaderAndQuestion(out, bytes, query, rcode);
   const end = writeSoa(out, head, zoneOffset, ttlSeconds);
   writeUint16(out, NSCOUNT_OFFSET, 1);
   return writeOpt(out, end, query, rcode, Ede.none);
 }
 
-/** The SOA or NS record of an empty zone whose name is the qname, as RFC 6303 §3 has them; NODATA for other types. */
+/** The SOA or NS record of an empty zone whose name is the qname (RFC 6303 §3); NODATA for other types. */
 export function writeZoneAnswer(
   out: Uint8Array,
   bytes: Uint8Array,
@@ -122,7 +125,7 @@ export function writeZoneAnswer(
   if (qtype !== Type.soa && qtype !== Type.ns) {
     return writeNegativeAnswer(out, bytes, query, Rcode.noError, HEADER_BYTES, ttlSeconds);
   }
-  let end = writeHead(out, bytes, query, Rcode.noError);
+  let end = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   if (qtype === Type.soa) {
     end = writeSoa(out, end, HEADER_BYTES, ttlSeconds);
   } else {
@@ -141,7 +144,7 @@ export function writeAnyAnswer(
   query: Query,
   ttlSeconds: number,
 ): number {
-  const head = writeHead(out, bytes, query, Rcode.noError);
+  const head = writeHeaderAndQuestion(out, bytes, query, Rcode.noError);
   const rdata = writeRecordFixed(out, head, Type.hinfo, ttlSeconds, ANY_HINFO.length);
   copyBytes(ANY_HINFO, 0, out, rdata, ANY_HINFO.length);
   writeUint16(out, ANCOUNT_OFFSET, 1);
@@ -155,13 +158,21 @@ export function writeTruncatedAnswer(
   query: Query,
   rcode: number,
 ): number {
-  const end = writeHead(out, bytes, query, rcode);
+  const end = writeHeaderAndQuestion(out, bytes, query, rcode);
   writeUint16(out, FLAGS_OFFSET, readUint16(out, FLAGS_OFFSET) | Flag.tc);
   return writeOpt(out, end, query, rcode, Ede.none);
 }
 
-/** Header and the question as it was asked, if there is a usable one. Opcode, RD and CD follow the query, RA is set. */
-export function writeHead(out: Uint8Array, bytes: Uint8Array, query: Query, rcode: number): number {
+/**
+ * Header, and the question exactly as it was asked, if there is a usable one. Opcode, RD and CD are those of the query;
+ * RA is set.
+ */
+export function writeHeaderAndQuestion(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  rcode: number,
+): number {
   const flags = query.flags & (Flag.opcode | Flag.rd | Flag.cd);
   writeUint16(out, 0, query.id);
   writeUint16(out, FLAGS_OFFSET, flags | Flag.qr | Flag.ra | (rcode & Flag.rcode));
@@ -191,7 +202,10 @@ function writeAddresses(
   return at;
 }
 
-/** The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the length so far. */
+/**
+ * The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the
+ * length so far
+ */
 function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: number): number {
   const size = OWNER_POINTER_BYTES + SOA_REST.length + SOA_MINIMUM_BYTES;
   const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, size);
@@ -202,7 +216,7 @@ function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: n
   return rdata + size;
 }
 
-/** All of a record of the queried name but its rdata. @returns the rdata's offset. */
+/** Everything of a record of the queried name except its rdata. @returns the offset of the rdata */
 function writeRecordFixed(
   out: Uint8Array,
   at: number,

@@ -26,7 +26,7 @@ export function writeUint32(bytes: Uint8Array, offset: number, value: number): v
   bytes[offset + 3] = value;
 }
 
-/** Copies `length` bytes without making a view, which costs more than the copy for a name. */
+/** Copies `length` bytes without creating a view, which would cost more than copying a name. */
 export function copyBytes(
   from: Uint8Array,
   fromOffset: number,

@@ -2,21 +2,21 @@ import { copyBytes, readUint16 } from './bytes.js';
 import {
   CLIENT_COOKIE_BYTES,
   Ede,
-  LONGEST_COOKIES_BYTES,
+  MAX_COOKIES_BYTES,
   OPTION_COOKIE,
   OPTION_EDE,
   OPTION_HEADER_BYTES,
-  SHORTEST_COOKIES_BYTES,
+  MIN_COOKIES_BYTES,
 } from './protocol.js';
 
 /** Whether the options fill the rdata of an OPT record exactly: code, length, data (RFC 6891 §6.1.2). */
-export function areOptionsSound(bytes: Uint8Array, rdata: number, end: number): boolean {
+export function areOptionsValid(bytes: Uint8Array, rdata: number, end: number): boolean {
   let at = rdata;
   while (at + OPTION_HEADER_BYTES <= end) at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2);
   return at === end;
 }
 
-/** INFO-CODE of the first EDE option with one (RFC 8914 §2) among sound options, or `Ede.none`. */
+/** INFO-CODE of the first EDE option that has one (RFC 8914 §2), or `Ede.none`. The options must be valid. */
 export function readEde(bytes: Uint8Array, rdata: number, end: number): number {
   for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
     const isEde = readUint16(bytes, at) === OPTION_EDE && readUint16(bytes, at + 2) >= 2;
@@ -25,7 +25,7 @@ export function readEde(bytes: Uint8Array, rdata: number, end: number): number {
   return Ede.none;
 }
 
-/** Whether there is an option of that code among sound options. */
+/** Whether there is an option with that code. The options must be valid. */
 export function hasOption(bytes: Uint8Array, rdata: number, end: number, code: number): boolean {
   for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
     if (readUint16(bytes, at) === code) return true;
@@ -33,18 +33,19 @@ export function hasOption(bytes: Uint8Array, rdata: number, end: number, code: n
   return false;
 }
 
-/** A COOKIE option of a length that there is not (RFC 7873 §5.2.2). */
+/** The COOKIE option has an impossible length (RFC 7873 §5.2.2). */
 export const BAD_COOKIE_LENGTH = -1;
 
 /**
- * Copies the first COOKIE option among sound options to `out`: the client's cookie, behind it the server's if it has one.
- * @returns its bytes: 0 without one, 8, 16 … 40; or `BAD_COOKIE_LENGTH`.
+ * Copies the first COOKIE option to `out`: the client cookie, followed by the server cookie if there is one. The
+ * options must be valid.
+ * @returns the number of bytes: 0 without a cookie, 8, 16 … 40; or `BAD_COOKIE_LENGTH`
  */
 export function readCookie(bytes: Uint8Array, rdata: number, end: number, out: Uint8Array): number {
   for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
     if (readUint16(bytes, at) !== OPTION_COOKIE) continue;
     const size = readUint16(bytes, at + 2);
-    const hasBoth = size >= SHORTEST_COOKIES_BYTES && size <= LONGEST_COOKIES_BYTES;
+    const hasBoth = size >= MIN_COOKIES_BYTES && size <= MAX_COOKIES_BYTES;
     if (size !== CLIENT_COOKIE_BYTES && !hasBoth) return BAD_COOKIE_LENGTH;
     copyBytes(bytes, at + OPTION_HEADER_BYTES, out, 0, size);
     return size;

@@ -1,5 +1,5 @@
-import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
 import { writeTruncatedAnswer } from './answer.js';
+import { copyBytes, readUint32, writeUint16, writeUint32 } from './bytes.js';
 import { optBytes, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
@@ -12,19 +12,20 @@ import {
   NSCOUNT_OFFSET,
   OPT_FIXED_BYTES,
   QDCOUNT_OFFSET,
-  TTL_SIGN,
+  TTL_HIGH_BIT,
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
 import type { Response } from './response.js';
 
-/** Longest query that `writeUpstreamQuery` makes: header, name, type and class, OPT. */
+/** Largest query that `writeUpstreamQuery` writes: header, name, type and class, OPT. */
 export const MAX_UPSTREAM_QUERY_BYTES = HEADER_BYTES + 255 + 4 + OPT_FIXED_BYTES;
 
 /**
- * The query to ask an upstream resolver: own id, CD of the client, its question in its own case, and EDNS with this side's size and the
- * client's DO. RD and AD are always set: the answer may serve others, who want to know what is authentic (RFC 6840 §5.7).
- * @returns its length
+ * The query for an upstream resolver: an id of its own, the CD bit of the client, the question in its own case, and
+ * EDNS with our UDP size and the DO bit of the client. RD and AD are always set: other clients may share the answer,
+ * and may want to know whether it is authenticated (RFC 6840 §5.7).
+ * @returns the length in bytes
  */
 export function writeUpstreamQuery(
   out: Uint8Array,
@@ -50,11 +51,11 @@ export function writeUpstreamQuery(
 }
 
 /**
- * The client's answer made of an upstream response whose question is the client's: records unchanged but for a bound on their TTLs; id,
- * case of the question, RD, CD and OPT are the client's. What is larger than `limit` becomes a truncated answer.
- * The response's rcode must be below 16.
- * @param limit largest answer in bytes, 512 or more
- * @param ttlCapSeconds bound on every TTL
+ * The answer for the client, from an upstream response to the same question. Records are unchanged except for a cap on
+ * their TTLs. Id, case of the question, RD, CD and OPT are those of the client. An answer larger than `limit` is
+ * truncated. The RCODE of the response must be below 16.
+ * @param limit maximum size of the answer in bytes, 512 or more
+ * @param ttlCapSeconds upper limit of every TTL
  */
 export function writeForwardedAnswer(
   out: Uint8Array,
@@ -81,20 +82,23 @@ export function writeForwardedAnswer(
   return writeOpt(out, recordsEnd, query, rcode, ede);
 }
 
-/** Not authoritative, whatever the upstream is (RFC 1035 §4.1.1). RD and CD are the client's; AD only for a client that asked for it with AD or DO (RFC 6840 §5.8). */
+/**
+ * Never authoritative, whatever the upstream is (RFC 1035 §4.1.1). RD and CD are those of the client. AD only for a
+ * client that asked for it with AD or DO (RFC 6840 §5.8).
+ */
 function forwardedFlags(response: Response, query: Query): number {
   const wantsAd = query.dnssecOk || (query.flags & Flag.ad) !== 0;
-  const kept = Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
-  return Flag.qr | Flag.ra | (response.flags & kept) | (query.flags & (Flag.rd | Flag.cd));
+  const copiedFlags = Flag.tc | Flag.rcode | (wantsAd ? Flag.ad : 0);
+  return Flag.qr | Flag.ra | (response.flags & copiedFlags) | (query.flags & (Flag.rd | Flag.cd));
 }
 
-/** Bounds the TTLs of all records of `response`, whose records stand in `out` at their own offsets. */
+/** Caps the TTLs of all records of `response`, whose records are in `out` at the same offsets. */
 function capTtls(out: Uint8Array, response: Response, ttlCapSeconds: number): void {
   const { ttlOffsets, ttlCount } = response;
   for (let i = 0; i < ttlCount; i++) {
     const at = ttlOffsets[i];
     const ttl = readUint32(out, at);
-    if (ttl >= TTL_SIGN) writeUint32(out, at, 0);
+    if (ttl >= TTL_HIGH_BIT) writeUint32(out, at, 0);
     else if (ttl > ttlCapSeconds) writeUint32(out, at, ttlCapSeconds);
   }
 }

@@ -1,8 +1,8 @@
 export * from './answer.js';
 export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export * from './forwarding.js';
-export * from './lifetime.js';
-export { BAD_NAME, equalsIgnoringCase, expandName, presentName } from './names.js';
+export * from './cache-ttl.js';
+export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js';
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';

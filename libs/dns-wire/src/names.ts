@@ -1,17 +1,17 @@
-import { LABEL_TYPE_MASK, MAX_LABEL_BYTES, MAX_NAME_BYTES, POINTER_MASK } from './protocol.js';
 import { copyBytes, readUint16 } from './bytes.js';
+import { LABEL_TYPE_MASK, MAX_LABEL_BYTES, MAX_NAME_BYTES, POINTER_MASK } from './protocol.js';
 
-/** A name that breaks the rules of RFC 1035 §3.1 or §4.1.4, or runs over the end of the message. */
+/** A name that violates RFC 1035 §3.1 or §4.1.4, or runs past the end of the message. */
 export const BAD_NAME = -1;
 
-/** A name has at most 127 labels, and a pointer stands after at least one of them. */
+/** A name has at most 127 labels, and each pointer follows at least one of them. */
 const MAX_POINTERS = 127;
 
 /**
- * End of an uncompressed wire name (RFC 1035 §3.1) of at most 255 bytes.
- * @returns the offset after the root's byte, or `BAD_NAME`; a compression pointer is one.
+ * Finds the end of an uncompressed wire name (RFC 1035 §3.1) of at most 255 bytes.
+ * @returns the offset after the root label, or `BAD_NAME`, also for a compression pointer
  */
-export function skipPlainName(bytes: Uint8Array, length: number, offset: number): number {
+export function skipUncompressedName(bytes: Uint8Array, length: number, offset: number): number {
   const limit = Math.min(length, offset + MAX_NAME_BYTES);
   let at = offset;
   while (at < limit) {
@@ -24,8 +24,8 @@ export function skipPlainName(bytes: Uint8Array, length: number, offset: number)
 }
 
 /**
- * End of a name that may be compressed (RFC 1035 §4.1.4), without following its pointer.
- * @returns the offset after the root's byte or the pointer, or `BAD_NAME`.
+ * Finds the end of a name that may be compressed (RFC 1035 §4.1.4), without following its pointer.
+ * @returns the offset after the root label or the pointer, or `BAD_NAME`
  */
 export function skipName(bytes: Uint8Array, length: number, offset: number): number {
   const limit = Math.min(length, offset + MAX_NAME_BYTES);
@@ -41,9 +41,9 @@ export function skipName(bytes: Uint8Array, length: number, offset: number): num
 }
 
 /**
- * Writes a name that may be compressed to the start of `scratch` (255 bytes or more) as an uncompressed wire name.
- * Each pointer must point before the place it was reached from, so every name ends.
- * @returns the bytes written, or `BAD_NAME`.
+ * Writes a name that may be compressed to the start of `scratch` (255 bytes or more) as an uncompressed wire name. Each
+ * pointer must point before the place that it was reached from, so every name ends.
+ * @returns the number of bytes written, or `BAD_NAME`
  */
 export function expandName(
   bytes: Uint8Array,
@@ -76,25 +76,25 @@ export function expandName(
 }
 
 /**
- * Presentation form (RFC 1035 §5.1) of the sound, uncompressed wire name at `offset`, without the trailing dot but for the root: what is
- * no letter, digit, `-` or `_` becomes `\\ddd`.
+ * Presentation format (RFC 1035 §5.1) of the valid, uncompressed wire name at `offset`, without the trailing dot
+ * (except for the root). Bytes other than letters, digits, `-` and `_` become `\\ddd`.
  */
-export function presentName(bytes: Uint8Array, offset: number): string {
+export function formatName(bytes: Uint8Array, offset: number): string {
   if (bytes[offset] === 0) return '.';
   let text = '';
   for (let at = offset; bytes[at] !== 0; at += bytes[at] + 1) {
     if (at !== offset) text += '.';
-    for (let i = at + 1; i <= at + bytes[at]; i++) text += presentByte(bytes[i]);
+    for (let i = at + 1; i <= at + bytes[at]; i++) text += formatByte(bytes[i]);
   }
   return text;
 }
 
-function presentByte(byte: number): string {
+function formatByte(byte: number): string {
   const character = String.fromCharCode(byte);
   return /[\w-]/.test(character) ? character : `\\${String(byte).padStart(3, '0')}`;
 }
 
-/** Whether two runs of bytes are equal when ASCII letters are taken as lower case (RFC 4343 §3). */
+/** Whether two byte ranges are equal, ignoring the case of ASCII letters (RFC 4343 §3). */
 export function equalsIgnoringCase(
   a: Uint8Array,
   aOffset: number,

@@ -18,19 +18,18 @@ import type { Query } from './query.js';
 const EDE_BYTES = OPTION_HEADER_BYTES + 2;
 const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
-/** Bytes that `writeOpt` adds, but for padding, which it leaves out where there is no room. */
+/** Bytes that `writeOpt` adds, without padding, which it skips where there is no room. */
 export function optBytes(query: Query, ede: number): number {
   return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
 }
 
 function optionBytes(query: Query, ede: number): number {
-  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.answersCookie ? COOKIE_BYTES : 0);
+  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.hasAnswerCookie ? COOKIE_BYTES : 0);
 }
 
 /**
- * The OPT record, if the query has one, as the only additional record that `out` did not count yet: upper bits of `rcode`, version
- * 0, DO as in the query (RFC 3225 §3), an Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), and the cookies that the
- * query answers (RFC 7873 §5.2).
+ * Appends the OPT record, if the query has one: upper bits of `rcode`, version 0, DO as in the query (RFC 3225 §3), an
+ * Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), and the cookies (RFC 7873 §5.2). Increments ARCOUNT.
  */
 export function writeOpt(
   out: Uint8Array,
@@ -53,17 +52,20 @@ export function writeOpt(
     writeUint16(out, at, ede);
     at += EDE_BYTES - OPTION_HEADER_BYTES;
   }
-  if (query.answersCookie) {
+  if (query.hasAnswerCookie) {
     at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);
     copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
     at += ANSWER_COOKIE_BYTES;
   }
-  if (query.padsAnswer) at = writePadding(out, at);
+  if (query.isAnswerPadded) at = writePadding(out, at);
   writeUint16(out, end + 9, at - end - OPT_FIXED_BYTES);
   return at;
 }
 
-/** Zeros, so that the whole message, of which OPT is the end, has one of few sizes (RFC 8467 §4.1); not beyond the largest. */
+/**
+ * Pads with zeros to a multiple of the block size, so that sizes reveal little (RFC 8467 §4.1); never beyond the
+ * buffer. OPT is the end of the message.
+ */
 function writePadding(out: Uint8Array, at: number): number {
   const data = at + OPTION_HEADER_BYTES;
   const end = Math.ceil(data / PADDING_BLOCK_BYTES) * PADDING_BLOCK_BYTES;
@@ -73,7 +75,7 @@ function writePadding(out: Uint8Array, at: number): number {
   return end;
 }
 
-/** @param bytes of the option, its header included. @returns where its data go. */
+/** @param bytes size of the option, including its header. @returns the offset of its data */
 function writeOptionHeader(out: Uint8Array, at: number, code: number, bytes: number): number {
   writeUint16(out, at, code);
   writeUint16(out, at + 2, bytes - OPTION_HEADER_BYTES);

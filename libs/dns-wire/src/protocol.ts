@@ -64,34 +64,38 @@ export const Type = {
   any: 255,
 } as const;
 
-/** Types 128 … 255 are questions and meta data, not records (RFC 6895 §3.1). */
+/** Types 128 … 255 are question types and meta types (RFC 6895 §3.1). */
 export const FIRST_META_TYPE = 128;
 export const LAST_META_TYPE = 255;
 
 export const CLASS_IN = 1;
 
-/** Longest wire name, with the root's byte, and longest label (RFC 1035 §2.3.4). */
+/** Maximum size of a wire name, including the root label, and of a label (RFC 1035 §2.3.4). */
 export const MAX_NAME_BYTES = 255;
 export const MAX_LABEL_BYTES = 63;
 
-/** Upper two bits of a label's length byte: both set is a compression pointer (RFC 1035 §4.1.4); one set is unused. */
+/**
+ * Upper two bits of a label's length byte: both set means a compression pointer (RFC 1035 §4.1.4); one set is unused.
+ */
 export const LABEL_TYPE_MASK = 0xc0;
 export const POINTER_MASK = 0x3fff;
-/** A compression pointer, to be joined with an offset; and one to the question's name. */
+/** A compression pointer without its offset, and the pointer to the qname. */
 export const NAME_POINTER = 0xc000;
 export const QNAME_POINTER = NAME_POINTER | HEADER_BYTES;
 
-/** Type, class, TTL and rdlength after a record's owner name. */
+/** Type, class, TTL and RDLENGTH after the owner name of a record. */
 export const RECORD_FIXED_BYTES = 10;
-/** Type and class after a question's name. */
+/** Type and class after the name of a question. */
 export const QUESTION_FIXED_BYTES = 4;
 
 /** Largest answer over UDP to a client without EDNS (RFC 1035 §4.2.1). */
 export const CLASSIC_UDP_BYTES = 512;
-/** Largest answer over UDP at all, and what this side offers: no fragments on any usual path (DNS flag day 2020). */
+/**
+ * Largest answer over UDP, and the size that we advertise: it avoids fragmentation on usual paths (DNS flag day 2020).
+ */
 export const EDNS_UDP_BYTES = 1232;
-/** A TTL with this bit is taken as 0 (RFC 2181 §8). */
-export const TTL_SIGN = 0x8000_0000;
+/** A TTL with this bit counts as 0 (RFC 2181 §8). */
+export const TTL_HIGH_BIT = 0x8000_0000;
 
 /** Largest message over TCP: its length has two bytes (RFC 1035 §4.2.2). */
 export const MAX_MESSAGE_BYTES = 65_535;
@@ -107,12 +111,12 @@ export const OPTION_EDE = 15;
 /** Answers are padded to a multiple of this many bytes (RFC 8467 §4.1). */
 export const PADDING_BLOCK_BYTES = 468;
 
-/** A client's cookie, and the two together that are answered (RFC 7873 §4, RFC 9018 §4). */
+/** Size of a client cookie, and of the two cookies in an answer (RFC 7873 §4, RFC 9018 §4). */
 export const CLIENT_COOKIE_BYTES = 8;
 export const ANSWER_COOKIE_BYTES = 24;
-/** A server's cookie is of 8 to 32 bytes, so both are of 16 to 40. */
-export const SHORTEST_COOKIES_BYTES = 16;
-export const LONGEST_COOKIES_BYTES = 40;
+/** A server cookie has 8 … 32 bytes, so both together have 16 … 40. */
+export const MIN_COOKIES_BYTES = 16;
+export const MAX_COOKIES_BYTES = 40;
 
 /** INFO-CODEs of Extended DNS Errors (RFC 8914 §4). */
 export const Ede = {

@@ -39,7 +39,7 @@ describe('parseQuery', () => {
     expect(query.recursionDesired).toBe(true);
   });
 
-  it('forgets the query before', () => {
+  it('resets the fields of the previous query', () => {
     parse(encodeQuery('www.example.com', 28, { udpBytes: 4096, ednsTtl: 0x8000 }));
     expect(parse(encodeQuery('.', 2, { flags: 0 }))).toBe(QueryStatus.ok);
     expect(query).toMatchObject({
@@ -67,7 +67,7 @@ describe('parseQuery', () => {
     [513, 513],
     [1232, 1232],
     [4096, 1232],
-  ])('takes an EDNS size of %i as %i', (udpBytes, expected) => {
+  ])('treats an EDNS size of %i as %i', (udpBytes, expected) => {
     expect(parse(encodeQuery('example.com', 1, { udpBytes }))).toBe(QueryStatus.ok);
     expect(query.udpBytes).toBe(expected);
   });
@@ -108,7 +108,7 @@ describe('parseQuery', () => {
     expect(parse(encodeMessage({ questions: [{ qname, qtype: 1 }] }))).toBe(QueryStatus.formErr);
   });
 
-  it('takes a name of 255 bytes and no longer one', () => {
+  it('accepts a name of 255 bytes and no longer one', () => {
     const label = 'a'.repeat(61);
     const longest = [label, label, label, label, 'bbbbb'].join('.');
     expect(wireName(longest)).toHaveLength(255);
@@ -140,7 +140,7 @@ describe('parseQuery', () => {
     );
   });
 
-  it('takes other additional records', () => {
+  it('accepts other additional records', () => {
     const tsig = {
       owner: wireName('key.example'),
       type: 250,
@@ -169,17 +169,17 @@ describe('parseQuery', () => {
     }
   });
 
-  it('passes over options that it does not know (RFC 6891 §6.1.2)', () => {
+  it('ignores unknown options (RFC 6891 §6.1.2)', () => {
     const options = concat(option(8, [0, 1, 24, 0, 192, 0, 2]), option(65_001, []));
     const message = { questions: [question], additionals: [opt(1232, 0, options)] };
     expect(parse(encodeMessage(message))).toBe(QueryStatus.ok);
     expect(query).toMatchObject({ hasEdns: true, cookieBytes: 0, hasPadding: false });
     const padded = { ...message, additionals: [opt(1232, 0, option(12, [0, 0]))] };
     expect(parse(encodeMessage(padded))).toBe(QueryStatus.ok);
-    expect(query).toMatchObject({ hasPadding: true, padsAnswer: false });
+    expect(query).toMatchObject({ hasPadding: true, isAnswerPadded: false });
   });
 
-  it('reads the first COOKIE option (RFC 7873 §4), and refuses lengths that there are not (§5.2.2)', () => {
+  it('reads the first COOKIE option (RFC 7873 §4), and rejects invalid lengths (§5.2.2)', () => {
     const withCookie = (size: number, questions = [question]) => {
       const cookie = Array.from({ length: size }, (_, i) => i + 1);
       const options = concat(option(65_001, [9]), option(10, cookie), option(10, [1]));
@@ -187,7 +187,7 @@ describe('parseQuery', () => {
     };
     for (const size of [8, 16, 24, 40]) {
       expect(parse(withCookie(size))).toBe(QueryStatus.ok);
-      expect(query).toMatchObject({ cookieBytes: size, answersCookie: false });
+      expect(query).toMatchObject({ cookieBytes: size, hasAnswerCookie: false });
       expect([...query.cookie.slice(0, size)].at(-1)).toBe(size);
       expect(parse(withCookie(size, []))).toBe(QueryStatus.cookieOnly);
       const copy = new Query();
@@ -229,7 +229,7 @@ describe('parseQuery', () => {
   });
 
   it(
-    'agrees with a slow reader on 20,000 damaged queries, and never looks behind their end',
+    'agrees with a simple parser on 20,000 damaged queries, and never reads past their end',
     { timeout: 30_000 },
     () => {
       const behind = new Uint8Array(2048);
@@ -245,7 +245,7 @@ describe('parseQuery', () => {
           if (status === QueryStatus.drop) return;
           const { cookieBytes } = query;
           expect(second.cookie.slice(0, cookieBytes)).toEqual(query.cookie.slice(0, cookieBytes));
-          // What stands behind is of queries before.
+          // The bytes after it are left over from earlier queries.
           second.cookie.set(query.cookie);
           expect(second).toEqual(query);
           if (status === QueryStatus.ok) expectSame(query, decodeLoosely(bytes));
@@ -276,7 +276,7 @@ function expectSame(query: Query, message: DecodedMessage): void {
   });
 }
 
-/** The rules of `parseQuery`, one after another. */
+/** The rules of `parseQuery`, one by one. */
 function slowStatus(bytes: Uint8Array): QueryStatus {
   if (bytes.length < 12 || bytes[2] >= 0x80) return QueryStatus.drop;
   if ((bytes[2] & 0x78) !== 0) return QueryStatus.notImp;
@@ -328,7 +328,7 @@ function cookieOf({ opt: record }: DecodedMessage): number {
   return options.find(({ code }) => code === 10)?.data.length ?? -1;
 }
 
-/** `parseQuery` does not follow pointers in owner names of additional records, so a broken target there is no fault. */
+/** `parseQuery` does not follow pointers in owner names of additional records, so a broken target is valid there. */
 function decodeLoosely(bytes: Uint8Array): DecodedMessage {
   return decodeMessage(bytes, { followPointers: false });
 }

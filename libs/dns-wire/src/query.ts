@@ -1,6 +1,6 @@
 import { copyBytes, readUint16 } from './bytes.js';
-import { areOptionsSound, BAD_COOKIE_LENGTH, hasOption, readCookie } from './edns.js';
-import { BAD_NAME, skipName, skipPlainName } from './names.js';
+import { areOptionsValid, BAD_COOKIE_LENGTH, hasOption, readCookie } from './edns.js';
+import { BAD_NAME, skipName, skipUncompressedName } from './names.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -12,7 +12,7 @@ import {
   FLAGS_OFFSET,
   HEADER_BYTES,
   LAST_META_TYPE,
-  LONGEST_COOKIES_BYTES,
+  MAX_COOKIES_BYTES,
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
@@ -24,47 +24,51 @@ import {
   Type,
 } from './protocol.js';
 
-/** What became of a packet. A positive status is the RCODE to answer with. */
+/** The result of parsing a packet. A positive status is the RCODE to answer with. */
 export const QueryStatus = {
   ok: 0,
   formErr: Rcode.formErr,
   notImp: Rcode.notImp,
   badVers: Rcode.badVers,
-  /** No answer at all: not even a header, or itself a reply. */
+  /** No answer at all: less than a header, or itself a reply. */
   drop: -1,
-  /** No question, but a COOKIE option: the client asks for a server cookie alone (RFC 7873 §5.4). */
+  /** No question but a COOKIE option: the client asks for a server cookie only (RFC 7873 §5.4). */
   cookieOnly: -2,
 } as const;
 export type QueryStatus = (typeof QueryStatus)[keyof typeof QueryStatus];
 
-/** One parsed query; reused from query to query. Offsets are into the bytes given to `parseQuery`, which keep their owner. */
+/** One parsed query; reused. Offsets refer to the bytes given to `parseQuery`, which still belong to the caller. */
 export class Query {
   id = 0;
   /** The 16 flag bits of the header, see `Flag`. */
   flags = 0;
   qtype = 0;
   qclass = 0;
-  /** Offset after the question; the end of the header when there is no usable question. The qname starts at `HEADER_BYTES`. */
+  /**
+   * Offset after the question, or the end of the header without a usable question. The qname starts at `HEADER_BYTES`.
+   */
   questionEnd = HEADER_BYTES;
   /** Whether the query has an OPT record (RFC 6891). */
   hasEdns = false;
   /** Whether the client wants DNSSEC records (DO, RFC 3225). */
   dnssecOk = false;
-  /** Largest answer that the client takes over UDP: 512 … 1232 bytes. */
+  /** Largest answer that the client accepts over UDP: 512 … 1232 bytes. */
   udpBytes: number = CLASSIC_UDP_BYTES;
-  /** Bytes of the query's COOKIE option (RFC 7873 §4): 0 without one, 8 for the client's alone, 16 … 40 with the server's. */
+  /**
+   * Size of the COOKIE option (RFC 7873 §4): 0 without one, 8 for a client cookie only, 16 … 40 with a server cookie.
+   */
   cookieBytes = 0;
   /**
-   * The client's cookie in the first 8 bytes, the server's behind it. Whoever holds the secret puts the one to answer with in its
-   * place, so that 24 bytes are to be sent, and says so in `answersCookie`.
+   * The client cookie in the first 8 bytes, then the server cookie. The caller writes the server cookie for the answer
+   * in its place, 24 bytes in all, and sets `hasAnswerCookie`.
    */
-  readonly cookie = new Uint8Array(LONGEST_COOKIES_BYTES);
-  answersCookie = false;
+  readonly cookie = new Uint8Array(MAX_COOKIES_BYTES);
+  hasAnswerCookie = false;
   /** Whether the query has a PADDING option (RFC 7830). */
   hasPadding = false;
-  /** Whether the answer is to be padded: nobody can tell it by its size on a way that is encrypted, elsewhere it is a waste. */
-  padsAnswer = false;
-  /** Whether the server's cookie was given out to this client by who holds the secret: it is at the address it comes from. */
+  /** Whether to pad the answer. Padding hides sizes on an encrypted transport; elsewhere it is a waste. */
+  isAnswerPadded = false;
+  /** Whether the server cookie was issued to this client, which proves its address. */
   hasValidCookie = false;
 
   get recursionDesired(): boolean {
@@ -81,23 +85,23 @@ export class Query {
     this.dnssecOk = other.dnssecOk;
     this.udpBytes = other.udpBytes;
     this.cookieBytes = other.cookieBytes;
-    this.answersCookie = other.answersCookie;
+    this.hasAnswerCookie = other.hasAnswerCookie;
     this.hasValidCookie = other.hasValidCookie;
     this.hasPadding = other.hasPadding;
-    this.padsAnswer = other.padsAnswer;
-    copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : LONGEST_COOKIES_BYTES);
+    this.isAnswerPadded = other.isAnswerPadded;
+    copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : MAX_COOKIES_BYTES);
   }
 }
 
-/** Version of EDNS that this side speaks. */
+/** The supported EDNS version. */
 const EDNS_VERSION = 0;
 
 /**
- * Reads a query: one question without compression, nothing in the answer and authority sections, at most one OPT record, no
- * bytes left over. Reads `bytes` up to `length` only.
+ * Parses a query: one question without compression, no answer or authority records, at most one OPT record, no trailing
+ * bytes. Reads `bytes` up to `length` only.
  *
- * Whatever the status, `out` then holds what an answer needs: id and flags, the question if it is sound, and the EDNS part as far as
- * it was reached. Only after `drop` it means nothing.
+ * Whatever the status is, `out` holds what an answer needs: id and flags, the question if it is valid, and the EDNS
+ * part as far as it was parsed. Only after `drop` it is undefined.
  */
 export function parseQuery(bytes: Uint8Array, length: number, out: Query): QueryStatus {
   if (length < HEADER_BYTES) return QueryStatus.drop;
@@ -112,20 +116,20 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.dnssecOk = false;
   out.udpBytes = CLASSIC_UDP_BYTES;
   out.cookieBytes = 0;
-  out.answersCookie = false;
+  out.hasAnswerCookie = false;
   out.hasValidCookie = false;
   out.hasPadding = false;
-  out.padsAnswer = false;
+  out.isAnswerPadded = false;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
   return status === QueryStatus.ok ? checkType(bytes, out.qtype) : status;
 }
 
-/** One question (RFC 9619), its name without pointers. Sets nothing unless it is sound. */
+/** One question (RFC 9619), its name without pointers. Sets nothing unless it is valid. */
 function parseQuestion(bytes: Uint8Array, length: number, out: Query): boolean {
   if (readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
-  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  const nameEnd = skipUncompressedName(bytes, length, HEADER_BYTES);
   if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
   out.qtype = readUint16(bytes, nameEnd);
   out.qclass = readUint16(bytes, nameEnd + 2);
@@ -133,7 +137,7 @@ function parseQuestion(bytes: Uint8Array, length: number, out: Query): boolean {
   return true;
 }
 
-/** What has no usable question is an error, but for a query with nothing but a COOKIE option. */
+/** A query without a usable question is an error, unless it has nothing but a COOKIE option. */
 function withoutQuestion(bytes: Uint8Array, length: number, out: Query): QueryStatus {
   if (readUint16(bytes, QDCOUNT_OFFSET) !== 0 || !hasOnlyAdditional(bytes)) {
     return QueryStatus.formErr;
@@ -143,7 +147,9 @@ function withoutQuestion(bytes: Uint8Array, length: number, out: Query): QuerySt
   return out.cookieBytes > 0 ? QueryStatus.cookieOnly : QueryStatus.formErr;
 }
 
-/** All records after the question of a query without answer and authority records; others are left to `checkType`. */
+/**
+ * Parses the additional records of a query without answer and authority records. `checkType` handles other queries.
+ */
 function parseAdditional(bytes: Uint8Array, length: number, out: Query): QueryStatus {
   if (!hasOnlyAdditional(bytes)) return QueryStatus.ok;
   let at = out.questionEnd;
@@ -156,7 +162,7 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
     if (end > length) return QueryStatus.formErr;
     if (readUint16(bytes, nameEnd) === Type.opt) {
       if (out.hasEdns || nameEnd !== at + 1) return QueryStatus.formErr;
-      if (!areOptionsSound(bytes, rdata, end)) return QueryStatus.formErr;
+      if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
       out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
       const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;
@@ -169,7 +175,10 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
   return version === EDNS_VERSION ? QueryStatus.ok : QueryStatus.badVers;
 }
 
-/** OPT: class is the UDP size, TTL is extended RCODE, version and flags (RFC 6891 §6.1.2–6.1.3). @returns the version. */
+/**
+ * OPT: the class is the UDP size, the TTL is extended RCODE, version and flags (RFC 6891 §6.1.2–6.1.3). @returns the
+ * version
+ */
 function readOpt(bytes: Uint8Array, fixed: number, out: Query): number {
   out.hasEdns = true;
   out.udpBytes = Math.min(
@@ -185,8 +194,8 @@ function hasOnlyAdditional(bytes: Uint8Array): boolean {
 }
 
 /**
- * Zone transfers (an IXFR has an authority record: RFC 1995 §3) and other meta questions are not implemented, ANY is a question;
- * 0, OPT and NXNAME (RFC 9824 §3.5) cannot be asked for.
+ * Zone transfers (an IXFR has an authority record, RFC 1995 §3) and other meta types are not implemented. ANY is a
+ * normal question. 0, OPT and NXNAME (RFC 9824 §3.5) cannot be queried.
  */
 function checkType(bytes: Uint8Array, qtype: number): QueryStatus {
   if (qtype === 0 || qtype === Type.opt || qtype === Type.nxname) return QueryStatus.formErr;

@@ -1,6 +1,6 @@
 import { readUint16, readUint32 } from './bytes.js';
-import { areOptionsSound, readEde } from './edns.js';
-import { BAD_NAME, equalsIgnoringCase, skipName, skipPlainName } from './names.js';
+import { areOptionsValid, readEde } from './edns.js';
+import { BAD_NAME, equalsIgnoringCase, skipName, skipUncompressedName } from './names.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -19,25 +19,28 @@ import {
 } from './protocol.js';
 import type { Query } from './query.js';
 
-/** Records that fit the longest message: root name and no rdata each. */
+/** Maximum number of records in the largest message: root name and no rdata each. */
 const MAX_RECORDS = Math.floor((MAX_MESSAGE_BYTES - HEADER_BYTES) / (1 + RECORD_FIXED_BYTES));
 
-/** One parsed response of an upstream resolver; reused. Holds the bytes until the next `parseResponse`, never changes them. */
+/**
+ * One parsed response of an upstream resolver; reused. Refers to the bytes until the next `parseResponse`, and never
+ * changes them.
+ */
 export class Response {
   bytes: Uint8Array = new Uint8Array(0);
   id = 0;
   flags = 0;
-  /** With the upper bits of the OPT record (RFC 6891 §6.1.3). */
+  /** Includes the upper bits from the OPT record (RFC 6891 §6.1.3). */
   rcode = 0;
   /** Offset after the question, where the records start. */
   questionEnd = HEADER_BYTES;
   answerCount = 0;
   authorityCount = 0;
-  /** Additional records before the OPT record, or all of them where there is none. */
+  /** Additional records before the OPT record, or all of them without one. */
   additionalCount = 0;
   /** Offset after the last of those records. */
   recordsEnd = HEADER_BYTES;
-  /** Offsets of the TTLs of those records, the first `ttlCount` of them: answer, authority, additional. */
+  /** Offsets of the TTLs of those records: answer, authority, additional. Only the first `ttlCount` are valid. */
   readonly ttlOffsets = new Uint16Array(MAX_RECORDS);
   ttlCount = 0;
   /** INFO-CODE of the first Extended DNS Error, or `Ede.none`. */
@@ -49,9 +52,9 @@ export class Response {
 }
 
 /**
- * Reads a response to one question and checks that every record lies inside `length`. What stands in additional records after
- * OPT is given up: it is optional, and would have to move.
- * @returns false when it is no sound response; `out` then means nothing.
+ * Parses a response to one question and checks that every record lies within `length`. Additional records after OPT are
+ * ignored: they are optional, and would have to be moved.
+ * @returns false when the response is malformed; `out` is then undefined
  */
 export function parseResponse(bytes: Uint8Array, length: number, out: Response): boolean {
   if (length < HEADER_BYTES || readUint16(bytes, QDCOUNT_OFFSET) !== 1) return false;
@@ -59,7 +62,7 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
   if ((flags & Flag.qr) === 0 || (flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) {
     return false;
   }
-  const nameEnd = skipPlainName(bytes, length, HEADER_BYTES);
+  const nameEnd = skipUncompressedName(bytes, length, HEADER_BYTES);
   if (nameEnd === BAD_NAME || nameEnd + QUESTION_FIXED_BYTES > length) return false;
   out.bytes = bytes;
   out.id = readUint16(bytes, 0);
@@ -75,9 +78,10 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
 }
 
 /**
- * Makes `out` a response without records to a query, as if an upstream had sent it. It holds the query's bytes, good for question and
- * records; header fields are those of `out` alone.
- * @param rcode below 16, @param ede an INFO-CODE or `Ede.none`
+ * Makes `out` a response without records to a query, as if an upstream had sent it. It refers to the bytes of the query
+ * for the question; header fields are those of `out` only.
+ * @param rcode below 16
+ * @param ede an INFO-CODE or `Ede.none`
  */
 export function setEmptyResponse(
   out: Response,
@@ -99,7 +103,7 @@ export function setEmptyResponse(
   out.ede = ede;
 }
 
-/** Whether the response is to that question: same name but for case (RFC 4343), type and class. */
+/** Whether the response is to that question: same name (ignoring case, RFC 4343), type and class. */
 export function answersQuestion(response: Response, bytes: Uint8Array, query: Query): boolean {
   const fixed = query.questionEnd - QUESTION_FIXED_BYTES;
   return (
@@ -109,24 +113,24 @@ export function answersQuestion(response: Response, bytes: Uint8Array, query: Qu
   );
 }
 
-/** A record that runs over the end of the message, or whose name does. */
+/** A record, or its name, that runs past the end of the message. */
 export const BAD_RECORD = -1;
 
-/** @returns the offset of the type of the record at `offset`, or `BAD_RECORD`. */
+/** @returns the offset of the type of the record at `offset`, or `BAD_RECORD` */
 export function skipOwner(bytes: Uint8Array, length: number, offset: number): number {
   const fixed = skipName(bytes, length, offset);
   return fixed === BAD_NAME || fixed + RECORD_FIXED_BYTES > length ? BAD_RECORD : fixed;
 }
 
-/** @returns the offset after the record whose type is at `fixed`; it may lie beyond the message. */
+/** @returns the offset after the record whose type is at `fixed`; it may lie beyond the message */
 export function endOfRecord(bytes: Uint8Array, fixed: number): number {
   return fixed + RECORD_FIXED_BYTES + readUint16(bytes, fixed + 8);
 }
 
-/** Offset of the TTL after that of the type. */
+/** Offset of the TTL from that of the type. */
 const TTL_OFFSET = 4;
 
-/** Answer and authority records. @returns the offset after them, or `BAD_RECORD`. */
+/** Parses answer and authority records. @returns the offset after them, or `BAD_RECORD` */
 function readLeading(bytes: Uint8Array, length: number, out: Response): number {
   let at = out.questionEnd;
   for (let left = out.answerCount + out.authorityCount; left > 0; left--) {
@@ -152,7 +156,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
     if (end > length) return false;
     if (readUint16(bytes, fixed) === Type.opt) {
       const rdata = fixed + RECORD_FIXED_BYTES;
-      if (hasOpt || fixed !== at + 1 || !areOptionsSound(bytes, rdata, end)) return false;
+      if (hasOpt || fixed !== at + 1 || !areOptionsValid(bytes, rdata, end)) return false;
       hasOpt = true;
       out.additionalCount = i;
       out.rcode |= bytes[fixed + 4] << 4;

@@ -7,18 +7,18 @@ import { endOfRecord, skipOwner, type Response } from './response.js';
 const SVC_PRIORITY_BYTES = 2;
 
 /**
- * Goes over the names that an answer leads to: targets of CNAME records, and TargetNames of HTTPS and SVCB records but for the
- * root, which stands for the owner itself (RFC 9460 §2.5). Reused; the answer section only.
+ * Iterates over the names that an answer leads to: targets of CNAME records, and TargetNames of HTTPS and SVCB records
+ * except the root, which stands for the owner itself (RFC 9460 §2.5). Answer section only. Reused.
  *
  * ```ts
  * targets.start(response);
- * for (let size = targets.next(scratch); size > 0; size = targets.next(scratch)) judge(scratch);
+ * for (let size = targets.next(scratch); size > 0; size = targets.next(scratch)) check(scratch);
  * ```
  */
 export class TargetCursor {
   /** What `next` returns after the last name. */
   static readonly end = 0;
-  /** What `next` returns when a target is no sound name: the response is not to be believed. */
+  /** What `next` returns when a target is not a valid name: the response is malformed. */
   static readonly malformed = -1;
 
   private bytes: Uint8Array = new Uint8Array(0);
@@ -33,7 +33,10 @@ export class TargetCursor {
     this.left = response.answerCount;
   }
 
-  /** Writes the next name, uncompressed, to the start of `scratch` (255 bytes or more). @returns its bytes, `end` or `malformed`. */
+  /**
+   * Writes the next name, uncompressed, to the start of `scratch` (255 bytes or more). @returns its size in bytes,
+   * `end` or `malformed`
+   */
   next(scratch: Uint8Array): number {
     while (this.left > 0) {
       const fixed = skipOwner(this.bytes, this.length, this.at);

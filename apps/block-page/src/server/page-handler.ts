@@ -96,7 +96,7 @@ export class PageHandler {
     const { requestsPerSecond, subscriber, rates, nowSeconds } = this.options;
     if (requestsPerSecond === 0) return true;
     subscriber.identify(client);
-    return rates.admits(subscriber.first, subscriber.second, nowSeconds(), requestsPerSecond);
+    return rates.allows(subscriber.first, subscriber.second, nowSeconds(), requestsPerSecond);
   }
 
   private refuse(response: ServerResponse, refusal: Refusal): void {

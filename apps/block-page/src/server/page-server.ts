@@ -2,7 +2,7 @@ import {
   ClientAddress,
   type ClientConnections,
   type ClientNetworks,
-  ProxyPreface,
+  ProxyHeaderReader,
 } from '@weir/clients';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -120,7 +120,7 @@ export class PageServer {
     }
     if (!this.options.trustedProxies.has(client)) return this.admit(socket, client);
     const deadline = destroyAfter(socket, HEADER_MS);
-    new ProxyPreface({
+    new ProxyHeaderReader({
       socket,
       client,
       nowMs: 0,
@@ -129,7 +129,7 @@ export class PageServer {
         clearTimeout(deadline);
         this.admit(socket, client);
       },
-      onFault: () => {
+      onError: () => {
         this.turnAway(socket, Refusal.unproxied);
       },
     });
@@ -139,10 +139,10 @@ export class PageServer {
     // A proxy has the connections of many visitors.
     if (!this.options.trustedProxies.has(client)) {
       const { connections } = this.options;
-      const entered = connections.enter(client);
+      const entered = connections.acquire(client);
       if (entered === null) return this.turnAway(socket, Refusal.crowded);
       socket.once('close', () => {
-        connections.leave(entered);
+        connections.release(entered);
       });
     }
     this.clients.set(socket, client);

@@ -35,7 +35,7 @@ export class CnameTargets {
 
   /** The targets in their order, in normal form. None when nothing can be found out. */
   async *of(client: ClientAddress, name: string): AsyncGenerator<string> {
-    const share = this.lookups < MOST_LOOKUPS ? this.shares.enter(client) : null;
+    const share = this.lookups < MOST_LOOKUPS ? this.shares.acquire(client) : null;
     if (share === null) return;
     this.lookups++;
     const deadlineMs = performance.now() + PATIENCE_MS;
@@ -49,7 +49,7 @@ export class CnameTargets {
       }
     } finally {
       this.lookups--;
-      this.shares.leave(share);
+      this.shares.release(share);
     }
   }
 

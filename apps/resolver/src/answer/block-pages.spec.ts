@@ -16,7 +16,7 @@ const rdataOf = (pageId: number) => {
 const DEFAULT = ['c0000201c0000202', '20010db8000000000000000000000001'];
 
 describe('BlockPages', () => {
-  it('gives the default page where there is none, or one without addresses of its own', () => {
+  it('returns the default page without a page id, or for a page without addresses of its own', () => {
     expect(rdataOf(-1)).toEqual(DEFAULT);
     expect(rdataOf(9)).toEqual(DEFAULT);
   });

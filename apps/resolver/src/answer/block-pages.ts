@@ -1,6 +1,9 @@
 import { ClientAddress } from '@weir/clients';
 
-/** Addresses that a blocked name is answered with, as rdata one after the other: 4 bytes each and 16 bytes each. Either may be empty. */
+/**
+ * Addresses that a blocked name is answered with, as consecutive rdata: 4 bytes each and 16 bytes each. Either may be
+ * empty.
+ */
 export interface PageAddresses {
   readonly ipv4: Uint8Array;
   readonly ipv6: Uint8Array;
@@ -13,7 +16,8 @@ export class BlockPages {
 
   /**
    * @param defaultAddresses IPv4 and IPv6 addresses of the default page
-   * @param ownAddresses page id → addresses; a family that a page has no address of is empty, not the default's (decisions §8)
+   * @param ownAddresses page id → addresses. A family without an address is empty; it does not fall back to the default
+   * page (decisions §8).
    */
   constructor(
     defaultAddresses: readonly string[],
@@ -23,7 +27,7 @@ export class BlockPages {
     for (const [id, addresses] of ownAddresses) this.pages.set(id, toRdata(addresses));
   }
 
-  /** @param pageId of the profile; −1: none. The default page stands in for a page without addresses of its own. */
+  /** @param pageId of the profile; −1: none. A page without addresses of its own has those of the default page. */
   addressesOf(pageId: number): PageAddresses {
     return this.pages.get(pageId) ?? this.defaultPage;
   }

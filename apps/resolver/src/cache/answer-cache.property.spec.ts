@@ -2,10 +2,10 @@ import { Rcode, writeForwardedAnswer } from '@weir/dns-wire';
 import { decodeMessage } from '@weir/dns-wire/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { a } from '../testing/answers.js';
-import { questionOf, responseTo, soa } from '../testing/questions.js';
 import type { Question } from '../query/question.js';
-import { AnswerCache, Found } from './answer-cache.js';
+import { questionOf, responseTo, soa } from '../query/testing/questions.js';
+import { a } from '../query/testing/records.js';
+import { AnswerCache, CacheResult } from './answer-cache.js';
 
 const DAY = 86_400;
 const out = new Uint8Array(65_535);
@@ -18,7 +18,7 @@ interface Known {
   rcode: number;
 }
 
-/** What the cache should know, in the obvious way and without a bound; it tells states apart, not when to renew. */
+/** A simple, unbounded model of the cache. It knows the states of entries, but not when to refresh. */
 class Oracle {
   private readonly known = new Map<Question, Known>();
   private readonly failedAt = new Map<Question, number>();
@@ -85,7 +85,7 @@ function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
       return;
     }
     if (action === 'servfail') {
-      cache.keep(question, responseTo(question, { flags: 0x8182 }), now);
+      cache.put(question, responseTo(question, { flags: 0x8182 }), now);
       oracle.keep(question, { storedAt: now, ttl: 5, mark, count: 0, rcode: Rcode.servFail });
       return;
     }
@@ -96,7 +96,7 @@ function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
     }));
     const message =
       action === 'answer' ? { answers } : { flags: 0x8183, authorities: [soa(ttl, 50)] };
-    cache.keep(question, responseTo(question, message), now);
+    cache.put(question, responseTo(question, message), now);
     const known =
       action === 'answer'
         ? { ttl, count, rcode: 0 }
@@ -116,10 +116,10 @@ function check(
 ): boolean {
   const found = cache.find(question, now);
   const { state, known } = oracle.find(question, now);
-  const isFresh = found === Found.fresh || found === Found.ageing;
-  const isStale = found === Found.stale || found === Found.failing;
-  // A bounded cache may have lost what it knew, never more than that.
-  if (isBounded && found === Found.nothing) return false;
+  const isFresh = found === CacheResult.fresh || found === CacheResult.expiring;
+  const isStale = found === CacheResult.stale || found === CacheResult.failing;
+  // A bounded cache may have evicted entries; it must not have others.
+  if (isBounded && found === CacheResult.miss) return false;
   if (isBounded && isFresh && cache.read(question.query).rcode === Rcode.servFail) {
     expect(oracle.hasFailed(question, now)).toBe(true);
     return false;
@@ -141,7 +141,7 @@ function check(
 }
 
 describe('AnswerCache', () => {
-  it('agrees with a Map that is never full', () => {
+  it('behaves like an unbounded Map', () => {
     let hits = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 50, maxLength: 200 }), (steps) => {
@@ -154,7 +154,7 @@ describe('AnswerCache', () => {
     expect(hits).toBeGreaterThan(50);
   });
 
-  it('in little memory forgets, but never says what is not so', () => {
+  it('may forget entries when memory is small, but never returns a wrong one', () => {
     const many = fc.array(step, { minLength: 500, maxLength: 1500 });
     let [hits, evictions] = [0, 0];
     fc.assert(
@@ -165,7 +165,7 @@ describe('AnswerCache', () => {
       }),
       { numRuns: 40 },
     );
-    // Some 560 and 390 in 150 runs, never below 480 and 240.
+    // About 560 and 390 in 150 runs, never below 480 and 240.
     expect(hits).toBeGreaterThan(100);
     expect(evictions).toBeGreaterThan(50);
   });

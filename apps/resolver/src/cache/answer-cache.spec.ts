@@ -1,10 +1,10 @@
 import { Ede, Rcode, type Response, writeForwardedAnswer } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, opt, option } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
-import { a, cname, txt } from '../testing/answers.js';
-import { questionOf, responseTo, soa } from '../testing/questions.js';
 import type { Question } from '../query/question.js';
-import { AnswerCache, Found } from './answer-cache.js';
+import { questionOf, responseTo, soa } from '../query/testing/questions.js';
+import { a, cname, txt } from '../query/testing/records.js';
+import { AnswerCache, CacheResult } from './answer-cache.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;
@@ -20,12 +20,12 @@ function toClient({ bytes, query }: Question, response: Response): DecodedMessag
 
 function cacheWith(question: Question, message: Parameters<typeof responseTo>[1], at = 0) {
   const cache = new AnswerCache(1 << 20);
-  cache.keep(question, responseTo(question, message), at);
+  cache.put(question, responseTo(question, message), at);
   return cache;
 }
 
-describe('a kept answer', () => {
-  it('is that of the upstream, TTLs counted down, in the asker’s case, not authoritative', () => {
+describe('a cached answer', () => {
+  it('is the upstream answer with lower TTLs, in the case of the query, not authoritative', () => {
     const message = {
       flags: 0x85a0,
       answers: [cname('edge.example.net', 300), a('192.0.2.1', 100)],
@@ -34,7 +34,7 @@ describe('a kept answer', () => {
     };
     const cache = cacheWith(www, message, 1000);
     const asked = questionOf('WWW.eXample.com', 1, { udpBytes: 1232, flags: 0x0120 });
-    expect(cache.find(asked, 1040)).toBe(Found.fresh);
+    expect(cache.find(asked, 1040)).toBe(CacheResult.fresh);
     const answer = toClient(asked, cache.read(asked.query));
     expect(answer).toMatchObject({
       flags: 0x81a0,
@@ -48,13 +48,13 @@ describe('a kept answer', () => {
       trailing: 0,
     });
     expect(answer.additionals[0]).toMatchObject({ type: 1, ttl: 160 });
-    expect(cache.find(asked, 1099)).toBe(Found.fresh);
+    expect(cache.find(asked, 1099)).toBe(CacheResult.fresh);
     expect(toClient(asked, cache.read(asked.query)).answers[1].ttl).toBe(1);
-    expect(cache.find(asked, 1100)).toBe(Found.stale);
+    expect(cache.find(asked, 1100)).toBe(CacheResult.stale);
     expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
   });
 
-  it('serves its own type, DO and CD only', () => {
+  it('is used only for the same type, DO and CD', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const others = [
       questionOf('www.example.com', 28),
@@ -64,22 +64,22 @@ describe('a kept answer', () => {
       questionOf('example.com'),
       questionOf('.'),
     ];
-    for (const question of others) expect(cache.find(question, 1)).toBe(Found.nothing);
-    expect(cache.find(questionOf('www.example.com'), 1)).toBe(Found.fresh);
+    for (const question of others) expect(cache.find(question, 1)).toBe(CacheResult.miss);
+    expect(cache.find(questionOf('www.example.com'), 1)).toBe(CacheResult.fresh);
   });
 
-  it('is not given for another name with the same hash', () => {
+  it('is not used for another name with the same hash', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
-    const { nameLow, nameHigh } = www;
-    const forged = { ...questionOf('www.example.net'), nameLow, nameHigh };
-    expect(cache.find(forged, 1)).toBe(Found.nothing);
-    cache.keep(forged, responseTo(forged, { answers: [a('192.0.2.2')] }), 1);
+    const { nameHashLow, nameHashHigh } = www;
+    const forged = { ...questionOf('www.example.net'), nameHashLow, nameHashHigh };
+    expect(cache.find(forged, 1)).toBe(CacheResult.miss);
+    cache.put(forged, responseTo(forged, { answers: [a('192.0.2.2')] }), 1);
     expect(cache.entries).toBe(2);
     for (const [question, last] of [
       [www, 1],
       [forged, 2],
     ] as const) {
-      expect(cache.find(question, 2)).toBe(Found.fresh);
+      expect(cache.find(question, 2)).toBe(CacheResult.fresh);
       expect(toClient(question, cache.read(question.query)).answers[0].rdata[3]).toBe(last);
     }
   });
@@ -92,81 +92,81 @@ describe('a kept answer', () => {
       [6, [a('192.0.2.8', 30)]],
       [7, many],
     ] as const) {
-      cache.keep(www, responseTo(www, { answers }), at);
-      expect(cache.find(www, at)).toBe(Found.fresh);
+      cache.put(www, responseTo(www, { answers }), at);
+      expect(cache.find(www, at)).toBe(CacheResult.fresh);
       expect(toClient(www, cache.read(www.query)).answers).toHaveLength(answers.length);
       expect(cache.entries).toBe(1);
     }
   });
 
-  it('goes when the truth is one that may not be kept', () => {
+  it('is removed when the new answer is not cacheable', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
-    cache.keep(www, responseTo(www, { answers: [a('192.0.2.2', 0)] }), 1);
-    expect(cache.find(www, 1)).toBe(Found.nothing);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 0)] }), 1);
+    expect(cache.find(www, 1)).toBe(CacheResult.miss);
     expect(cache.entries).toBe(0);
   });
 
-  it('is not kept when it is very large, and takes the older one with it', () => {
+  it('is not stored when it is very large, and the older answer is removed', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const answers = Array.from({ length: 250 }, () => txt('x'.repeat(80)));
-    cache.keep(www, responseTo(www, { answers }), 1);
-    expect(cache.find(www, 1)).toBe(Found.nothing);
+    cache.put(www, responseTo(www, { answers }), 1);
+    expect(cache.find(www, 1)).toBe(CacheResult.miss);
   });
 });
 
 describe('a negative answer', () => {
   it.each([0x8183, 0x8180])(
-    '(flags %i) is kept for the SOA minimum, and its SOA says so',
+    '(flags %i) is cached for the SOA minimum, and its SOA record has that TTL',
     (flags) => {
       const cache = cacheWith(www, { flags, authorities: [soa(600, 60)] });
-      expect(cache.find(www, 59)).toBe(Found.fresh);
+      expect(cache.find(www, 59)).toBe(CacheResult.fresh);
       expect(toClient(www, cache.read(www.query))).toMatchObject({
         rcode: flags & 15,
         authorities: [{ ttl: 1 }],
       });
-      expect(cache.find(www, 60)).toBe(Found.stale);
+      expect(cache.find(www, 60)).toBe(CacheResult.stale);
     },
   );
 
-  it('is not kept without SOA', () => {
-    expect(cacheWith(www, { flags: 0x8183 }).find(www, 0)).toBe(Found.nothing);
+  it('is not cached without an SOA record', () => {
+    expect(cacheWith(www, { flags: 0x8183 }).find(www, 0)).toBe(CacheResult.miss);
   });
 });
 
 describe('a failure', () => {
-  it('of upstream is given for five seconds, with EDE 13 if it has none of its own', () => {
+  it('of an upstream is cached for five seconds, with EDE 13 unless it has its own', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
-    expect(cache.find(www, 4)).toBe(Found.fresh);
+    expect(cache.find(www, 4)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({
       rcode: 2,
       ede: [13],
       answers: [],
     });
-    expect(cache.find(www, 5)).toBe(Found.nothing);
+    expect(cache.find(www, 5)).toBe(CacheResult.miss);
     expect(cache.findStale(www, 5)).toBe(false);
     const own = cacheWith(www, { flags: 0x8185, additionals: [opt(1232, 0, option(15, [0, 6]))] });
     own.find(www, 0);
     expect(toClient(www, own.read(www.query))).toMatchObject({ rcode: 5, ede: [6] });
   });
 
-  it('never shadows an answer, fresh or stale', () => {
+  it('never replaces a fresh or stale answer', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 10)] });
-    cache.keep(www, responseTo(www, { flags: 0x8182 }), 5);
-    expect(cache.find(www, 5)).toBe(Found.fresh);
+    cache.put(www, responseTo(www, { flags: 0x8182 }), 5);
+    expect(cache.find(www, 5)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, answers: [{ ttl: 5 }] });
-    cache.keepFailure(www, Rcode.servFail, Ede.none, 20);
-    expect(cache.find(www, 24)).toBe(Found.failing);
-    expect(cache.find(www, 25)).toBe(Found.stale);
+    cache.putFailure(www, Rcode.servFail, Ede.none, 20);
+    expect(cache.find(www, 24)).toBe(CacheResult.failing);
+    expect(cache.find(www, 25)).toBe(CacheResult.stale);
     expect(cache.entries).toBe(1);
   });
 
-  it('is forgotten for an answer, which also takes the place of one that is past use', () => {
+  it('is replaced by an answer, and replaces an answer that is too old to use', () => {
     const cache = cacheWith(www, { flags: 0x8182 });
-    cache.keep(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1);
-    expect(cache.find(www, 1)).toBe(Found.fresh);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.1', 10)] }), 1);
+    expect(cache.find(www, 1)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 0, ede: [] });
-    cache.keepFailure(www, Rcode.servFail, 22, 11 + DAY);
-    expect(cache.find(www, 11 + DAY)).toBe(Found.fresh);
+    cache.putFailure(www, Rcode.servFail, 22, 11 + DAY);
+    expect(cache.find(www, 11 + DAY)).toBe(CacheResult.fresh);
     expect(toClient(www, cache.read(www.query))).toMatchObject({ rcode: 2, ede: [22] });
   });
 });
@@ -175,7 +175,7 @@ describe('an expired answer', () => {
   it.each([
     ['an answer', { answers: [a('192.0.2.1', 10)] }, 3],
     ['NXDOMAIN', { flags: 0x8183, authorities: [soa(10, 10)] }, 19],
-  ])('%s is stale for a day: TTL 30 and an EDE (RFC 8767)', (_, message, ede) => {
+  ])('%s is served stale for a day with TTL 30 and an EDE (RFC 8767)', (_, message, ede) => {
     const cache = cacheWith(www, message);
     expect(cache.findStale(www, 10 + DAY - 1)).toBe(true);
     const answer = toClient(www, cache.readStale(www.query));
@@ -183,42 +183,42 @@ describe('an expired answer', () => {
     expect([...answer.answers, ...answer.authorities].map(({ ttl }) => ttl)).toEqual([30]);
     expect(cache.counters.stale).toBe(1);
     expect(cache.findStale(www, 10 + DAY)).toBe(false);
-    expect(cache.find(www, 10 + DAY)).toBe(Found.nothing);
+    expect(cache.find(www, 10 + DAY)).toBe(CacheResult.miss);
   });
 });
 
-describe('an answer near its end', () => {
+describe('an answer that expires soon', () => {
   const hits = (cache: AnswerCache, count: number) => {
     for (let i = 0; i < count; i++) cache.find(www, 1);
   };
 
-  it('is to be renewed in its last tenth if it was hit twice before, once', () => {
+  it('is refreshed once in the last tenth of its lifetime if it was hit twice before', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
     hits(cache, 2);
-    expect(cache.find(www, 89)).toBe(Found.fresh);
-    expect(cache.find(www, 90)).toBe(Found.ageing);
-    cache.renewing();
-    expect(cache.find(www, 91)).toBe(Found.fresh);
+    expect(cache.find(www, 89)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 90)).toBe(CacheResult.expiring);
+    cache.markRefreshing();
+    expect(cache.find(www, 91)).toBe(CacheResult.fresh);
     expect(cache.counters.prefetches).toBe(1);
-    cache.keep(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92);
-    expect(cache.find(www, 185)).toBe(Found.fresh);
-    expect(cache.find(www, 186)).toBe(Found.fresh);
-    expect(cache.find(www, 187)).toBe(Found.ageing);
+    cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92);
+    expect(cache.find(www, 185)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 186)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 187)).toBe(CacheResult.expiring);
   });
 
-  it('is left to expire if it was hit less', () => {
+  it('is not refreshed if it was hit less often', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
     hits(cache, 1);
-    expect(cache.find(www, 95)).toBe(Found.fresh);
+    expect(cache.find(www, 95)).toBe(CacheResult.fresh);
   });
 
-  it('is to be renewed again some seconds after that has failed', () => {
+  it('is refreshed again some seconds after a refresh has failed', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 1000)] });
     hits(cache, 2);
-    expect(cache.find(www, 900)).toBe(Found.ageing);
-    cache.renewing();
-    cache.keepFailure(www, Rcode.servFail, Ede.none, 903);
-    expect(cache.find(www, 907)).toBe(Found.fresh);
-    expect(cache.find(www, 908)).toBe(Found.ageing);
+    expect(cache.find(www, 900)).toBe(CacheResult.expiring);
+    cache.markRefreshing();
+    cache.putFailure(www, Rcode.servFail, Ede.none, 903);
+    expect(cache.find(www, 907)).toBe(CacheResult.fresh);
+    expect(cache.find(www, 908)).toBe(CacheResult.expiring);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { a } from '../testing/answers.js';
-import { questionOf, responseTo } from '../testing/questions.js';
 import type { Question } from '../query/question.js';
-import { AnswerCache, Found } from './answer-cache.js';
-import { KeyIndex } from './key-index.js';
+import { questionOf, responseTo } from '../query/testing/questions.js';
+import { a } from '../query/testing/records.js';
+import { AnswerCache, CacheResult } from './answer-cache.js';
+import { HashIndex } from './hash-index.js';
 
 const SIZE = 256 * 1024;
 
 function keep(cache: AnswerCache, question: Question, ttl = 3600): void {
-  cache.keep(question, responseTo(question, { answers: [a('192.0.2.1', ttl)] }), 0);
+  cache.put(question, responseTo(question, { answers: [a('192.0.2.1', ttl)] }), 0);
 }
 
-/** Asks as a client does: what is not there is fetched. @returns whether it was there. */
+/** Looks a name up and stores it when it is missing. @returns whether it was a hit */
 function ask(cache: AnswerCache, question: Question): boolean {
-  const isHit = cache.find(question, 0) !== Found.nothing;
+  const isHit = cache.find(question, 0) !== CacheResult.miss;
   if (!isHit) keep(cache, question);
   return isHit;
 }
@@ -22,7 +22,7 @@ const named = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => questionOf(`${prefix}${i}.example.com`));
 
 describe('a full cache', () => {
-  it('keeps what is asked often through a scan of names that are asked once', () => {
+  it('keeps popular names during a scan of names that are asked once', () => {
     const cache = new AnswerCache(SIZE);
     const popular = named('popular', 200);
     for (let round = 0; round < 4; round++) for (const question of popular) ask(cache, question);
@@ -33,11 +33,11 @@ describe('a full cache', () => {
       if (i % 20 === 0) hits += ask(cache, popular[(i / 20) % popular.length]) ? 1 : 0;
     });
     expect(cache.evictions).toBeGreaterThan(10_000);
-    // 1000 were asked meanwhile. A least-recently-used cache of this size forgets each of them before it is asked again.
+    // 1000 other names were asked meanwhile. An LRU cache of this size would evict each of them before its next query.
     expect(hits).toBeGreaterThan(950);
   });
 
-  it('takes what comes again soon after it was dropped among what stays', () => {
+  it('puts an entry that returns soon after its eviction into the main ring', () => {
     const cache = new AnswerCache(SIZE);
     const again = named('again', 20);
     const askAll = (questions: Question[]) =>
@@ -47,11 +47,11 @@ describe('a full cache', () => {
     expect(askAll(named('scan', 400))).toBe(0);
     expect(askAll(again)).toBe(0);
     expect(askAll(named('more', 800))).toBe(0);
-    // A newer ghost may have taken the place of some.
+    // A newer ghost may have overwritten some.
     expect(askAll(again)).toBeGreaterThan(14);
   });
 
-  it('follows a change of what is popular', () => {
+  it('adapts when other names become popular', () => {
     const cache = new AnswerCache(SIZE);
     for (const prefix of ['old', 'new']) {
       const questions = named(prefix, 1_000);
@@ -62,40 +62,40 @@ describe('a full cache', () => {
     expect(hits).toBeGreaterThan(900);
   });
 
-  it('stays within its memory, whatever the sizes', () => {
+  it('stays within its memory for all entry sizes', () => {
     const cache = new AnswerCache(SIZE);
     for (let i = 0; i < 5_000; i++) {
       const question = questionOf(`n${i}.example.com`);
       const answers = Array.from({ length: (i * 7919) % 60 }, () => a('192.0.2.1'));
-      cache.keep(question, responseTo(question, { answers }), 0);
+      cache.put(question, responseTo(question, { answers }), 0);
     }
     expect(cache.usedBytes).toBeLessThanOrEqual(SIZE);
     expect(cache.usedBytes).toBeGreaterThan(SIZE * 0.9);
     expect(cache.entries).toBeGreaterThan(200);
   });
 
-  it('has room in its index when all entries are as small as can be', () => {
+  it('has enough index slots when all entries have the minimum size', () => {
     const cache = new AnswerCache(SIZE);
     for (let i = 0; i < 9_000; i++) {
       const question = questionOf(`${i}`);
-      cache.keep(question, responseTo(question, { flags: 0x8182 }), 0);
+      cache.put(question, responseTo(question, { flags: 0x8182 }), 0);
     }
-    // 4096 slots, three quarters of them.
+    // Three quarters of 4096 slots.
     expect(cache.entries).toBeLessThanOrEqual(3072);
-    expect(cache.find(questionOf('8999'), 0)).toBe(Found.fresh);
+    expect(cache.find(questionOf('8999'), 0)).toBe(CacheResult.fresh);
   });
 });
 
-describe('a flood of one name', () => {
-  it('falls on different places of the index', () => {
-    // All types with DO and CD of one name: their tags share the hash, which nobody outside knows.
+describe('a flood of queries for one name', () => {
+  it('is spread over the index', () => {
+    // All types of one name, with DO and CD: their tags come from the same hash, which clients do not know.
     const cache = new AnswerCache(16 << 20);
     for (let qtype = 1000; qtype < 9000; qtype++) keep(cache, questionOf('www.example.com', qtype));
     const startMs = performance.now();
     for (let qtype = 1000; qtype < 9000; qtype++) {
-      expect(cache.find(questionOf('www.example.com', qtype), 0)).toBe(Found.nothing);
+      expect(cache.find(questionOf('www.example.com', qtype), 0)).toBe(CacheResult.miss);
     }
     expect(performance.now() - startMs).toBeLessThan(5_000);
-    expect(new KeyIndex(16).first(0)).toBe(-1);
+    expect(new HashIndex(16).first(0)).toBe(-1);
   });
 });

@@ -14,7 +14,9 @@ import { Head, Use } from './entry.js';
 
 const HEADER_WORDS = HEADER_BYTES / 4;
 
-/** Writes responses into entries of a store, whose room and first words are there already, and reads them back. Seconds are of the cache's clock. */
+/**
+ * Writes responses into allocated entries of a store, and reads them back. Seconds are those of the clock of the cache.
+ */
 export class EntryCodec {
   private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
   private readonly messageBytes = new Uint8Array(this.message.buffer);
@@ -24,14 +26,17 @@ export class EntryCodec {
     this.response.bytes = this.messageBytes;
   }
 
-  /** @param lifeSeconds how long the answer is fresh, @param leastTtlSeconds, highestTtlSeconds bounds on the TTLs, the first no more than `lifeSeconds` */
+  /**
+   * @param lifeSeconds how long the answer is fresh
+   * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of the records; the first is at most `lifeSeconds`
+   */
   write(
     at: number,
     response: Response,
     nowSeconds: number,
     lifeSeconds: number,
-    leastTtlSeconds: number,
-    highestTtlSeconds: number,
+    minTtlSeconds: number,
+    maxTtlSeconds: number,
   ): void {
     const { words, bytes } = this.store;
     const { ttlOffsets, ttlCount, recordsEnd } = response;
@@ -47,12 +52,16 @@ export class EntryCodec {
     for (let i = 0; i < ttlCount; i++) {
       const ttlAt = ttlOffsets[i];
       writeUint16(bytes, offsetsAt + i * 2, ttlAt);
-      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), leastTtlSeconds);
-      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, highestTtlSeconds));
+      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), minTtlSeconds);
+      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, maxTtlSeconds));
     }
   }
 
-  /** A response without records. @param message begins with header and question, @param rcode below 16 */
+  /**
+   * Writes a response without records.
+   * @param message begins with header and question
+   * @param rcode below 16
+   */
   writeFailure(
     at: number,
     message: Uint8Array,
@@ -72,7 +81,7 @@ export class EntryCodec {
     this.copyIn(at, message, questionEnd);
   }
 
-  /** The response with its TTLs counted down by its age. Good until the next read. */
+  /** The response, its TTLs reduced by its age. Valid until the next read. */
   read(at: number, query: Query, nowSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
@@ -84,7 +93,7 @@ export class EntryCodec {
     return response;
   }
 
-  /** The response with one TTL for all its records. Good until the next read. */
+  /** The response, with one TTL for all records. Valid until the next read. */
   readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
@@ -101,14 +110,14 @@ export class EntryCodec {
     words[at + Head.retryAt] = 0;
   }
 
-  /** Copies a message from behind its header. */
+  /** Copies a message without its header. */
   private copyIn(at: number, from: Uint8Array, end: number): void {
     const { bytes } = this.store;
     const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
     for (let i = HEADER_BYTES; i < end; i++) bytes[messageAt + i] = from[i];
   }
 
-  /** Fills the response with the entry, its TTLs as they were stored. */
+  /** Fills the response from the entry, with the TTLs as they were stored. */
   private load(at: number, query: Query): void {
     const { response, message } = this;
     const { words, bytes } = this.store;

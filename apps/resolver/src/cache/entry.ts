@@ -1,28 +1,28 @@
 /*
- * An entry of the cache: words of an `Int32Array` at an offset, the head, then the offsets of the TTLs (16 bits each, filled up to a
- * whole word), then the message from behind its header to its last record (filled up). The message begins with the question, so an
- * entry's name stands at the start of it.
+ * A cache entry is a run of words in an `Int32Array`: the head, then the offsets of the TTLs (16 bits each, padded to
+ * a whole word), then the message without its header, up to its last record (padded). The message begins with the
+ * question, so it begins with the name of the entry.
  */
 
-/** Words of the head, as offsets from the entry's. */
+/** Words of the head, as offsets from the start of the entry. */
 export const Head = {
-  /** Size of the record in words, see `RingLog`; may be more than the entry needs. */
+  /** Size of the record in words, see `RingBuffer`. It may be more than the entry needs. */
   size: 0,
   /** Hash of the qname, low and high 32 bits. */
   low: 1,
   high: 2,
   /** See `questionKey`. */
   key: 3,
-  /** Seconds of the cache's clock. */
+  /** Times are seconds on the clock of the cache. */
   storedAt: 4,
   expiresAt: 5,
-  /** While it is before this, the last attempt to renew the entry has just failed. */
+  /** Before this time the entry is not refreshed again: the last attempt has just failed. */
   retryAt: 6,
-  /** Records end at this byte of the message in the upper 16 bits, number of TTLs in the lower. */
+  /** Upper 16 bits: offset in the message after the last record. Lower 16 bits: number of TTLs. */
   sizes: 7,
-  /** Records of the answer section in the upper 16 bits, of the authority section in the lower. */
+  /** Upper 16 bits: records in the answer section. Lower 16 bits: records in the authority section. */
   counts: 8,
-  /** Records of the additional section in the upper 16 bits, flags of the header in the lower. */
+  /** Upper 16 bits: records in the additional section. Lower 16 bits: flags of the header. */
   flags: 9,
   /** INFO-CODE or `Ede.none`. */
   ede: 10,
@@ -31,25 +31,29 @@ export const Head = {
   words: 12,
 } as const;
 
-/** The word that says how an entry was used. */
+/** Bits of the word `Head.use`. */
 export const Use = {
-  /** Two bits: hits not yet paid for by having been spared (S3-FIFO's frequency). */
-  spared: 0b11,
-  /** Two bits: hits since it was stored, 3 standing for more. */
+  /** Two bits: the frequency of S3-FIFO. A hit adds one, a reinsertion takes one away. */
+  frequency: 0b11,
+  /** Two bits: hits since it was stored; 3 means three or more. */
   hits: 0b1100,
   oneHit: 0b100,
-  /** It is being renewed. */
-  renewing: 0b1_0000,
-  /** The entry is a failure of upstream, not an answer. */
+  /** It is being refreshed. */
+  refreshing: 0b1_0000,
+  /** The entry is an upstream failure, not an answer. */
   failure: 0b10_0000,
 } as const;
 
-/** Words for so many TTLs. */
+/** Number of words for that many TTL offsets. */
 export function ttlWords(ttlCount: number): number {
   return (ttlCount + 1) >> 1;
 }
 
-/** Words of an entry. @param recordsEnd offset in the message after its last record, @param headerBytes those that are left out */
+/**
+ * Size of an entry in words.
+ * @param recordsEnd offset in the message after its last record
+ * @param headerBytes size of the header, which is not stored
+ */
 export function entryWords(recordsEnd: number, headerBytes: number, ttlCount: number): number {
   return Head.words + ttlWords(ttlCount) + ((recordsEnd - headerBytes + 3) >> 2);
 }

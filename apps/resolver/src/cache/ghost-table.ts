@@ -1,27 +1,28 @@
 /**
- * Remembers tags of entries that were dropped lately, about as many as it has places: a tag has one place, and a newer one takes it.
+ * The ghost queue of S3-FIFO: tags of recently evicted entries. Each tag maps to one slot; a newer tag overwrites an
+ * older one.
  */
 export class GhostTable {
   private readonly tags: Int32Array;
 
-  /** @param places a power of two */
-  constructor(places: number) {
-    this.tags = new Int32Array(places);
+  /** @param slotCount a power of two */
+  constructor(slotCount: number) {
+    this.tags = new Int32Array(slotCount);
   }
 
   add(tag: number): void {
-    this.tags[this.placeOf(tag)] = tag;
+    this.tags[this.slotOf(tag)] = tag;
   }
 
-  /** Whether the tag is remembered; it is not any more after that. */
-  take(tag: number): boolean {
-    const place = this.placeOf(tag);
-    if (this.tags[place] !== tag || tag === 0) return false;
-    this.tags[place] = 0;
+  /** Whether the tag is there. It is removed. */
+  remove(tag: number): boolean {
+    const slot = this.slotOf(tag);
+    if (this.tags[slot] !== tag || tag === 0) return false;
+    this.tags[slot] = 0;
     return true;
   }
 
-  private placeOf(tag: number): number {
+  private slotOf(tag: number): number {
     return tag & (this.tags.length - 1);
   }
 }

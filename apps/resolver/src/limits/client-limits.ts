@@ -2,53 +2,56 @@ import { RateTable, type SubscriberKey } from '@weir/clients';
 import type { Client } from '@weir/policy';
 
 const SLOTS = 65_536;
-/** Of the errors over the limit, one in so many. */
-const HINT_EVERY = 2;
+/**
+ * Of this many errors over the limit one is replaced by a hint: the "slip" of response rate limiting (RRL) in BIND and
+ * NSD.
+ */
+const SLIP = 2;
 
 export interface ClientLimitsOptions {
-  /** Queries that one subscriber gets answered in a second; 0: any number. */
+  /** Queries per second that one subscriber gets answers to. 0: no limit. */
   readonly queriesPerSecond: number;
-  /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) that one subscriber gets over UDP in a second; 0: any number. */
+  /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) per second that one subscriber gets over UDP. 0: no limit. */
   readonly errorsPerSecond: number;
-  /** Who is one subscriber. */
+  /** Identifies the subscriber of a client. */
   readonly subscriber: SubscriberKey;
-  /** Clock in whole seconds; it never goes back. */
+  /** Monotonic clock in whole seconds. */
   readonly nowSeconds: () => number;
 }
 
-/** What one subscriber may do in a second. Allocates nothing. */
+/** Rate limits for each subscriber. Allocates nothing. */
 export class ClientLimits {
   private readonly queries = new RateTable(SLOTS);
   private readonly errors = new RateTable(SLOTS);
 
-  /** How often `mayHint` said so. */
-  hints = 0;
-  private untilHint = HINT_EVERY;
+  /** How often `allowsSlip` returned true. */
+  slips = 0;
+  private untilSlip = SLIP;
 
   constructor(private readonly options: ClientLimitsOptions) {}
 
-  /** Counts a query. @returns whether it is one too many. */
-  isOverQueries(client: Client): boolean {
-    return this.isOver(this.queries, client, this.options.queriesPerSecond);
+  /** Counts a query. @returns whether it is over the limit */
+  exceedsQueryRate(client: Client): boolean {
+    return this.exceeds(this.queries, client, this.options.queriesPerSecond);
   }
 
-  /** Counts an error that is about to be sent. @returns whether it is one too many. */
-  isOverErrors(client: Client): boolean {
-    return this.isOver(this.errors, client, this.options.errorsPerSecond);
+  /** Counts an error that is about to be sent. @returns whether it is over the limit */
+  exceedsErrorRate(client: Client): boolean {
+    return this.exceeds(this.errors, client, this.options.errorsPerSecond);
   }
 
-  /** Whether an error that is one too many is to be answered with a hint how to get it; counts those that are. */
-  mayHint(): boolean {
-    if (--this.untilHint > 0) return false;
-    this.untilHint = HINT_EVERY;
-    this.hints++;
+  /** Whether to answer an error over the limit with a hint. Counts the hints. */
+  allowsSlip(): boolean {
+    if (--this.untilSlip > 0) return false;
+    this.untilSlip = SLIP;
+    this.slips++;
     return true;
   }
 
-  private isOver(table: RateTable, client: Client, most: number): boolean {
-    if (most === 0) return false;
+  private exceeds(table: RateTable, client: Client, limit: number): boolean {
+    if (limit === 0) return false;
     const { subscriber, nowSeconds } = this.options;
     subscriber.identify(client);
-    return !table.admits(subscriber.first, subscriber.second, nowSeconds() + 1, most);
+    return !table.allows(subscriber.first, subscriber.second, nowSeconds() + 1, limit);
   }
 }

@@ -18,8 +18,8 @@ function exchange(secrets: string[], seconds: number, address: string, cookie: s
   expect(parseQuery(packet, packet.length, query)).toBe(0);
   const client = new ClientAddress();
   client.set(address, 53);
-  new ServerCookies(secrets.map(parseHashKey), () => seconds * 1000 + 999).exchange(query, client);
-  expect(query.answersCookie).toBe(true);
+  new ServerCookies(secrets.map(parseHashKey), () => seconds * 1000 + 999).process(query, client);
+  expect(query.hasAnswerCookie).toBe(true);
   return { answer: hexOf(query.cookie.slice(0, 24)), isValid: query.hasValidCookie };
 }
 
@@ -40,7 +40,7 @@ describe('ServerCookies', () => {
     });
   });
 
-  it('takes reserved bytes into the hash, and gives out none (A.3)', () => {
+  it('hashes reserved bytes, but issues none (A.3)', () => {
     const cookie = 'fc93fc62807ddb8601abcdef5cf78f71a314227b6679ebf5';
     expect(exchange([SECRET], 1_559_727_985, '203.0.113.203', cookie).isValid).toBe(true);
     expect(exchange([SECRET], 1_559_734_700, '203.0.113.203', cookie)).toEqual({
@@ -49,7 +49,7 @@ describe('ServerCookies', () => {
     });
   });
 
-  it('believes a secret that is being replaced, and signs with the new one (A.4)', () => {
+  it('accepts the old secret during a change, and signs with the new one (A.4)', () => {
     const cookie = '22681ab97d52c298010000005cf7c57926556bd0934c72f8';
     expect(exchange([NEW, OLD], 1_559_741_961, IPV6, cookie)).toEqual({
       answer: '22681ab97d52c298010000005cf7c609a6bb79d16625507a',
@@ -61,7 +61,7 @@ describe('ServerCookies', () => {
   const COOKIE = '2464c4abcf10c957010000005cf79f111f8130c3eee29480';
   const GIVEN = 1_559_731_985;
 
-  it('gives one back as it is for half an hour, believes it for an hour, and five minutes ahead of time', () => {
+  it('keeps a cookie for half an hour, accepts it for an hour, and up to five minutes in the future', () => {
     const at = (seconds: number) => exchange([SECRET], GIVEN + seconds, IPV4, COOKIE);
     for (const age of [0, 1800, -300]) expect(at(age)).toEqual({ answer: COOKIE, isValid: true });
     for (const age of [1801, 3600]) {
@@ -71,7 +71,7 @@ describe('ServerCookies', () => {
     for (const age of [3601, -301]) expect(at(age).isValid).toBe(false);
   });
 
-  it('believes it of nobody else: no other address, client cookie, version or length', () => {
+  it('rejects it with another address, client cookie, version or length', () => {
     expect(exchange([SECRET], GIVEN, '198.51.100.101', COOKIE).isValid).toBe(false);
     for (let i = 0; i < 24; i++) {
       const cookie = bytesOf(COOKIE);

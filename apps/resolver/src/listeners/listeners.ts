@@ -5,12 +5,12 @@ import {
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { explainListenError, StartError } from '@weir/ops';
+import { type CidrSet, explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ResolverConfiguration } from '../configuration.js';
-import { type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
+import { Transport } from '../query/transport.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { StreamListener } from './stream-listener.js';
@@ -18,70 +18,78 @@ import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
 import { UdpListener } from './udp-listener.js';
 
-/** The part of the configuration that listening needs. */
-export type ListenersConfiguration = Pick<
-  ResolverConfiguration,
-  | 'CLIENT_TCP_CONNECTIONS'
-  | 'DNS_HOST'
-  | 'DNS_HTTPS_PORT'
-  | 'DNS_PORT'
-  | 'DNS_PROXY_PROTOCOL_FROM'
-  | 'DNS_TLS_CERT'
-  | 'DNS_TLS_KEY'
-  | 'DNS_TLS_PORT'
->;
+/** The part of the configuration that listening needs, under the names of the variables. */
+export interface ListenersConfiguration {
+  readonly CLIENT_TCP_CONNECTIONS: number;
+  readonly DNS_HOST: string;
+  readonly DNS_HTTPS_PORT: number | undefined;
+  readonly DNS_PORT: number;
+  readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
+  readonly DNS_TLS_CERT: string | undefined;
+  readonly DNS_TLS_KEY: string | undefined;
+  readonly DNS_TLS_PORT: number | undefined;
+}
 
 export interface ListenersOptions {
   readonly configuration: ListenersConfiguration;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
-  /** Clock of idle connections, in milliseconds; it never goes back. */
+  /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: TlsLog;
-  /** Told of errors of listening sockets; they go on. */
-  readonly onFault: (error: Error) => void;
+  /** Called with errors of listening sockets; the sockets go on. */
+  readonly onError: (error: Error) => void;
 }
 
-/** Where it is listened. */
-export interface Bound extends AddressInfo {
+/** The addresses on which queries are answered. */
+export interface BoundAddresses extends AddressInfo {
   readonly tlsPort?: number;
   readonly httpsPort?: number;
 }
 
 type Connect = (socket: Socket, client: ClientAddress) => Connection;
 
-/** A stream listener beside the one for TCP: the variable of its port, and what is spoken. */
+/** A stream listener for TLS or HTTPS, and the variable of its port. */
 interface SecureListener {
   readonly variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT';
   readonly port: number;
   readonly listener: StreamListener;
 }
 
-/** All transports, wired to one query path: they give it the same bytes, and differ in framing, size and the way back. */
+/**
+ * All transports in front of one query path. They hand over the same bytes; they differ in framing, size limits and the
+ * way back.
+ */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly balancers: ClientNetworks;
+  private readonly loadBalancers: ClientNetworks;
   private readonly connections: ClientConnections;
   private readonly udp: UdpListener;
   private readonly tcp: StreamListener;
   private readonly identity: TlsIdentity | null;
   private readonly secure: readonly SecureListener[];
 
-  /** @throws StartError when TLS is asked for and its files are not usable. */
+  /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, handler, counters, subscriber, onFault } = options;
-    const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: most } = configuration;
-    this.balancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
-    this.connections = new ClientConnections(most, subscriber);
-    this.udp = new UdpListener({ host, handler, counters, balancers: this.balancers, onFault });
+    const { configuration, handler, counters, subscriber, onError } = options;
+    const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
+    this.loadBalancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
+    this.connections = new ClientConnections(maxConnections, subscriber);
+    this.udp = new UdpListener({
+      host,
+      handler,
+      counters,
+      loadBalancers: this.loadBalancers,
+      onError,
+    });
     this.tcp = this.streams((socket, client) => this.messages(socket, client, Transport.tcp));
     this.identity = openIdentity(options);
     this.secure = this.identity === null ? [] : this.secureListeners(this.identity);
   }
 
-  /** With port 0 TCP takes a free one and UDP the same. @throws StartError when a port is taken. */
-  async start(): Promise<Bound> {
+  /** Port 0: TCP takes a free port, and UDP the same one. @throws StartError when a port is taken */
+  async start(): Promise<BoundAddresses> {
     try {
       const bound = await this.startPlain();
       const [tlsPort, httpsPort] = [
@@ -100,7 +108,7 @@ export class Listeners {
     }
   }
 
-  /** Takes no more queries; answers still go out. */
+  /** Accepts no more queries; answers still go out. */
   drain(): void {
     this.udp.drain();
     for (const listener of this.streamListeners()) listener.drain();
@@ -130,7 +138,7 @@ export class Listeners {
           await this.udp.start(bound.port);
           return bound;
         } catch (error) {
-          // A port that TCP was given may be taken for UDP: then the next one.
+          // The port that TCP was given may be taken for UDP. Then try another one.
           if (port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
           await new Promise((resolve) => this.tcp.close(resolve));
         }
@@ -155,7 +163,7 @@ export class Listeners {
     const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = this.options.configuration;
     const list: SecureListener[] = [];
     if (tlsPort !== undefined) {
-      // RFC 7858 §3.1; the name for ALPN is that of its registration.
+      // RFC 7858 §3.1. `dot` is the registered ALPN name.
       const connect: Connect = (socket, client) =>
         this.messages(identity.accept(socket, ['dot']), client, Transport.tls);
       list.push({ variable: 'DNS_TLS_PORT', port: tlsPort, listener: this.streams(connect) });
@@ -169,10 +177,18 @@ export class Listeners {
   }
 
   private streams(connect: Connect): StreamListener {
-    const { balancers, connections } = this;
-    const { counters, nowMs, onFault, configuration } = this.options;
+    const { loadBalancers, connections } = this;
+    const { counters, nowMs, onError, configuration } = this.options;
     const host = configuration.DNS_HOST;
-    return new StreamListener({ host, connect, counters, nowMs, balancers, connections, onFault });
+    return new StreamListener({
+      host,
+      connect,
+      counters,
+      nowMs,
+      loadBalancers,
+      connections,
+      onError,
+    });
   }
 
   private messages(socket: Socket, client: ClientAddress, transport: Transport): TcpConnection {
@@ -195,7 +211,7 @@ export class Listeners {
   }
 }
 
-/** Null when nothing is to be spoken over TLS. */
+/** Null when neither TLS nor HTTPS is configured. */
 function openIdentity({ configuration, log }: ListenersOptions): TlsIdentity | null {
   const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = configuration;
   if (tlsPort === undefined && httpsPort === undefined) return null;

@@ -1,11 +1,11 @@
 import { EDNS_UDP_BYTES } from '@weir/dns-wire';
 
-/** What a socket calls when a send has ended. */
+/** The callback of a socket when a send has ended. */
 export type SendCallback = (error: Error | null) => void;
 
 /**
- * Buffers of answers on their way into the kernel. A datagram that the kernel does not take at once is sent later from the same
- * bytes, so a buffer is used again only after its send has ended. Each has its callback made in advance.
+ * Buffers of answers that are being sent. When the kernel does not take a datagram at once, it is sent later from the
+ * same bytes, so a buffer is reused only after its send has ended. The callbacks are created in advance.
  */
 export class SendSlots {
   private readonly buffers: Uint8Array[];
@@ -13,7 +13,7 @@ export class SendSlots {
   private readonly free: Uint16Array;
   private freeCount: number;
 
-  /** @param onSent called when a send has ended, however it did. */
+  /** @param onSent called when a send has ended, with or without an error */
   constructor(count: number, onSent: SendCallback) {
     const memory = new Uint8Array(count * EDNS_UDP_BYTES);
     this.free = Uint16Array.from({ length: count }, (_, i) => i);
@@ -27,12 +27,12 @@ export class SendSlots {
     });
   }
 
-  /** Sends that have not ended. */
+  /** Number of sends that have not ended. */
   get busy(): number {
     return this.buffers.length - this.freeCount;
   }
 
-  /** @returns a slot with a copy of the bytes, or −1 when all are busy. */
+  /** @returns a slot with a copy of the bytes, or −1 when all are busy */
   fill(bytes: Uint8Array, length: number): number {
     if (this.freeCount === 0) return -1;
     const slot = this.free[--this.freeCount];
@@ -45,7 +45,7 @@ export class SendSlots {
     return this.buffers[slot];
   }
 
-  /** To be called once when the slot's send has ended. */
+  /** Must be called once, when the send of the slot has ended. */
   callbackOf(slot: number): SendCallback {
     return this.callbacks[slot];
   }

@@ -3,11 +3,12 @@ import {
   type ClientConnections,
   type ClientNetworks,
   type Connection,
-  ProxyPreface,
+  ProxyHeaderReader,
 } from '@weir/clients';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
-import { Dropped, type QueryCounters } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 
 const DEFAULT_IDLE_MS = 10_000;
 const DEFAULT_MAX_CONNECTIONS = 1024;
@@ -18,20 +19,26 @@ export interface StreamListenerOptions {
   readonly connect: (socket: Socket, client: ClientAddress) => Connection;
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
-  /** Load balancers, who must name their client in a PROXY header at the start of a connection. */
-  readonly balancers: ClientNetworks;
+  /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
+  readonly loadBalancers: ClientNetworks;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
-  /** Told of errors of the listening socket, such as too many open files, and of defects; it goes on. */
-  readonly onFault: (error: Error) => void;
-  /** A connection without a whole query or an answer for this long is closed, whatever trickles in (RFC 7766 §6.2.3). */
+  /**
+   * Called with errors of the listening socket, such as too many open files, and with defects. The listener goes on.
+   */
+  readonly onError: (error: Error) => void;
+  /**
+   * A connection without a complete query or an answer for this long is closed, even if some bytes arrive (RFC 7766
+   * §6.2.3).
+   */
   readonly idleMs?: number;
   readonly maxConnections?: number;
 }
 
 /**
- * The TCP server of dns2 with its connection path replaced: dns2's own one buffers without a bound, closes slow clients by half
- * only, and parses into objects. What is spoken on a connection is for `connect` to say; here it is bounded.
+ * The TCP server of dns2 with another connection handler. The one of dns2 buffers without a limit, closes slow clients
+ * only halfway, and parses into objects. `connect` decides which protocol is spoken on a connection; this class limits
+ * connections and idle time.
  */
 export class StreamListener extends TCPServer {
   private readonly open = new Map<Socket, Connection>();
@@ -43,7 +50,7 @@ export class StreamListener extends TCPServer {
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
     this.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
     this.on('drop', () => {
-      options.counters.drop(Dropped.crowded);
+      options.counters.drop(DropReason.crowded);
     });
   }
 
@@ -55,19 +62,19 @@ export class StreamListener extends TCPServer {
     return new Promise((resolve, reject) => {
       this.once('error', reject);
       this.listen(port, this.options.host, () => {
-        this.off('error', reject).on('error', this.options.onFault);
+        this.off('error', reject).on('error', this.options.onError);
         resolve(this.address() as AddressInfo);
       });
     });
   }
 
-  /** Accepts no more connections and reads no more queries; connections close when they are answered. */
+  /** Accepts no more connections and reads no more queries. Connections close once they are answered. */
   drain(): void {
     if (this.listening) this.close();
     for (const connection of this.open.values()) connection.drain();
   }
 
-  /** Closes what is left. */
+  /** Closes all connections. */
   stop(): void {
     this.drain();
     clearInterval(this.timer);
@@ -78,54 +85,54 @@ export class StreamListener extends TCPServer {
   handle(socket: Socket): void {
     const client = new ClientAddress();
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
-      return this.turnAway(socket, Dropped.unanswerable);
+      return this.reject(socket, DropReason.unanswerable);
     }
     socket.setNoDelay(true);
     socket.once('close', () => this.open.delete(socket));
-    if (!this.options.balancers.has(client)) return this.admit(socket, client);
-    const preface = new ProxyPreface({
+    if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
+    const headerReader = new ProxyHeaderReader({
       socket,
       client,
       nowMs: this.options.nowMs(),
       onClient: () => {
         this.admit(socket, client);
       },
-      onFault: () => {
-        this.turnAway(socket, Dropped.unproxied);
+      onError: () => {
+        this.reject(socket, DropReason.unproxied);
       },
     });
-    this.open.set(socket, preface);
+    this.open.set(socket, headerReader);
   }
 
   private admit(socket: Socket, client: ClientAddress): void {
     try {
       this.take(socket, client);
     } catch (error) {
-      // A defect costs one connection; the others go on.
-      this.options.onFault(error as Error);
-      this.turnAway(socket, Dropped.defect);
+      // A defect closes one connection; the others go on.
+      this.options.onError(error as Error);
+      this.reject(socket, DropReason.defect);
     }
   }
 
   private take(socket: Socket, client: ClientAddress): void {
     const { connections, connect } = this.options;
-    const name = connections.enter(client);
-    if (name === null) return this.turnAway(socket, Dropped.crowded);
+    const name = connections.acquire(client);
+    if (name === null) return this.reject(socket, DropReason.crowded);
     socket.once('close', () => {
-      connections.leave(name);
+      connections.release(name);
     });
     this.open.set(socket, connect(socket, client));
   }
 
-  private turnAway(socket: Socket, why: Dropped): void {
-    this.options.counters.drop(why);
+  private reject(socket: Socket, reason: DropReason): void {
+    this.options.counters.drop(reason);
     socket.destroy();
   }
 
-  /** When half of the connections are taken, each has less time to be idle (RFC 7766 §6.2.3). */
+  /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
   private closeIdle(): void {
-    const isPressed = this.open.size * 2 > this.maxConnections;
-    const idleSinceMs = this.options.nowMs() - (isPressed ? this.idleMs / 4 : this.idleMs);
+    const isHalfFull = this.open.size * 2 > this.maxConnections;
+    const idleSinceMs = this.options.nowMs() - (isHalfFull ? this.idleMs / 4 : this.idleMs);
     for (const connection of this.open.values()) {
       if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
     }

@@ -1,15 +1,17 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import { MAX_MESSAGE_BYTES } from '@weir/dns-wire';
 import type { Socket } from 'node:net';
-import { Dropped, type QueryCounters, type Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
+import type { Transport } from '../query/transport.js';
 
-/** Longest query taken; any real one is far shorter. */
+/** Largest accepted query. A real one is far smaller. */
 const MAX_QUERY_BYTES = 4096;
-/** Queries of one connection that wait for their answers; reading goes on when it is below. */
+/** Open queries of one connection. Reading pauses at this number. */
 const MAX_PIPELINED = 64;
-/** Answers that a client leaves unread before it is cut off. */
+/** A client that leaves this many bytes of answers unread is disconnected. */
 const MAX_UNREAD_BYTES = 512 * 1024;
 const LENGTH_BYTES = 2;
 const EMPTY = Buffer.alloc(0);
@@ -20,20 +22,22 @@ export interface TcpConnectionOptions {
   readonly client: ClientAddress;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
-  /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
+  /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
   readonly nowMs: () => number;
 }
 
-/** One connection: messages with their length before them (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1). */
+/**
+ * One connection: messages with a length prefix (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1).
+ */
 export class TcpConnection implements Connection, ReplyPath {
   readonly transport: Transport;
   lastActiveMs: number;
   private unread: Buffer = EMPTY;
   private pending = 0;
   /** The client sends no more, or we read no more. */
-  private ending = false;
-  private reading = false;
+  private isEnding = false;
+  private isReading = false;
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
@@ -45,11 +49,11 @@ export class TcpConnection implements Connection, ReplyPath {
     socket.on('end', () => {
       this.onEnd();
     });
-    // A reset by the client; 'close' follows.
+    // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
   }
 
-  limit(): number {
+  maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
   }
 
@@ -63,20 +67,20 @@ export class TcpConnection implements Connection, ReplyPath {
     frame.set(answer.subarray(0, length), LENGTH_BYTES);
     socket.write(frame);
     if (socket.writableLength > MAX_UNREAD_BYTES) return this.destroy();
-    this.goOn();
+    this.processInput();
   }
 
-  /** A client sends queries; who sends something else is no client. */
-  drop(why: Dropped): void {
-    this.options.counters.drop(why);
+  /** A client that sends something other than queries is disconnected. */
+  drop(reason: DropReason): void {
+    this.options.counters.drop(reason);
     this.pending--;
     this.destroy();
   }
 
   drain(): void {
-    this.ending = true;
+    this.isEnding = true;
     this.unread = EMPTY;
-    this.goOn();
+    this.processInput();
   }
 
   destroy(): void {
@@ -84,35 +88,38 @@ export class TcpConnection implements Connection, ReplyPath {
   }
 
   private onData(chunk: Buffer): void {
-    if (this.ending) return;
+    if (this.isEnding) return;
     this.unread = this.unread.length === 0 ? chunk : Buffer.concat([this.unread, chunk]);
-    this.goOn();
+    this.processInput();
   }
 
   private onEnd(): void {
-    this.ending = true;
-    this.goOn();
+    this.isEnding = true;
+    this.processInput();
   }
 
-  /** Handles whole messages until there is none or too many wait; then waits, reads on, or ends. Answers come back in here. */
-  private goOn(): void {
-    if (this.reading) return;
-    this.reading = true;
+  /**
+   * Handles complete messages until there are no more or too many are open. Then waits, reads on, or closes. Answers
+   * may call this again while it runs.
+   */
+  private processInput(): void {
+    if (this.isReading) return;
+    this.isReading = true;
     while (this.pending < MAX_PIPELINED && this.readMessage());
-    this.reading = false;
+    this.isReading = false;
     const { socket } = this.options;
     if (this.pending >= MAX_PIPELINED) socket.pause();
     else if (socket.isPaused()) socket.resume();
-    if (this.ending && this.pending === 0 && !socket.destroyed) socket.end();
+    if (this.isEnding && this.pending === 0 && !socket.destroyed) socket.end();
   }
 
-  /** @returns false when there is no whole message. */
+  /** @returns false when there is no complete message */
   private readMessage(): boolean {
     const { unread, options } = this;
     if (unread.length < LENGTH_BYTES || options.socket.destroyed) return false;
     const length = unread.readUInt16BE(0);
     if (length === 0 || length > MAX_QUERY_BYTES) {
-      options.counters.drop(Dropped.malformed);
+      options.counters.drop(DropReason.malformed);
       this.unread = EMPTY;
       this.destroy();
       return false;

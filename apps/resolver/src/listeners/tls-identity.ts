@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 const CHECK_MS = 10_000;
 
-/** What is told of renewals. */
+/** Where renewals of the certificate are logged. */
 export interface TlsLog {
   info(details: object, text: string): void;
   warn(details: object, text: string): void;
@@ -13,13 +13,13 @@ export interface TlsLog {
 export interface TlsIdentityOptions {
   readonly names: TlsFileNames;
   readonly log: TlsLog;
-  /** How often the files are looked at. */
+  /** Interval between checks of the files. */
   readonly checkMs?: number;
 }
 
 /**
- * The certificate that TLS clients are shown. Its files are read again and again, so a renewed one is shown to the next client,
- * without a restart; files that do not fit together, as between two writes, change nothing.
+ * The TLS certificate of the server and its key. The files are checked regularly. A renewed certificate is used for the
+ * next client, without a restart. Files that do not match, as between two writes, change nothing.
  */
 export class TlsIdentity {
   private files: TlsFiles;
@@ -45,9 +45,9 @@ export class TlsIdentity {
     this.timer.unref();
   }
 
-  /** Speaks TLS on a connection, from the server's side. @param protocols for ALPN, best first */
+  /** Starts TLS on a connection, as the server. @param protocols for ALPN, best first */
   accept(socket: Socket, protocols: string[]): TLSSocket {
-    // The TLS socket ends with it; 'close' of both follows.
+    // The TLS socket ends with this one; 'close' of both follows.
     socket.on('error', () => socket.destroy());
     const { context: secureContext } = this;
     return new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: protocols });

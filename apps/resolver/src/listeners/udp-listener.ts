@@ -3,16 +3,19 @@ import type { Query } from '@weir/dns-wire';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
-import { Dropped, type QueryCounters, Transport } from '../metrics/query-counters.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
-import type { QueryHandler } from '../query/query-path.js';
+import type { QueryHandler } from '../query/query-handler.js';
+import { Transport } from '../query/transport.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Addresses are never names here. Answering in the same turn keeps the send in it too: the default puts it off, with a closure.
+ * Replaces the name lookup of dgram: all addresses here are numeric. The callback runs in the same turn; the default
+ * defers the send and allocates a closure.
  */
 const lookup = ((address: string, family: number, done: LookupDone) => {
   done(null, address, family);
@@ -20,27 +23,28 @@ const lookup = ((address: string, family: number, done: LookupDone) => {
 type LookupDone = (error: null, address: string, family: number) => void;
 
 export interface UdpListenerOptions {
-  /** Address to listen on, which tells the family. */
+  /** Address to listen on. It determines the address family. */
   readonly host: string;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
-  /** Load balancers, who must name their client in a PROXY header before each query. */
-  readonly balancers: ClientNetworks;
-  /** Told of errors of the socket; it goes on. */
-  readonly onFault: (error: Error) => void;
+  /** Load balancers. They must name their client in a PROXY header before each query. */
+  readonly loadBalancers: ClientNetworks;
+  /** Called with errors of the socket; it goes on. */
+  readonly onError: (error: Error) => void;
 }
 
 /**
- * The UDP server of dns2 with its packet path replaced: `handle` gives the bytes to our own wire path, because dns2's parser makes
- * objects of every query, can be held up by chains of pointers and does not tell a dot in a label from a separator.
+ * The UDP server of dns2 with another packet handler: `handle` passes the bytes to our own parser. The parser of dns2
+ * creates objects for every query, can be stalled by chains of compression pointers, and does not distinguish a dot in
+ * a label from a separator.
  */
 export class UdpListener extends UDPServer implements ReplyPath {
-  // Not `transport`, `limit` …: the names must not clash with those of dgram.Socket.
+  // Names of this class must not clash with those of dgram.Socket.
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
   private readonly slots: SendSlots;
-  private draining = false;
-  private drained: (() => void) | null = null;
+  private isDraining = false;
+  private onDrained: (() => void) | null = null;
 
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
@@ -48,12 +52,12 @@ export class UdpListener extends UDPServer implements ReplyPath {
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
-    // dns2 hands `type` to dgram.Socket as it is, which takes all options there.
+    // dns2 passes `type` to dgram.Socket unchanged, which accepts all options there.
     super({ type: socket as unknown as 'udp4' });
     this.exchange.replyPath = this;
     this.slots = new SendSlots(SLOTS, (error) => {
-      if (error !== null) options.counters.drop(Dropped.unsent);
-      if (this.slots.busy === 0) this.drained?.();
+      if (error !== null) options.counters.drop(DropReason.unsent);
+      if (this.slots.busy === 0) this.onDrained?.();
     });
   }
 
@@ -62,15 +66,15 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return new Promise((resolve, reject) => {
       this.once('error', reject);
       this.bind(port, this.options.host, () => {
-        this.off('error', reject).on('error', this.options.onFault);
+        this.off('error', reject).on('error', this.options.onError);
         resolve(this.address());
       });
     });
   }
 
-  /** Takes no more queries; answers still go out. */
+  /** Accepts no more queries; answers still go out. */
   drain(): void {
-    this.draining = true;
+    this.isDraining = true;
   }
 
   /** Closes when the last answer is out. */
@@ -78,7 +82,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
     this.drain();
     if (this.slots.busy > 0) {
       await new Promise<void>((resolve) => {
-        this.drained = resolve;
+        this.onDrained = resolve;
       });
     }
     await new Promise<void>((resolve) => {
@@ -88,44 +92,44 @@ export class UdpListener extends UDPServer implements ReplyPath {
 
   override handle(data: Buffer, from: RemoteInfo): void {
     const { exchange } = this;
-    if (this.draining) return this.drop(Dropped.draining);
+    if (this.isDraining) return this.drop(DropReason.draining);
     if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
-      return this.drop(Dropped.unanswerable);
+      return this.drop(DropReason.unanswerable);
     }
     exchange.bytes = data;
     exchange.length = data.length;
     exchange.peerAddress = from.address;
     exchange.peerPort = from.port;
-    if (this.options.balancers.has(exchange.client) && !this.readClient(data)) {
-      return this.drop(Dropped.unproxied);
+    if (this.options.loadBalancers.has(exchange.client) && !this.readClient(data)) {
+      return this.drop(DropReason.unproxied);
     }
     this.options.handler.handle(exchange);
   }
 
-  /** Takes the client from the PROXY header and the header from the query. @returns false when there is no sound one. */
+  /** Reads the client from the PROXY header and removes the header. @returns false when there is no valid one */
   private readClient(data: Buffer): boolean {
     const { exchange } = this;
     const headerBytes = readProxyHeader(data, data.length, exchange.client);
     if (headerBytes <= 0) return false;
-    // A query stands at the start of its bytes; moving it costs less than a view of it.
+    // A query must be at the start of its bytes. Moving it costs less than creating a view.
     data.copyWithin(0, headerBytes);
     exchange.length = data.length - headerBytes;
     return true;
   }
 
-  limit(query: Query): number {
+  maxAnswerBytes(query: Query): number {
     return query.udpBytes;
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     const slot = this.slots.fill(answer, length);
-    if (slot < 0) return this.drop(Dropped.backlog);
+    if (slot < 0) return this.drop(DropReason.backlog);
     const buffer = this.slots.bufferOf(slot);
     const { peerAddress, peerPort } = exchange;
     this.send(buffer, 0, length, peerPort, peerAddress, this.slots.callbackOf(slot));
   }
 
-  drop(why: Dropped): void {
-    this.options.counters.drop(why);
+  drop(reason: DropReason): void {
+    this.options.counters.drop(reason);
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LatencyHistogram, Source } from './latency-histogram.js';
+import { AnswerSource } from '../query/answer-source.js';
+import { LatencyHistogram } from './latency-histogram.js';
 
 function lines(histogram: LatencyHistogram, source: string): Record<string, number> {
   const values = histogram.values('x').filter(({ labels }) => labels.source === source);
@@ -9,11 +10,11 @@ function lines(histogram: LatencyHistogram, source: string): Record<string, numb
 }
 
 describe('LatencyHistogram', () => {
-  it('counts cumulatively, in seconds, bounds included', () => {
+  it('counts cumulatively, in seconds, with inclusive bounds', () => {
     const histogram = new LatencyHistogram();
-    histogram.observe(Source.cached, 0.01, 8);
-    histogram.observe(Source.cached, 0.02, 8);
-    histogram.observe(Source.cached, 9999, 1);
+    histogram.observe(AnswerSource.cached, 0.01, 8);
+    histogram.observe(AnswerSource.cached, 0.02, 8);
+    histogram.observe(AnswerSource.cached, 9999, 1);
     const cached = lines(histogram, 'cached');
     expect(cached).toMatchObject({
       '0.00001': 8,

@@ -1,20 +1,12 @@
-/** Where an answer came from. */
-export const Source = {
-  /** Made here: an error, a refusal, a special name, ANY. */
-  local: 0,
-  blocked: 1,
-  cached: 2,
-  /** Upstream was asked, whatever became of that. */
-  upstream: 3,
-} as const;
-export type Source = (typeof Source)[keyof typeof Source];
-const SOURCES = Object.keys(Source);
+import { AnswerSource } from '../query/answer-source.js';
 
-export function sourceLabel(source: Source): string {
+const SOURCES = Object.keys(AnswerSource);
+
+export function sourceLabel(source: AnswerSource): string {
   return SOURCES[source];
 }
 
-/** Upper bounds of the buckets in milliseconds; above the last there is one more. */
+/** Upper bounds of the buckets in milliseconds. One more bucket takes everything above the last. */
 const BOUNDS_MS = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
 ];
@@ -27,14 +19,16 @@ export interface HistogramValue {
   readonly value: number;
 }
 
-/** How long answers took, by their source: counts in typed arrays, made into lines when the metrics are read. */
+/**
+ * Answer times by source of the answer. Counts are in typed arrays; they become metric lines when the metrics are read.
+ */
 export class LatencyHistogram {
-  /** Answers in each bucket: row-major over source and bucket. */
+  /** Number of answers per bucket: row-major over source and bucket. */
   private readonly counts = new Float64Array(SOURCES.length * BUCKETS);
   private readonly sumsMs = new Float64Array(SOURCES.length);
 
-  /** @param weight answers that this one stands for */
-  observe(source: Source, tookMs: number, weight: number): void {
+  /** @param weight number of answers that this one represents */
+  observe(source: AnswerSource, tookMs: number, weight: number): void {
     let bucket = 0;
     while (bucket < BOUNDS_MS.length && tookMs > BOUNDS_MS[bucket]) bucket++;
     this.counts[source * BUCKETS + bucket] += weight;

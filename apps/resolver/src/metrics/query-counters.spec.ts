@@ -1,6 +1,8 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { Dropped, NO_VERDICT, QueryCounters, Transport } from './query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
+import { NO_VERDICT, QueryCounters } from './query-counters.js';
 
 describe('QueryCounters', () => {
   it('counts by transport, type, verdict, reason and RCODE', () => {
@@ -41,7 +43,7 @@ describe('QueryCounters', () => {
 
   it('counts packets without an answer', () => {
     const counters = new QueryCounters();
-    counters.drop(Dropped.draining);
+    counters.drop(DropReason.draining);
     expect(counters.droppedCounts()).toContainEqual([{ why: 'draining' }, 1]);
     expect(counters.droppedCounts()).toContainEqual([{ why: 'malformed' }, 0]);
   });

@@ -1,57 +1,33 @@
 import { Rcode, Type } from '@weir/dns-wire';
 import { Reason, Verdict } from '@weir/policy';
+import { DropReason } from '../query/drop-reason.js';
+import { Transport } from '../query/transport.js';
 
-/** How a query came in; encrypted from `tls` on. */
-export const Transport = { udp: 0, tcp: 1, tls: 2, https: 3 } as const;
-export type Transport = (typeof Transport)[keyof typeof Transport];
-
-/** What stands for the verdict when none was made: refused or answered before the policy was asked. */
+/** In place of a verdict: the query was refused or answered before the policy was asked. */
 export const NO_VERDICT = 3;
 
 const TRANSPORTS = labelsOf(Transport);
-/** Types with a label of their own; all others share the first. */
+/** Query types with a label of their own. All others share the first label. */
 const TYPES = ['other', 'A', 'NS', 'CNAME', 'SOA', 'PTR', 'MX', 'TXT', 'AAAA', 'SRV', 'SVCB', 'HTTPS', 'ANY'] as const; // prettier-ignore
 const TYPE_NUMBERS = [Type.a, Type.ns, Type.cname, Type.soa, Type.ptr, Type.mx, Type.txt, Type.aaaa, Type.srv, Type.svcb, Type.https, Type.any] as const; // prettier-ignore
 const VERDICTS = labelsOf(Verdict, 'none');
 const REASONS = labelsOf(Reason);
-/** By number but for the last, which is 23. */
+/** RCODE labels in order of their numbers, except the last, which is 23. */
 const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS', 'BADCOOKIE'] as const; // prettier-ignore
 
 const BAD_COOKIE = RCODES.length - 1;
 
-/** Position of a type's label, by type number up to 255. */
+/** Position of the label of each type up to 255. */
 const TYPE_POSITIONS = new Uint8Array(256);
 TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
 
-/** Why a packet got no answer. */
-export const Dropped = {
-  /** No query at all: a reply, less than a header, a broken TCP frame. */
-  malformed: 0,
-  /** From a source that cannot be answered, such as port 0. */
-  unanswerable: 1,
-  /** Came while the process was stopping. */
-  draining: 2,
-  /** The kernel takes no more answers. */
-  backlog: 3,
-  /** The system could not send the answer. */
-  unsent: 4,
-  /** Handling it failed: a defect, which the log describes. */
-  defect: 5,
-  /** More queries or errors than one client gets answered in a second. */
-  limited: 6,
-  /** A connection more than one client, or all together, may have. */
-  crowded: 7,
-  /** From a load balancer, without a sound PROXY header. */
-  unproxied: 8,
-} as const;
-export type Dropped = (typeof Dropped)[keyof typeof Dropped];
-const DROPPED = labelsOf(Dropped);
+const DROPPED = labelsOf(DropReason);
 
 export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | 'rcode', string>;
 
 /**
- * Counts answered queries by transport, type, verdict, reason and RCODE, and packets without an answer. An increment of a typed
- * array each; label texts are made when the metrics are read.
+ * Counts answered queries by transport, type, verdict, reason and RCODE, and packets without an answer. Each count is
+ * one increment in a typed array; label texts are made when the metrics are read.
  */
 export class QueryCounters {
   /** Row-major over transport, type, verdict, reason, RCODE. */
@@ -71,8 +47,8 @@ export class QueryCounters {
     this.answers[positionOf(transport, qtype, verdict, reason, rcode)]++;
   }
 
-  drop(why: Dropped): void {
-    this.dropped[why]++;
+  drop(reason: DropReason): void {
+    this.dropped[reason]++;
   }
 
   /** Every count that is not zero. */
@@ -87,7 +63,7 @@ export class QueryCounters {
   }
 }
 
-/** The label texts of an answered query, as `QueryCounters.answered` takes it. */
+/** The labels of an answered query; the parameters are those of `QueryCounters.answered`. */
 export function queryLabels(
   transport: Transport,
   qtype: number,
@@ -125,7 +101,7 @@ function labelsAt(index: number): QueryLabels {
   return { transport: take(TRANSPORTS), type, verdict, reason, rcode };
 }
 
-/** Names of an enumeration of 0, 1, 2 … in `snake_case`, in order of their numbers. */
+/** The keys of an enumeration 0, 1, 2 … in `snake_case`, ordered by number. */
 function labelsOf(numbers: Readonly<Record<string, number>>, ...more: string[]): string[] {
   const names = Object.entries(numbers).sort(([, a], [, b]) => a - b);
   return [

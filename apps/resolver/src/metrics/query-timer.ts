@@ -1,18 +1,22 @@
-import { type LatencyHistogram, Source } from './latency-histogram.js';
+import { AnswerSource } from '../query/answer-source.js';
+import type { LatencyHistogram } from './latency-histogram.js';
 
 /** What is timed. */
 export interface Timed {
-  /** When it began, in milliseconds of a clock that never goes back; 0 when its time is not taken. */
+  /** Start time on the monotonic clock, in milliseconds. 0 when it is not timed. */
   startedMs: number;
 }
 
-/** Of the answers that wait for nobody the time of one in so many is taken, and stands for all: the clock costs more than a lookup. */
+/**
+ * Of the answers that need no upstream, one in this many is timed and counts for all of them: reading the clock costs
+ * more than a cache lookup.
+ */
 const SAMPLING = 8;
 
-/** Takes the times of queries, by where their answer came from. */
+/** Measures how long queries take, by source of the answer. */
 export class QueryTimer {
-  /** Where the answer to the query in hand comes from, as far as it is known. */
-  source: Source = Source.local;
+  /** The source of the answer to the current query, as far as it is known. */
+  source: AnswerSource = AnswerSource.local;
   private untilSample = 1;
 
   constructor(
@@ -20,25 +24,25 @@ export class QueryTimer {
     readonly nowMs: () => number,
   ) {}
 
-  /** A query has come. */
-  begin(query: Timed): void {
-    this.source = Source.local;
+  /** A query has arrived. */
+  start(query: Timed): void {
+    this.source = AnswerSource.local;
     query.startedMs = 0;
     if (--this.untilSample > 0) return;
     this.untilSample = SAMPLING;
     query.startedMs = this.nowMs();
   }
 
-  /** The query waits for an upstream: its time is taken in any case. */
-  wait(query: Timed): void {
-    this.source = Source.upstream;
+  /** The query waits for an upstream, so it is always timed. */
+  startUpstream(query: Timed): void {
+    this.source = AnswerSource.upstream;
     if (query.startedMs === 0) query.startedMs = this.nowMs();
   }
 
   /** The query is answered. */
-  end(query: Timed): void {
+  finish(query: Timed): void {
     if (query.startedMs === 0) return;
-    const weight = this.source === Source.upstream ? 1 : SAMPLING;
+    const weight = this.source === AnswerSource.upstream ? 1 : SAMPLING;
     this.latencies.observe(this.source, this.nowMs() - query.startedMs, weight);
   }
 }

@@ -1,54 +1,58 @@
 import { cutHash } from '@weir/dns-name';
-import { HEADER_BYTES, presentName } from '@weir/dns-wire';
+import { HEADER_BYTES, formatName } from '@weir/dns-wire';
 import { createLogger, type Logger } from '@weir/ops';
 import { pino } from 'pino';
-import { type Source, sourceLabel } from '../metrics/latency-histogram.js';
+import { sourceLabel } from '../metrics/latency-histogram.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
+import type { AnswerSource } from '../query/answer-source.js';
 import type { Exchange } from '../query/exchange.js';
 
-/** What there is to tell of an answered query beside the query itself. */
-export interface AnswerNote {
+/** What is logged about an answered query, besides the query itself. */
+export interface QueryLogEntry {
   /** A `Verdict` or `NO_VERDICT`. */
   readonly verdict: number;
   /** A `Reason`. */
   readonly reason: number;
   readonly rcode: number;
-  readonly source: Source;
+  readonly source: AnswerSource;
   /** The active profile; −1: none. */
   readonly profileId: number;
-  /** Clock of `Exchange.startedMs`. */
+  /** Time on the clock of `Exchange.startedMs`. */
   readonly nowMs: number;
 }
 
 export interface QueryLogOptions {
-  /** One query in so many is logged; 1: each. */
+  /** One query in this many is logged; 1: every query. */
   readonly sampling: number;
-  /** Whether names stand in the log; else their keyed hashes do. */
+  /** Whether the log contains names. Otherwise it contains their keyed hashes. */
   readonly showNames: boolean;
-  /** File or descriptor. Default: standard output. */
+  /** File or file descriptor. Default: standard output. */
   readonly destination?: string | number;
-  /** Bytes that may wait to be written. */
+  /** Maximum number of bytes that wait to be written. */
   readonly capacityBytes?: number;
 }
 
 const STANDARD_OUTPUT = 1;
 const DEFAULT_CAPACITY_BYTES = 1024 * 1024;
-/** Lines are gathered for this long or this many bytes. A pipe takes this much in one piece, so lines of the other log never fall into one. */
+/**
+ * Lines are buffered for this long or up to this many bytes. A pipe takes this many bytes in one piece, so lines of
+ * other logs are not mixed in.
+ */
 const FLUSH_MS = 1_000;
 const WRITE_BYTES = 4096;
 
 /**
- * A line for every so many answered queries. Written behind the queries' back: when whoever reads the log is slower than that, lines are
- * lost and counted, and no query waits.
+ * Logs one of every n answered queries. Writing is asynchronous: when the reader of the log is too slow, lines are
+ * dropped and counted, and no query waits.
  */
 export class QueryLog {
-  /** Queries that were to be logged, and those of them whose line was lost. */
-  noted = 0;
+  /** Queries selected for the log, and those whose line was dropped. */
+  sampled = 0;
   dropped = 0;
   private readonly destination: ReturnType<typeof pino.destination>;
   private readonly log: Logger;
   private untilSample = 1;
-  private broken = false;
+  private isBroken = false;
 
   constructor(private readonly options: QueryLogOptions) {
     this.destination = pino.destination({
@@ -60,23 +64,23 @@ export class QueryLog {
       periodicFlush: FLUSH_MS,
     });
     this.destination.on('drop', () => this.dropped++);
-    // Such as a reader that has gone: nothing can be said about it in the log itself.
+    // For example, the reader has gone. The log itself cannot report that.
     this.destination.on('error', () => {
-      this.broken = true;
+      this.isBroken = true;
     });
     this.log = createLogger({ name: 'resolver', level: 'info' }, this.destination);
   }
 
-  /** Whether the query in hand, one in so many, is to be noted. */
-  isDue(): boolean {
+  /** Whether to log the current query: one in every n. Counts the queries. */
+  takeSample(): boolean {
     if (--this.untilSample > 0) return false;
     this.untilSample = this.options.sampling;
     return true;
   }
 
-  note(exchange: Exchange, answer: AnswerNote): void {
-    this.noted++;
-    if (this.broken) {
+  write(exchange: Exchange, answer: QueryLogEntry): void {
+    this.sampled++;
+    if (this.isBroken) {
       this.dropped++;
       return;
     }
@@ -97,9 +101,9 @@ export class QueryLog {
     );
   }
 
-  /** Writes what waits. */
+  /** Writes what is still buffered. */
   async close(): Promise<void> {
-    if (this.broken) return;
+    if (this.isBroken) return;
     await new Promise<void>((resolve) => {
       this.destination.once('close', resolve);
       this.destination.once('error', () => {
@@ -109,15 +113,18 @@ export class QueryLog {
     });
   }
 
-  /** The name, or the hash by which the management API knows it. Neither for a query that was not judged, no hash where there is none. */
+  /**
+   * The name, or the hash that the management API uses for it. Neither for a query that the policy did not see; no hash
+   * for a name without one.
+   */
   private nameOf(
-    { bytes, nameLow, nameHigh }: Exchange,
-    { verdict }: AnswerNote,
+    { bytes, nameHashLow, nameHashHigh }: Exchange,
+    { verdict }: QueryLogEntry,
   ): { name: string } | { nameHash: number } | null {
     if (verdict === NO_VERDICT) return null;
-    if (this.options.showNames) return { name: presentName(bytes, HEADER_BYTES) };
-    const isKnown = nameLow !== 0 || nameHigh !== 0;
-    return isKnown ? { nameHash: cutHash(nameLow >>> 0, nameHigh >>> 0) } : null;
+    if (this.options.showNames) return { name: formatName(bytes, HEADER_BYTES) };
+    const isKnown = nameHashLow !== 0 || nameHashHigh !== 0;
+    return isKnown ? { nameHash: cutHash(nameHashLow >>> 0, nameHashHigh >>> 0) } : null;
   }
 }
 

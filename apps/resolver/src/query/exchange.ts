@@ -1,25 +1,32 @@
 import { ClientAddress } from '@weir/clients';
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
-import type { Dropped, Transport } from '../metrics/query-counters.js';
+import type { DropReason } from './drop-reason.js';
 import type { Question } from './question.js';
+import type { Transport } from './transport.js';
 
 /** Header and the longest question. */
-const MAX_KEPT_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
+const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
 
-/** The way back to a client: a UDP listener, or one TCP connection. For each query exactly one of the methods is called, once. */
+/**
+ * The way back to a client: a UDP listener, or one TCP connection. For each query either `reply` or `drop` is called,
+ * exactly once.
+ */
 export interface ReplyPath {
   readonly transport: Transport;
-  /** Largest answer in bytes that this client takes, 512 or more. */
-  limit(query: Query): number;
-  /** Sends the first `length` bytes of `answer`, copied before it returns. A client that is gone is no error. */
+  /** Size in bytes of the largest answer that this client accepts, 512 or more. */
+  maxAnswerBytes(query: Query): number;
+  /**
+   * Sends the first `length` bytes of `answer`. They are copied before this returns. A client that has gone is no
+   * error.
+   */
   reply(exchange: Exchange, answer: Uint8Array, length: number): void;
-  /** There will be no answer. Counts it. */
-  drop(why: Dropped): void;
+  /** Sends no answer, and counts why. */
+  drop(reason: DropReason): void;
 }
 
 const NOWHERE: ReplyPath = {
   transport: 0,
-  limit: () => {
+  maxAnswerBytes: () => {
     throw new Error('an exchange without a query');
   },
   reply: () => {
@@ -31,42 +38,47 @@ const NOWHERE: ReplyPath = {
 };
 
 /**
- * One query on its way through the resolver: who asks, what, and the way back. Reused. A listener fills in `bytes`, `length`, the
- * client and the way back; the rest of the path reads them. `bytes` belong to the listener and are good only until `handle`
- * returns: who needs the query longer keeps it with `keep`.
+ * One query on its way through the resolver: the client, the question and the way back. Objects are reused.
+ *
+ * A listener fills in `bytes`, `length`, `client` and `replyPath`; the later stages read them. `bytes` belong to the
+ * listener and are valid only until `handle` returns. A stage that needs the query for longer makes a copy with
+ * `copyFrom`.
  */
 export class Exchange implements Question {
   bytes: Uint8Array = new Uint8Array(0);
   length = 0;
   readonly client = new ClientAddress();
-  /** Where a UDP answer goes, as the socket gave it: the client, or the load balancer before it. */
+  /** Destination of a UDP answer, as the socket gave it: the client, or the load balancer in front of it. */
   peerAddress = '';
   peerPort = 0;
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
-  /** Keyed hash of the qname, signed; known once the query is judged, 0 for the root and for a class that is refused. */
-  nameLow = 0;
-  nameHigh = 0;
-  /** When it came, in milliseconds of a clock that never goes back; 0 when its time is not taken. */
+  /**
+   * Keyed hash of the qname as two signed 32-bit words. Set by `PolicyLookup`. 0 for the root and for a class that is
+   * refused.
+   */
+  nameHashLow = 0;
+  nameHashHigh = 0;
+  /** Time of arrival on the monotonic clock, in milliseconds. 0 when this query is not timed. */
   startedMs = 0;
-  /** The next that waits for the same answer. */
+  /** The next client that waits for the same answer: a linked list. */
   next: Exchange | null = null;
-  private kept: Uint8Array | null = null;
+  private ownBytes: Uint8Array | null = null;
 
   /** Becomes a copy of `other` that owns its header and question. */
-  keep(other: Exchange): void {
-    this.kept ??= new Uint8Array(MAX_KEPT_BYTES);
+  copyFrom(other: Exchange): void {
+    this.ownBytes ??= new Uint8Array(MAX_OWN_BYTES);
     const end = other.query.questionEnd;
-    for (let i = 0; i < end; i++) this.kept[i] = other.bytes[i];
-    this.bytes = this.kept;
+    for (let i = 0; i < end; i++) this.ownBytes[i] = other.bytes[i];
+    this.bytes = this.ownBytes;
     this.length = end;
     this.client.copyFrom(other.client);
     this.peerAddress = other.peerAddress;
     this.peerPort = other.peerPort;
     this.replyPath = other.replyPath;
     this.query.copyFrom(other.query);
-    this.nameLow = other.nameLow;
-    this.nameHigh = other.nameHigh;
+    this.nameHashLow = other.nameHashLow;
+    this.nameHashHigh = other.nameHashHigh;
     this.startedMs = other.startedMs;
   }
 }

@@ -1,26 +1,33 @@
 import { Flag, type Query } from '@weir/dns-wire';
 
-/** What tells a question from others: the query's bytes, parsed, and the keyed hash of the whole qname as two signed words. */
+/**
+ * What identifies a question: the parsed query with its bytes, and the keyed hash of the whole qname as two signed
+ * words.
+ */
 export interface Question {
   readonly bytes: Uint8Array;
   readonly query: Query;
-  readonly nameLow: number;
-  readonly nameHigh: number;
+  readonly nameHashLow: number;
+  readonly nameHashHigh: number;
 }
 
 const DNSSEC_OK_KEY = 1;
 const CHECKING_DISABLED_KEY = 2;
 
-/** What tells two questions of one name apart, as one number: type, DO and CD. At most 18 bits, so never negative. */
+/**
+ * What tells two questions about one name apart, as one number: type, DO and CD. At most 18 bits, so never negative.
+ */
 export function questionKey({ qtype, dnssecOk, flags }: Query): number {
   const isUnchecked = (flags & Flag.cd) !== 0;
   return (qtype << 2) | (dnssecOk ? DNSSEC_OK_KEY : 0) | (isUnchecked ? CHECKING_DISABLED_KEY : 0);
 }
 
-/** An odd number, so that the keys of one name fall on different tags. */
+/** An odd multiplier, so that the keys of one name get different tags. */
 const SPREAD = 0x9e37_79b1;
 
-/** 32 bits (signed) of a question to look it up by. Nobody outside can choose names for them: the hash is keyed. */
-export function tagOf(nameLow: number, key: number): number {
-  return nameLow ^ Math.imul(key, SPREAD);
+/**
+ * A 32-bit hash of a question (signed), for hash tables. The name hash is keyed, so clients cannot provoke collisions.
+ */
+export function questionTag(nameHashLow: number, key: number): number {
+  return nameHashLow ^ Math.imul(key, SPREAD);
 }

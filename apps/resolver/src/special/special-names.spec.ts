@@ -74,21 +74,21 @@ describe('SpecialNames', () => {
     expect(find(name)).toBeNull();
   });
 
-  it('finds the name of health checks, in a zone of which nothing else exists', () => {
+  it('finds the readiness name, and nothing else in its zone', () => {
     const zones = [...READINESS_ZONES, ...LOCAL_ZONES];
     expect(find('ready.weir.invalid', zones)).toEqual([Special.ready, 3]);
     expect(find('weir.invalid', zones)).toEqual([Special.nonexistent, 1]);
     expect(find('weir.invalid', READINESS_ZONES)).toBeNull();
   });
 
-  it('is told apart by what it is given', () => {
+  it('finds only the names of its own list', () => {
     expect(find('localhost', DISCOVERY_ZONES)).toBeNull();
     expect(find('_dns.resolver.arpa', LOCAL_ZONES)).toEqual([Special.emptyZone, 2]);
     expect(find('_dns.resolver.arpa', DISCOVERY_ZONES)).toEqual([Special.empty, 3]);
     expect(find('localhost', [])).toBeNull();
   });
 
-  it('has each zone once', () => {
+  it('has no duplicate zones', () => {
     const names = [...LOCAL_ZONES, ...DISCOVERY_ZONES].map(([name]) => hashDomain(name, key));
     expect(new Set(names).size).toBe(names.length);
   });

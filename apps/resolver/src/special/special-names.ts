@@ -1,18 +1,18 @@
 import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { Special, type SpecialZone } from './zones.js';
 
-/** In the table: a name that is not special, below which a special one is. */
+/** Table value of a name that is not special but has a special name below it. */
 const ABOVE = -1;
 const EMPTY_SLOT = -2;
-/** Slots of the table for each name in it, at least. */
+/** Minimum number of table slots for each name. */
 const SPARSITY = 4;
 
 /**
- * Finds the most special name that a name is or is below, by the hashes of its suffixes. The parents of special names are in the table
- * too, so for most names one look at the top-level domain tells that there is nothing. Allocates nothing.
+ * Finds the most specific special name that a name equals or is below. A hash table of suffix hashes that also holds
+ * the parents of special names, so for most names one lookup of the top-level domain is enough. Allocates nothing.
  */
 export class SpecialNames {
-  /** Labels of the name that the last `find` has found. */
+  /** Number of labels of the name that the last `find` returned. */
   labels = 0;
   private readonly low: Uint32Array;
   private readonly high: Uint32Array;
@@ -34,7 +34,7 @@ export class SpecialNames {
     }
   }
 
-  /** @param names the hashes of the name */
+  /** @param names the suffix hashes of the name */
   find(names: SuffixHashes): Special {
     let special: Special = Special.none;
     for (let i = 0; i < names.count; i++) {
@@ -55,7 +55,7 @@ export class SpecialNames {
     this.values[slot] = value;
   }
 
-  /** The slot of the suffix, or the empty one where it would be. */
+  /** The slot of the suffix, or the empty slot where it would go. */
   private slotOf(names: SuffixHashes, suffix: number): number {
     const low = names.low[suffix];
     const high = names.high[suffix];

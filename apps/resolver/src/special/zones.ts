@@ -1,11 +1,14 @@
-/** What is answered for a special name, and for all below it that nothing more special stands for. */
+/**
+ * The kind of answer for a special name. It also holds for all names below it, unless a more specific special name
+ * exists.
+ */
 export const Special = {
   none: 0,
   /** The loopback addresses (RFC 6761 §6.3). */
   localhost: 1,
-  /** NXDOMAIN, the name itself too. */
+  /** NXDOMAIN, also for the name itself. */
   nonexistent: 2,
-  /** An empty zone (RFC 6303 §3): the name itself has SOA and NS, nothing is below it. */
+  /** An empty zone (RFC 6303 §3): the name itself has SOA and NS records, and nothing exists below it. */
   emptyZone: 3,
   /** The name exists and has no records. */
   empty: 4,
@@ -19,7 +22,7 @@ export type SpecialZone = readonly [name: string, special: Special];
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
-/** Reverse zones of addresses that are nobody's or everybody's own: RFC 6303 §4, RFC 7793 §3. */
+/** Reverse zones of private, shared, loopback, link-local and documentation addresses (RFC 6303 §4, RFC 7793 §3). */
 // prettier-ignore
 const REVERSE_ZONES = [
   ...['0', '10', '127', '168.192', '254.169', '2.0.192', '100.51.198', '113.0.203', '255.255.255.255'],
@@ -27,17 +30,19 @@ const REVERSE_ZONES = [
   ...range(64, 127).map((n) => `${n}.100`),
 ].map((net) => `${net}.in-addr.arpa`);
 
-/** The unspecified and the loopback address, unique local, link-local and documentation prefixes (RFC 6303 §4.3 … §4.6). */
+/**
+ * The unspecified and loopback addresses; unique local, link-local and documentation prefixes (RFC 6303 §4.3 … §4.6).
+ */
 const REVERSE_ZONES_IPV6 = [
   '0.'.repeat(32).slice(0, -1),
   `1.${'0.'.repeat(31).slice(0, -1)}`,
   ...['d.f', '8.e.f', '9.e.f', 'a.e.f', 'b.e.f', '8.b.d.0.1.0.0.2'],
 ].map((net) => `${net}.ip6.arpa`);
 
-/** By this name load balancers find out whether the resolver is ready, before it takes no more queries. */
+/** Load balancers ask for this name to learn whether the resolver is ready, before it stops taking queries. */
 export const READINESS_ZONES: readonly SpecialZone[] = [['ready.weir.invalid', Special.ready]];
 
-/** Names that must not be asked of anyone outside. */
+/** Names that must not be sent to any upstream. */
 export const LOCAL_ZONES: readonly SpecialZone[] = [
   ['localhost', Special.localhost],
   ['invalid', Special.nonexistent], // RFC 6761 §6.4
@@ -52,15 +57,15 @@ export const LOCAL_ZONES: readonly SpecialZone[] = [
 ];
 
 /**
- * Names by which clients find out whether they may use another resolver, for which nothing is filtered: they may not. They come before
- * the policy, which could turn the answer into an address (decisions §9).
+ * Names by which clients find out whether they may use another, unfiltered resolver. The answer is that they may not.
+ * They come before the policy, which could turn the answer into an address (decisions §9).
  */
 export const DISCOVERY_ZONES: readonly SpecialZone[] = [
-  // Firefox leaves DNS over HTTPS off by itself when this does not exist.
+  // Firefox does not enable DNS over HTTPS by default when this name does not exist.
   ['use-application-dns.net', Special.nonexistent],
-  // Apple's devices leave Private Relay off where these do not exist.
+  // Apple devices disable Private Relay when these names do not exist.
   ['mask.icloud.com', Special.nonexistent],
   ['mask-h2.icloud.com', Special.nonexistent],
-  // Discovery of designated resolvers (RFC 9462 §4): there is none.
+  // Discovery of Designated Resolvers (RFC 9462 §4): there is none.
   ['_dns.resolver.arpa', Special.empty],
 ];

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Writes a certificate of its own for 127.0.0.1 and its key, both in PEM. */
+/** Writes a self-signed certificate for 127.0.0.1 and its key, both in PEM. */
 export function makeCertificate(certFile: string, keyFile: string): void {
   const key = [
     '-newkey',

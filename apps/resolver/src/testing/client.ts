@@ -7,7 +7,7 @@ export interface Server {
   readonly port: number;
 }
 
-/** Sends one UDP packet. @returns the first packet that comes back, or null when none does in time. */
+/** Sends one UDP packet. @returns the first packet that comes back, or null after the timeout */
 export async function askUdp(
   server: Server,
   packet: Uint8Array,
@@ -34,8 +34,8 @@ export async function askUdp(
 }
 
 /**
- * Writes the bytes to one TCP connection, each piece for itself.
- * @returns the messages that came back, when `expected` have come or the server closed.
+ * Writes the pieces to one TCP connection, one by one.
+ * @returns the messages that came back, once `expected` have arrived or the server has closed
  */
 export function askTcp(
   server: Server,

@@ -2,7 +2,7 @@ import type { Zone } from './name-servers.js';
 
 const TEXT = 'x'.repeat(200);
 
-/** What is met in the wild, in small: several records, chains, wildcards, answers that need TCP. */
+/** A sample of real zones: several records, CNAME chains, wildcards, answers that need TCP. */
 export const PLAIN_ZONE: Zone = {
   origin: 'zone.example',
   records: [
@@ -24,7 +24,7 @@ export const PLAIN_ZONE: Zone = {
   ],
 };
 
-/** To be signed. */
+/** A zone to be signed. */
 export const SIGNED_ZONE: Zone = {
   origin: 'signed.example',
   records: [
@@ -35,5 +35,5 @@ export const SIGNED_ZONE: Zone = {
   ],
 };
 
-/** To be signed with another key than validators are told of: all of it is bogus. */
+/** A zone to be signed with a key that validators do not trust: every answer is bogus. */
 export const BOGUS_ZONE: Zone = { origin: 'bogus.example', records: ['www A 192.0.2.6'] };

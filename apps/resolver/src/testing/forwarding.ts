@@ -1,4 +1,4 @@
-import { isAboutName, parseQuery, type Response } from '@weir/dns-wire';
+import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
@@ -10,32 +10,32 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** An upstream until the end of the test. */
+/** An upstream that runs until the end of the test. */
 export async function upstream(answer: Answerer, address?: string): Promise<UpstreamServer> {
   const server = await UpstreamServer.start(answer, address);
   cleanups.push(() => server.stop());
   return server;
 }
 
-/** An endpoint where nobody listens. */
+/** An endpoint on which nothing listens. */
 export async function deadEndpoint() {
   const server = await UpstreamServer.start(() => null);
   await server.stop();
   return server.endpoint;
 }
 
-/** What was believed, decoded; for an error its RCODE and EDE alone. */
+/** The accepted response, decoded; for an error only its RCODE and EDE. */
 export type Outcome = DecodedMessage | { rcode: number; ede: number };
 const outcomeOf = (response: Response): Outcome =>
-  isAboutName(response)
+  hasUsableRcode(response)
     ? decodeMessage(response.bytes)
     : { rcode: response.rcode, ede: response.ede };
 
-/** What comes of a question that nobody answers, and of one that nobody can be asked. */
+/** The outcome when no upstream answers, and when none can be reached. */
 export const SILENCE = { rcode: 2, ede: 22 };
 export const UNREACHABLE = { rcode: 2, ede: 23 };
 
-/** A forwarder and a way to ask it; an outcome is the believed response, decoded. */
+/** A forwarder and a way to ask it. An outcome is the accepted response, decoded. */
 export async function forwarder(
   upstreams: ForwarderOptions['upstreams'],
   options: Partial<ForwarderOptions> = {},
@@ -50,10 +50,10 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
-    tryMs: 2_000,
-    patienceMs: 6_000,
-    outcome: {
-      onSettled: (_question, response) => {
+    attemptTimeoutMs: 2_000,
+    queryTimeoutMs: 6_000,
+    events: {
+      onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },
       onResponse: (exchange, response: Response) => {
@@ -75,7 +75,7 @@ export async function forwarder(
     parseQuery(exchange.bytes, exchange.length, exchange.query);
     return exchange;
   };
-  /** False when the query is turned away. */
+  /** False when the query is rejected. */
   const tryAsk = (name: string, qtype: number): false | { outcome: Promise<Outcome> } => {
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
@@ -86,7 +86,7 @@ export async function forwarder(
   };
   const ask = (name = 'www.Example.com', qtype = 1): Promise<Outcome> => {
     const asked = tryAsk(name, qtype);
-    if (asked === false) throw new Error('turned away');
+    if (asked === false) throw new Error('rejected');
     return asked.outcome;
   };
   return { subject, ask, tryAsk, outcomes, settled, exchangeOf };

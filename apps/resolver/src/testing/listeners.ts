@@ -1,35 +1,37 @@
 import { ClientConnections, ClientNetworks, SubscriberKey } from '@weir/clients';
-import { Exchange } from '../query/exchange.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
-import { type Dropped, QueryCounters, Transport } from '../metrics/query-counters.js';
+import { QueryCounters } from '../metrics/query-counters.js';
+import type { DropReason } from '../query/drop-reason.js';
+import { Exchange } from '../query/exchange.js';
+import { Transport } from '../query/transport.js';
 import type { Server } from './client.js';
-import { EchoPath } from './echo-path.js';
+import { EchoHandler } from './echo-handler.js';
 
-const onFault = (error: Error) => {
+const onError = (error: Error) => {
   throw error;
 };
 const elapsedMs = () => performance.now();
 
-/** A UDP listener before an echo. */
+/** A UDP listener in front of an `EchoHandler`. */
 export async function startUdp(
   options: Partial<UdpListenerOptions> = {},
-  handler = new EchoPath(),
+  handler = new EchoHandler(),
   port = 0,
 ) {
   const counters = new QueryCounters();
-  const balancers = new ClientNetworks([]);
+  const loadBalancers = new ClientNetworks([]);
   const host = '127.0.0.1';
-  const listener = new UdpListener({ host, handler, counters, balancers, onFault, ...options });
+  const listener = new UdpListener({ host, handler, counters, loadBalancers, onError, ...options });
   const server: Server = await listener.start(port);
   return { listener, handler, counters, server };
 }
 
-/** A TCP listener before an echo. */
+/** A TCP listener in front of an `EchoHandler`. */
 export async function startTcp(
   options: Partial<StreamListenerOptions> & { maxPerClient?: number } = {},
-  handler = new EchoPath(),
+  handler = new EchoHandler(),
 ) {
   const counters = new QueryCounters();
   const exchange = new Exchange();
@@ -41,18 +43,18 @@ export async function startTcp(
       new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs }),
     counters,
     nowMs,
-    balancers: new ClientNetworks([]),
+    loadBalancers: new ClientNetworks([]),
     connections: new ClientConnections(
       options.maxPerClient ?? 128,
       new SubscriberKey({ policy: null }, 1),
     ),
-    onFault,
+    onError,
     ...options,
   });
   const server: Server = await listener.start(0);
   return { listener, handler, counters, server };
 }
 
-export function droppedFor(counters: QueryCounters, why: keyof typeof Dropped) {
+export function droppedFor(counters: QueryCounters, why: keyof typeof DropReason) {
   return counters.droppedCounts().find(([labels]) => labels.why === why)?.[1];
 }

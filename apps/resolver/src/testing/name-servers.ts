@@ -15,7 +15,7 @@ export interface NameServer {
   stop(): Promise<void>;
 }
 
-/** A zone of the tests: origin, and its records below SOA and NS in the form of RFC 1035 §5.1. */
+/** A test zone: origin, and its records besides SOA and NS in master file format (RFC 1035 §5.1). */
 export interface Zone {
   readonly origin: string;
   readonly records: readonly string[];
@@ -63,7 +63,7 @@ export function signZone(folder: string, origin: string, key: string): void {
   execFileSync('ldns-signzone', ['-n', `${origin}.zone`, key], { cwd: folder });
 }
 
-/** nsd as the authority of all zone files in the folder, the signed ones where there are such. */
+/** nsd as the authoritative server of all zone files in the folder; signed files where they exist. */
 export function startNsd(folder: string): Promise<NameServer> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.zone'));
   const zones = files.flatMap((file) => {
@@ -90,7 +90,9 @@ export function startNsd(folder: string): Promise<NameServer> {
   return start('nsd', ['-d', '-c'], folder, settings, files[0].replace(/\.zone$/, ''));
 }
 
-/** unbound, validating by the keys of those names, that asks the authority for `example` and knows nothing else. */
+/**
+ * unbound, which validates with the keys of those names, forwards `example` to the authority and knows nothing else.
+ */
 export function startUnbound(
   folder: string,
   authority: NameServer,
@@ -113,7 +115,7 @@ export function startUnbound(
     '  hide-identity: yes',
     '  module-config: "validator iterator"',
     ...keys.map((key) => `  trust-anchor-file: "${folder}/${key}.key"`),
-    // Not a stub zone: that would go on at the addresses of the NS records, on port 53.
+    // Not a stub zone: unbound would continue at the addresses of the NS records, on port 53.
     'forward-zone:',
     '  name: example',
     `  forward-addr: ${LOOPBACK}@${authority.endpoint.port}`,
@@ -121,7 +123,10 @@ export function startUnbound(
   return start('unbound', ['-d', '-c'], folder, settings, 'example');
 }
 
-/** dnsdist, which hands on all queries to a server by PROXY protocol v2; it takes a moment until it knows that this server is up. */
+/**
+ * dnsdist, which forwards all queries to a server with PROXY protocol v2. It needs a moment to see that the server is
+ * up.
+ */
 export function startDnsdist(folder: string, serverPort: number): Promise<NameServer> {
   const settings = (port: number): string[] => [
     `setLocal("${LOOPBACK}:${port}")`,
@@ -138,9 +143,10 @@ export function startDnsdist(folder: string, serverPort: number): Promise<NameSe
 }
 
 /**
- * Starts a server on a free port and waits until it answers. Another process may take the port before it does, so one that ends by
- * itself is started again on another.
- * @param args the file of its settings follows them. @param question a name that it answers.
+ * Starts a server on a free port and waits until it answers. Another process may take the port first; then the server
+ * is started again on another port.
+ * @param args the path of the settings file is appended
+ * @param question a name that the server answers
  */
 async function start(
   program: string,
@@ -157,7 +163,7 @@ async function start(
     const server = startProgram(program, [...args, file]);
     const endpoint = { address: LOOPBACK, port };
     while (performance.now() < deadlineMs && !server.hasEnded) {
-      // Until it listens nothing comes back.
+      // There is no answer until it listens.
       const answer = await askUdp(endpoint, encodeQuery(question, 6), 300).catch(() => null);
       if (answer !== null && !server.hasEnded) return { endpoint, stop: () => server.stop() };
     }

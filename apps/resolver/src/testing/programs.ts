@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 
-/** Whether a program is there; if not, a test that needs it is skipped, and this says so. */
+/** Whether a program is installed. If not, tests that need it are skipped, and a message says so. */
 export function hasProgram(name: string): boolean {
   const { error } = spawnSync(name, ['--version'], { stdio: 'ignore' });
   if (error !== undefined) process.stderr.write(`tests with ${name} are skipped: not installed\n`);
@@ -16,7 +16,7 @@ export function run(name: string, args: readonly string[]): Promise<string> {
   });
 }
 
-/** A server that was started. */
+/** A running server. */
 export interface Program {
   readonly hasEnded: boolean;
   stop(): Promise<void>;

@@ -11,14 +11,14 @@ interface Started {
   readonly opsPort: number;
 }
 
-/** Compiles what the process runs; where that is up to date it takes no time. */
+/** Compiles the resolver. This is fast when it is up to date. */
 export async function buildResolver(): Promise<void> {
   const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
   const project = `${ROOT}apps/resolver/tsconfig.build.json`;
   await promisify(execFile)(process.execPath, [tsc, '-b', project]);
 }
 
-/** A resolver process and what it prints. `exited` gives its code. It must be ended by who started it. */
+/** A resolver process and its output. `exited` resolves to its exit code. The caller must stop it. */
 export function startResolverProcess(
   environment: Readonly<Record<string, string>>,
   ...args: string[]

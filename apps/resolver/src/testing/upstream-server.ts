@@ -10,16 +10,16 @@ export interface AskedQuery {
   readonly from?: RemoteInfo;
 }
 
-/** What an upstream does with a query: answers bytes, several packets, or is silent (null). */
+/** What an upstream does with a query: it sends one packet, several packets, or nothing (null). */
 export type Answerer = (query: AskedQuery) => Answered | Promise<Answered>;
 type Answered = Uint8Array | readonly Uint8Array[] | null;
 
-/** A real upstream resolver on a loopback port, UDP and TCP, whose answers a test decides byte by byte. */
+/** A real upstream on a loopback port, UDP and TCP. The test decides its answers byte by byte. */
 export class UpstreamServer {
-  /** Every query that came, in order. */
+  /** All received queries, in order. */
   readonly asked: AskedQuery[] = [];
   readonly connections = new Set<Connection>();
-  /** TCP connections that were opened in all. */
+  /** Total number of TCP connections. */
   connectionCount = 0;
   private stopped = false;
 
@@ -91,7 +91,7 @@ export class UpstreamServer {
   }
 }
 
-/** Both protocols on one free port; a port that is free for one may be taken for the other. */
+/** UDP and TCP on the same free port. A port that is free for one may be in use for the other. */
 async function listenBoth(address: string): Promise<{ udp: Socket; tcp: Server; port: number }> {
   const tcp = createServer();
   await new Promise<void>((resolve) => tcp.listen(0, address, resolve));
@@ -110,7 +110,7 @@ async function listenBoth(address: string): Promise<{ udp: Socket; tcp: Server; 
   return listenBoth(address);
 }
 
-/** A message with its length before it (RFC 1035 §4.2.2). */
+/** A message with its length prefix (RFC 1035 §4.2.2). */
 export function frame(message: Uint8Array): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);

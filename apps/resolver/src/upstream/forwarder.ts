@@ -1,63 +1,68 @@
 import type { Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
-import { type InFlight, InFlightPool } from './in-flight.js';
-import { Tries, type TriesOptions } from './tries.js';
+import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
+import { InFlightPool } from './in-flight-pool.js';
+import type { InFlight } from './in-flight.js';
 import type { Upstream } from './upstream.js';
-import { type ClientOutcome, WaitingClients } from './waiting-clients.js';
+import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
-/** What becomes of a question: `onSettled` once, then `onResponse` once for each client that waits. */
-export interface ForwardOutcome extends ClientOutcome {
+/** Events of a question: `onCompleted` once, then `onResponse` once for each waiting client. */
+export interface ForwardEvents extends ClientEvents {
   /**
-   * The believed response to the question, with an RCODE below 16. Where no upstream had an answer it is an empty one: the error of the
-   * first that sent one, else SERVFAIL with EDE 22, or 23 when none could even be asked. Both are good until this returns.
+   * The accepted response to the question, with an RCODE below 16. Without an answer from any upstream the response is
+   * empty: the first error that an upstream sent, else SERVFAIL with EDE 22, or with EDE 23 when no upstream could be
+   * reached. Both arguments are valid until this returns.
    */
-  onSettled(question: Question, response: Response): void;
+  onCompleted(question: Question, response: Response): void;
 }
 
-export interface ForwarderOptions extends TriesOptions {
-  readonly outcome: ForwardOutcome;
-  /** Most questions that upstreams are asked at once. */
+export interface ForwarderOptions extends AttemptOptions {
+  readonly events: ForwardEvents;
+  /** Maximum number of questions in flight. */
   readonly capacity?: number;
-  /** Most clients that wait for the answer to a question of another client. */
+  /** Maximum number of clients that wait for a question of another client. */
   readonly waitingCapacity?: number;
-  /** How long all tries of a question together may last. */
-  readonly patienceMs?: number;
+  /** Time limit for all attempts of a question together. */
+  readonly queryTimeoutMs?: number;
 }
 
 const DEFAULT_CAPACITY = 8192;
 const DEFAULT_WAITING_CAPACITY = 16_384;
-const DEFAULT_PATIENCE_MS = 3_000;
+const DEFAULT_QUERY_TIMEOUT_MS = 3_000;
 const SWEEP_MS = 25;
 
-/** Asks upstream resolvers, each question once at a time: clients that ask the same meanwhile wait for the same answer. How it is asked is `Tries`. */
+/**
+ * Asks upstream resolvers. A question is in flight only once: clients that ask the same question meanwhile wait for the
+ * same answer. `AttemptRunner` sends the queries.
+ */
 export class Forwarder {
-  /** Queries turned away because too many were in flight. */
+  /** Queries that were rejected because too many were in flight. */
   overloads = 0;
-  private readonly tries: Tries;
+  private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
-  private readonly outcome: ForwardOutcome;
+  private readonly events: ForwardEvents;
   private readonly nowMs: () => number;
-  private readonly patienceMs: number;
+  private readonly queryTimeoutMs: number;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: ForwarderOptions) {
-    const { outcome, nowMs, patienceMs = DEFAULT_PATIENCE_MS } = options;
+    const { events, nowMs, queryTimeoutMs = DEFAULT_QUERY_TIMEOUT_MS } = options;
     const { capacity = DEFAULT_CAPACITY, waitingCapacity = DEFAULT_WAITING_CAPACITY } = options;
-    this.outcome = outcome;
+    this.events = events;
     this.nowMs = nowMs;
-    this.patienceMs = patienceMs;
+    this.queryTimeoutMs = queryTimeoutMs;
     this.pool = new InFlightPool(capacity);
-    this.clients = new WaitingClients(outcome, waitingCapacity);
-    this.tries = new Tries(options, this.settle.bind(this));
+    this.clients = new WaitingClients(events, waitingCapacity);
+    this.attempts = new AttemptRunner(options, this.complete.bind(this));
   }
 
   get upstreams(): readonly Upstream[] {
-    return this.tries.upstreams;
+    return this.attempts.upstreams;
   }
 
-  /** Opens the sockets. An upstream without a route is no error: it is tried again later. */
+  /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
     await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
     this.timer = setInterval(() => {
@@ -65,7 +70,7 @@ export class Forwarder {
     }, SWEEP_MS);
   }
 
-  /** Ends; what is in flight is forgotten without an outcome. */
+  /** Stops. Questions in flight are dropped without an event. */
   close(): void {
     clearInterval(this.timer);
     while (this.pool.size > 0) this.pool.end(this.pool.at(0));
@@ -81,53 +86,60 @@ export class Forwarder {
     return this.clients.count;
   }
 
-  /** Queries that shared a question already in flight. */
+  /** Queries that joined a question already in flight. */
   get coalesced(): number {
     return this.clients.coalesced;
   }
 
-  /** Whether no upstream has answered of late, so that there is little to wait for. */
+  /** Whether no upstream has answered recently, so waiting is pointless. */
   get allDown(): boolean {
     const nowMs = this.nowMs();
     for (const upstream of this.upstreams) if (!upstream.isDown(nowMs)) return false;
     return true;
   }
 
-  /** Asks the exchange's question, or waits with who asks it already. @returns false when too many are in flight; there is no outcome then. */
+  /**
+   * Asks the question of the exchange, or joins it when it is in flight already.
+   * @returns false when too many are in flight; no event follows
+   */
   forward(exchange: Exchange): boolean {
     const entry = this.pool.find(exchange);
-    const isTaken =
-      entry === null ? this.ask(exchange, false) : this.clients.share(entry, exchange);
-    if (!isTaken) this.overloads++;
-    return isTaken;
+    const isAccepted =
+      entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
+    if (!isAccepted) this.overloads++;
+    return isAccepted;
   }
 
-  /** Asks the exchange's question for nobody: only `onSettled` follows. @returns false when it is asked already or too many are in flight. */
-  renew(exchange: Exchange): boolean {
+  /**
+   * Asks the question of the exchange for the cache only: no client waits, and only `onCompleted` follows.
+   * @returns false when it is in flight already, or too many are
+   */
+  refresh(exchange: Exchange): boolean {
     return this.pool.find(exchange) === null && this.ask(exchange, true);
   }
 
-  private ask(exchange: Exchange, isForNobody: boolean): boolean {
+  private ask(exchange: Exchange, isRefresh: boolean): boolean {
     const entry = this.pool.take(exchange);
     if (entry === null) return false;
-    entry.isForNobody = isForNobody;
-    this.clients.begin(entry);
-    entry.deadlineMs = this.nowMs() + this.patienceMs;
-    this.tries.begin(entry);
+    entry.isRefresh = isRefresh;
+    this.clients.add(entry);
+    entry.deadlineMs = this.nowMs() + this.queryTimeoutMs;
+    this.attempts.start(entry);
     return true;
   }
 
-  /** The question has its outcome; all who wait get it. */
-  private settle(entry: InFlight, response: Response): void {
+  /** The question has a result. All waiting clients get it. */
+  private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
-    this.outcome.onSettled(entry.exchange, response);
-    this.clients.tellAll(entry, response);
+    this.events.onCompleted(entry.exchange, response);
+    this.clients.answerAll(entry, response);
     this.pool.release(entry);
   }
 
   private sweep(): void {
     const nowMs = this.nowMs();
-    for (let i = this.pool.size - 1; i >= 0; i--) this.tries.look(this.pool.at(i), nowMs);
+    for (let i = this.pool.size - 1; i >= 0; i--)
+      this.attempts.checkTimeout(this.pool.at(i), nowMs);
     for (const upstream of this.upstreams) upstream.maintain(nowMs);
   }
 }

@@ -1,50 +1,60 @@
 import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
-import { type Question, questionKey, tagOf } from '../query/question.js';
-import type { UpstreamSocket } from './upstream-socket.js';
+import { type Question, questionKey } from '../query/question.js';
 
-/** Most tries of one question; each stays open until the question is settled, so a late answer counts. */
-export const MAX_TRIES = 3;
+/**
+ * Maximum number of attempts of one question. Each attempt stays open until the question is completed, so a late answer
+ * counts.
+ */
+export const MAX_ATTEMPTS = 3;
 
-export const NO_REFUSAL = -1;
+export const NO_ERROR = -1;
 
-/** One question that upstream resolvers were asked, and who waits for the answer; pooled. */
+/** What an entry needs of the socket of an attempt. The socket knows the ids of queries that have no answer yet. */
+export interface QuerySocket {
+  /** Reserves an id that no other open query of this socket has. */
+  reserve(entry: InFlight): number;
+  /** Frees the id. An answer with it is no longer expected. */
+  forget(id: number): void;
+}
+
+/** One question in flight, and the clients that wait for the answer. Objects are reused. */
 export class InFlight {
-  /** The question, and the first client unless `isForNobody`. */
+  /** The question, and the first client unless `isRefresh`. */
   readonly exchange = new Exchange();
-  /** Whether it was asked for the cache alone. */
-  isForNobody = false;
-  /** More clients, by `Exchange.next`. */
+  /** Whether the question is asked for the cache only. */
+  isRefresh = false;
+  /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
-  /** The packet of the last try. It stays as it is while a socket may still send it. */
+  /** The packet of the last attempt. It must not change while a socket may still send it. */
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
-  /** Number of this use of the entry: what was begun for an earlier use must not touch it. */
+  /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */
   generation = 0;
-  /** Position among the active ones. */
+  /** Position in the list of active entries. */
   position = -1;
-  /** The next whose question falls into the same bucket. */
+  /** The next entry in the same hash bucket. */
   nextInBucket: InFlight | null = null;
-  tries = 0;
-  /** Index of the upstream of each try. */
-  readonly upstreams = new Int32Array(MAX_TRIES);
-  /** Socket and id of each try; null when it goes over TCP or has failed. */
-  readonly sockets: (UpstreamSocket | null)[] = Array.from({ length: MAX_TRIES }, () => null);
-  readonly ids = new Uint16Array(MAX_TRIES);
-  /** When each try began. */
-  readonly startedMs = new Float64Array(MAX_TRIES);
-  /** 1 while the try may still bring an answer, even if it was given up for slow. */
-  private readonly open = new Uint8Array(MAX_TRIES);
-  /** When the last try counts as failed, and when all do. */
-  tryDeadlineMs = 0;
+  attemptCount = 0;
+  /** Index of the upstream of each attempt. */
+  readonly upstreams = new Int32Array(MAX_ATTEMPTS);
+  /** Socket and id of each attempt; null when it goes over TCP or has failed. */
+  readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
+  readonly ids = new Uint16Array(MAX_ATTEMPTS);
+  /** Start time of each attempt. */
+  readonly startedMs = new Float64Array(MAX_ATTEMPTS);
+  /** 1 while the attempt may still bring an answer, even after it was counted as a timeout. */
+  private readonly open = new Uint8Array(MAX_ATTEMPTS);
+  /** When the last attempt times out, and when the whole question does. */
+  attemptDeadlineMs = 0;
   deadlineMs = 0;
-  /** RCODE and EDE of the first upstream that had no answer to the question but an error; `NO_REFUSAL`: none has. */
-  refusalRcode = NO_REFUSAL;
-  refusalEde = 0;
+  /** RCODE and EDE of the first upstream that answered with an error. `NO_ERROR`: none has. */
+  errorRcode = NO_ERROR;
+  errorEde = 0;
 
-  /** The next try begins; without a socket it has failed already. @returns its number */
-  beginTry(upstream: number, socket: UpstreamSocket | null, nowMs: number): number {
-    const attempt = this.tries++;
+  /** Begins the next attempt. Without a socket it has failed already. @returns its number */
+  beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
+    const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
     this.sockets[attempt] = socket;
@@ -53,14 +63,14 @@ export class InFlight {
     return attempt;
   }
 
-  /** Forgets the try's socket: an answer that comes there is not awaited any more. */
+  /** Frees the id of the attempt: an answer over UDP is no longer expected. */
   leaveSocket(attempt: number): void {
     this.sockets[attempt]?.forget(this.ids[attempt]);
     this.sockets[attempt] = null;
   }
 
-  /** The try brings no answer. */
-  endTry(attempt: number): void {
+  /** The attempt has brought no answer. */
+  endAttempt(attempt: number): void {
     this.leaveSocket(attempt);
     this.open[attempt] = 0;
   }
@@ -69,37 +79,37 @@ export class InFlight {
     return this.open[attempt] === 1;
   }
 
-  /** Whether any try may still bring an answer. */
-  get hasOpenTry(): boolean {
-    for (let i = 0; i < this.tries; i++) if (this.isOpen(i)) return true;
+  /** Whether any attempt may still bring an answer. */
+  get hasOpenAttempt(): boolean {
+    for (let i = 0; i < this.attemptCount; i++) if (this.isOpen(i)) return true;
     return false;
   }
 
-  /** The time for all tries is up at `deadlineMs` at the latest. */
-  hurry(deadlineMs: number): void {
+  /** The question times out at `deadlineMs` at the latest. */
+  shortenDeadline(deadlineMs: number): void {
     this.deadlineMs = Math.min(this.deadlineMs, deadlineMs);
-    this.tryDeadlineMs = Math.min(this.tryDeadlineMs, deadlineMs);
+    this.attemptDeadlineMs = Math.min(this.attemptDeadlineMs, deadlineMs);
   }
 
-  /** The try that used this socket and id, or −1. */
-  tryOf(socket: UpstreamSocket, id: number): number {
-    for (let i = 0; i < this.tries; i++) {
+  /** The attempt with this socket and id, or −1. */
+  attemptOf(socket: QuerySocket, id: number): number {
+    for (let i = 0; i < this.attemptCount; i++) {
       if (this.sockets[i] === socket && this.ids[i] === id) return i;
     }
     return -1;
   }
 
   hasTried(upstream: number): boolean {
-    for (let i = 0; i < this.tries; i++) if (this.upstreams[i] === upstream) return true;
+    for (let i = 0; i < this.attemptCount; i++) if (this.upstreams[i] === upstream) return true;
     return false;
   }
 
-  /** Whether it asks the same: name but for case, type, DO and CD. */
+  /** Whether it is the same question: name (ignoring case), type, DO and CD. */
   asks(other: Question): boolean {
-    const { bytes, query, nameLow, nameHigh } = this.exchange;
+    const { bytes, query, nameHashLow, nameHashHigh } = this.exchange;
     return (
-      nameLow === other.nameLow &&
-      nameHigh === other.nameHigh &&
+      nameHashLow === other.nameHashLow &&
+      nameHashHigh === other.nameHashHigh &&
       query.questionEnd === other.query.questionEnd &&
       questionKey(query) === questionKey(other.query) &&
       equalsIgnoringCase(
@@ -110,79 +120,5 @@ export class InFlight {
         query.questionEnd - HEADER_BYTES,
       )
     );
-  }
-}
-
-/** The questions in flight: at most `capacity`, each once, entries reused. */
-export class InFlightPool {
-  private readonly free: InFlight[] = [];
-  private readonly active: InFlight[] = [];
-  private readonly buckets: (InFlight | null)[];
-
-  constructor(private readonly capacity: number) {
-    const count = 2 ** Math.ceil(Math.log2(capacity * 2));
-    this.buckets = Array.from({ length: count }, () => null);
-  }
-
-  get size(): number {
-    return this.active.length;
-  }
-
-  at(position: number): InFlight {
-    return this.active[position];
-  }
-
-  /** The entry that asks the question, or null. */
-  find(question: Question): InFlight | null {
-    let entry = this.buckets[this.bucketOf(question)];
-    while (entry !== null && !entry.asks(question)) entry = entry.nextInBucket;
-    return entry;
-  }
-
-  /** @returns an entry with a copy of the question, which none has yet, or null when all are in use. */
-  take(exchange: Exchange): InFlight | null {
-    if (this.active.length >= this.capacity) return null;
-    const entry = this.free.pop() ?? new InFlight();
-    entry.exchange.keep(exchange);
-    entry.position = this.active.length;
-    entry.tries = 0;
-    entry.refusalRcode = NO_REFUSAL;
-    this.active.push(entry);
-    const bucket = this.bucketOf(entry.exchange);
-    entry.nextInBucket = this.buckets[bucket];
-    this.buckets[bucket] = entry;
-    return entry;
-  }
-
-  /** Closes all tries and takes the entry from the active ones; `release` gives it back for reuse. */
-  end(entry: InFlight): void {
-    for (let i = 0; i < entry.tries; i++) entry.endTry(i);
-    entry.generation++;
-    this.unlink(entry);
-    const last = this.active.pop();
-    if (last !== undefined && last !== entry) {
-      this.active[entry.position] = last;
-      last.position = entry.position;
-    }
-    entry.position = -1;
-  }
-
-  release(entry: InFlight): void {
-    this.free.push(entry);
-  }
-
-  private unlink(entry: InFlight): void {
-    const bucket = this.bucketOf(entry.exchange);
-    let before = this.buckets[bucket];
-    if (before === entry) {
-      this.buckets[bucket] = entry.nextInBucket;
-      return;
-    }
-    while (before !== null && before.nextInBucket !== entry) before = before.nextInBucket;
-    if (before !== null) before.nextInBucket = entry.nextInBucket;
-  }
-
-  private bucketOf({ nameLow, query }: Question): number {
-    return tagOf(nameLow, questionKey(query)) & (this.buckets.length - 1);
   }
 }

@@ -21,7 +21,7 @@ describe('findOwnAddress', () => {
     ['0.0.0.0', '127.0.0.53'],
     ['::', '2001:db8::7'],
     ['::', '::1'],
-  ])('finds that a resolver at %s is asked at %s', (host, address) => {
+  ])('finds that a resolver at %s has itself as upstream %s', (host, address) => {
     expect(find(host, '192.0.2.53', address)).toBe(address);
   });
 
@@ -30,11 +30,11 @@ describe('findOwnAddress', () => {
     ['127.0.0.1', '192.0.2.7'],
     ['0.0.0.0', '192.0.2.8'],
     ['::', '2001:db8::8'],
-  ])('lets a resolver at %s ask %s', (host, address) => {
+  ])('accepts that a resolver at %s asks %s', (host, address) => {
     expect(find(host, address)).toBeUndefined();
   });
 
-  it('minds the port', () => {
+  it('compares the port', () => {
     const listening = { address: '127.0.0.1', port: 5300 };
     expect(findOwnAddress([upstream('127.0.0.1', 53)], listening, MACHINE)).toBeUndefined();
   });

@@ -4,8 +4,8 @@ import type { Endpoint } from '@weir/ops';
 const UNSPECIFIED = ['4:0,0,0,0', '6:0,0,0,0'];
 
 /**
- * The first of the upstreams that leads back to where this resolver listens, so that every query would go round until it is given up.
- * @param machineAddresses all addresses of this machine, on which a resolver listens whose own address is `0.0.0.0` or `::`
+ * The first upstream that is this resolver itself, which would be a loop.
+ * @param machineAddresses all addresses of this machine, for a resolver that listens on `0.0.0.0` or `::`
  */
 export function findOwnAddress(
   upstreams: readonly Endpoint[],
@@ -13,18 +13,18 @@ export function findOwnAddress(
   machineAddresses: readonly string[],
 ): Endpoint | undefined {
   const host = normalForm(listening.address);
-  const listensEverywhere = UNSPECIFIED.includes(host);
+  const isWildcard = UNSPECIFIED.includes(host);
   const machine = new Set(machineAddresses.map(normalForm));
   const isOwn = (address: string): boolean => {
     const wanted = normalForm(address);
     // A packet to the unspecified address goes to this machine.
     if (wanted === host || UNSPECIFIED.includes(wanted)) return true;
-    return listensEverywhere && (machine.has(wanted) || isLoopback(wanted));
+    return isWildcard && (machine.has(wanted) || isLoopback(wanted));
   };
   return upstreams.find(({ address, port }) => port === listening.port && isOwn(address));
 }
 
-/** One text for all forms of an address. */
+/** The same text for all notations of an address. */
 function normalForm(address: string): string {
   const client = new ClientAddress();
   if (!client.set(address, 0)) throw new RangeError(`"${address}" is not an address`);

@@ -1,20 +1,21 @@
 import type { InFlight } from './in-flight.js';
 import type { Upstream } from './upstream.js';
 
-/** An upstream is as good as the fastest if it takes no longer than this: then the order of the configuration counts. */
-const ABOUT_AS_FAST = 1.5;
-const ABOUT_AS_FAST_MS = 20;
+/** An upstream within this tolerance counts as fast as the fastest; then the order of the configuration decides. */
+const LATENCY_TOLERANCE_FACTOR = 1.5;
+const LATENCY_TOLERANCE_MS = 20;
 
 /**
- * The upstream for the next try of a question. Of those that answer and were not tried yet the first that is about as fast as the
- * fastest; else the first not tried; else the one after the last.
+ * The upstream for the next attempt: of those that are up and not tried yet, the first whose latency is close to the
+ * lowest; else the first not tried; else the one after the last.
  */
 export function chooseUpstream(
   upstreams: readonly Upstream[],
   entry: InFlight,
   nowMs: number,
 ): Upstream {
-  const limitMs = leastLatencyMs(upstreams, entry, nowMs) * ABOUT_AS_FAST + ABOUT_AS_FAST_MS;
+  const limitMs =
+    lowestLatencyMs(upstreams, entry, nowMs) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
   let untried: Upstream | null = null;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index)) continue;
@@ -22,11 +23,11 @@ export function chooseUpstream(
     untried ??= upstream;
   }
   if (untried !== null) return untried;
-  const last = entry.upstreams[entry.tries - 1];
+  const last = entry.upstreams[entry.attemptCount - 1];
   return upstreams[(last + 1) % upstreams.length];
 }
 
-/** Of those that answer the first that was not tried yet; null when there is none. */
+/** The first upstream that is up and not tried yet; null when there is none. */
 export function chooseUntried(
   upstreams: readonly Upstream[],
   entry: InFlight,
@@ -38,19 +39,23 @@ export function chooseUntried(
   return null;
 }
 
-/** Whether a try is open at an upstream that answers, so that there is something to wait for. */
-export function hasHope(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): boolean {
-  for (let i = 0; i < entry.tries; i++) {
+/** Whether an attempt is open at an upstream that is up, so an answer may still come. */
+export function hasLiveAttempt(
+  upstreams: readonly Upstream[],
+  entry: InFlight,
+  nowMs: number,
+): boolean {
+  for (let i = 0; i < entry.attemptCount; i++) {
     if (entry.isOpen(i) && !upstreams[entry.upstreams[i]].isDown(nowMs)) return true;
   }
   return false;
 }
 
-function leastLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
-  let least = Infinity;
+function lowestLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
+  let lowest = Infinity;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
-    least = Math.min(least, upstream.latencyMs(nowMs));
+    lowest = Math.min(lowest, upstream.latencyMs(nowMs));
   }
-  return least;
+  return lowest;
 }

@@ -1,25 +1,25 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from '@weir/ops';
-import type { InFlight } from './in-flight.js';
+import type { InFlight, QuerySocket } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 
 /** What a socket reports. */
 export interface UpstreamSocketEvents {
-  /** A packet of the upstream's own address and port; `socket.find` tells whose it may be. */
+  /** A packet from the address and port of the upstream. `socket.find` returns the query with its id. */
   onPacket(socket: UpstreamSocket, packet: Uint8Array): void;
-  /** The system says that the upstream cannot be reached (ICMP) or sending failed. The socket goes on. */
+  /** The upstream cannot be reached (ICMP), or sending failed. The socket stays open. */
   onUnreachable(socket: UpstreamSocket): void;
 }
 
 /**
- * A UDP socket on a random port of its own, connected to one upstream: the kernel passes on what comes from that peer only. Knows the
- * queries that wait for an answer here, by id.
+ * A UDP socket on a random port, connected to one upstream: the kernel delivers packets of that peer only. Keeps the
+ * open queries by id.
  */
-export class UpstreamSocket {
-  /** Queries sent; a socket retires after a number of them, so that its port does not stay the same for long. */
+export class UpstreamSocket implements QuerySocket {
+  /** Queries sent. A socket is replaced after a number of them, so that its port changes regularly. */
   sent = 0;
   private readonly waiting = new Map<number, InFlight>();
   private peer = '';
@@ -59,7 +59,7 @@ export class UpstreamSocket {
     }
     socket.peer = raw.remoteAddress().address;
     raw.on('message', (packet, from) => {
-      // Between bind and connect the kernel takes packets of anyone.
+      // Between bind and connect the kernel delivers packets from anyone.
       if (socket.isPeer(from)) events.onPacket(socket, packet);
     });
     raw.on('error', () => {
@@ -68,12 +68,12 @@ export class UpstreamSocket {
     return socket;
   }
 
-  /** Queries that wait for an answer here. */
+  /** Queries that wait for an answer. */
   get waitingCount(): number {
     return this.waiting.size;
   }
 
-  /** Reserves an id that no other query of this socket has now. */
+  /** Reserves an id that no other open query of this socket has. */
   reserve(entry: InFlight): number {
     let id = this.ids.next();
     while (this.waiting.has(id)) id = this.ids.next();
@@ -89,14 +89,14 @@ export class UpstreamSocket {
     this.waiting.delete(id);
   }
 
-  /** All that wait here, as they were when it was called. */
+  /** A snapshot of all entries that wait here. */
   waitingEntries(): Set<InFlight> {
     return new Set(this.waiting.values());
   }
 
   send(packet: Uint8Array, length: number): void {
     this.sent++;
-    // Without a callback an error that ICMP has left on the socket would swallow the packet unnoticed.
+    // Without a callback a pending ICMP error would swallow the packet without notice.
     this.socket.send(packet, 0, length, this.onSent);
   }
 

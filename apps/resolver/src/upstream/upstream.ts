@@ -1,47 +1,50 @@
 import type { Endpoint } from '@weir/ops';
 import type { RandomIds } from './random-ids.js';
-import { TcpLink } from './tcp-link.js';
 import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
+import { UpstreamTcp } from './upstream-tcp.js';
 
-/** Sockets, so ports, among which queries are spread at random (RFC 5452 §9.2). */
+/** Number of sockets, and so of ports, among which queries are spread at random (RFC 5452 §9.2). */
 const SOCKETS = 4;
-/** A socket is replaced by one on another port after this many queries. */
+/** After this many queries a socket is replaced by one on another port. */
 const QUERIES_PER_SOCKET = 4096;
-/** A retired socket waits this long for answers: longer than any query lives. */
+/** How long a retired socket waits for answers: longer than any query lives. */
 const RETIRED_MS = 5_000;
-/** Failures in a row after which others are asked first, and for how long. */
+/** After this many failures in a row an upstream is down: others are asked first, for `DOWN_MS`. */
 const FAILURES_UNTIL_DOWN = 3;
 const DOWN_MS = 5_000;
-/** Time between attempts to open a missing socket. */
+/** Delay before the next attempt to open a missing socket. */
 const REOPEN_MS = 1_000;
 
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
-/** A latency is believed for this long; then the upstream is measured anew. */
-const LATENCY_MS = 10_000;
+/** A latency is valid for this long; then it is measured again. */
+const LATENCY_VALID_MS = 10_000;
 
 /** Plain counters, read by the metrics. */
 export interface UpstreamCounters {
   queries: number;
   answers: number;
-  /** Answers that were an error, such as SERVFAIL or REFUSED: another upstream is asked where there is one. */
-  refusals: number;
+  /** Answers with an error such as SERVFAIL or REFUSED: another upstream is asked, if there is one. */
+  errors: number;
   timeouts: number;
-  /** Tries that failed at once: out of reach, a connection that failed, an answer of no use. */
+  /** Attempts that failed at once: unreachable, a broken connection, an unusable answer. */
   failures: number;
-  /** Queries asked again over TCP because the answer was truncated. */
+  /** Queries repeated over TCP because the answer was truncated. */
   overTcp: number;
-  /** Packets that answer no open query: late, forged or malformed. */
+  /** Packets that match no open query: late, forged or malformed. */
   strays: number;
 }
 
-/** One upstream resolver: its sockets and whether it answers. Times are milliseconds of one clock, given by the caller. */
+/**
+ * One upstream resolver: its sockets, its latency, and whether it is down. Times are milliseconds on one clock, passed
+ * in by the caller.
+ */
 export class Upstream {
   readonly name: string;
   readonly counters: UpstreamCounters = {
     queries: 0,
     answers: 0,
-    refusals: 0,
+    errors: 0,
     timeouts: 0,
     failures: 0,
     overTcp: 0,
@@ -50,34 +53,34 @@ export class Upstream {
   private readonly sockets: UpstreamSocket[] = [];
   private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
   private opening = 0;
-  private openAtMs = 0;
+  private reopenAtMs = 0;
   private failuresInRow = 0;
   private downUntilMs = 0;
-  private closed = false;
+  private isClosed = false;
   private smoothedMs = 0;
-  private measureAtMs = 0;
-  readonly tcp: TcpLink;
+  private remeasureAtMs = 0;
+  readonly tcp: UpstreamTcp;
 
   constructor(
     readonly index: number,
     readonly endpoint: Endpoint,
     private readonly ids: RandomIds,
     private readonly events: UpstreamSocketEvents,
-    private readonly onState: (upstream: Upstream, answers: boolean) => void,
+    private readonly onStateChange: (upstream: Upstream, answers: boolean) => void,
   ) {
     const { address, port } = endpoint;
-    this.tcp = new TcpLink(endpoint, ids);
+    this.tcp = new UpstreamTcp(endpoint, ids);
     this.name = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
   }
 
-  /** Opens the sockets that are missing. An upstream that cannot be reached has none, and is tried again later. */
+  /** Opens the missing sockets. An unreachable upstream has none; `maintain` opens them later. */
   async open(nowMs: number): Promise<void> {
     const missing = SOCKETS - this.sockets.length - this.opening;
-    this.openAtMs = nowMs + REOPEN_MS;
+    this.reopenAtMs = nowMs + REOPEN_MS;
     await Promise.all(Array.from({ length: missing }, () => this.openOne()));
   }
 
-  /** A socket of this upstream at random; null when there is none now. */
+  /** A random socket of this upstream; null when there is none. */
   socket(): UpstreamSocket | null {
     if (this.sockets.length === 0) return null;
     return this.sockets[this.ids.next() % this.sockets.length];
@@ -87,41 +90,44 @@ export class Upstream {
     return nowMs < this.downUntilMs;
   }
 
-  /** Smoothed time until an answer, or until one was given up, however old; 0 when it is not known. */
+  /** Smoothed time to an answer or a timeout, however old it is; 0 before the first measurement. */
   get smoothedLatencyMs(): number {
     return this.smoothedMs;
   }
 
-  /** The same; 0 when it is too old too. */
+  /** The smoothed latency; 0 when it is unknown or out of date. */
   latencyMs(nowMs: number): number {
-    return nowMs < this.measureAtMs ? this.smoothedMs : 0;
+    return nowMs < this.remeasureAtMs ? this.smoothedMs : 0;
   }
 
-  /** Is asked now: if its latency is too old, this is the one query that measures it, and until then it is as it was. */
-  asked(nowMs: number): void {
+  /**
+   * A query is being sent. When the latency is out of date, this query measures it; until then the old value holds.
+   */
+  recordQuery(nowMs: number): void {
     this.counters.queries++;
-    if (nowMs >= this.measureAtMs && this.smoothedMs > 0) this.measureAtMs = nowMs + LATENCY_MS;
+    if (nowMs >= this.remeasureAtMs && this.smoothedMs > 0)
+      this.remeasureAtMs = nowMs + LATENCY_VALID_MS;
   }
 
-  /** A try has taken so long, with an answer or without. */
-  took(latencyMs: number, nowMs: number): void {
+  /** An attempt took this long, with an answer or without. */
+  recordLatency(latencyMs: number, nowMs: number): void {
     const isFirst = this.smoothedMs === 0;
     this.smoothedMs += (latencyMs - this.smoothedMs) * (isFirst ? 1 : LATENCY_WEIGHT);
-    this.measureAtMs = nowMs + LATENCY_MS;
+    this.remeasureAtMs = nowMs + LATENCY_VALID_MS;
   }
 
-  succeeded(): void {
+  recordSuccess(): void {
     this.counters.answers++;
     const wasDown = this.failuresInRow >= FAILURES_UNTIL_DOWN;
     this.failuresInRow = 0;
     this.downUntilMs = 0;
-    if (wasDown) this.onState(this, true);
+    if (wasDown) this.onStateChange(this, true);
   }
 
-  failed(nowMs: number): void {
+  recordFailure(nowMs: number): void {
     this.failuresInRow++;
     if (this.failuresInRow >= FAILURES_UNTIL_DOWN) this.downUntilMs = nowMs + DOWN_MS;
-    if (this.failuresInRow === FAILURES_UNTIL_DOWN) this.onState(this, false);
+    if (this.failuresInRow === FAILURES_UNTIL_DOWN) this.onStateChange(this, false);
   }
 
   /** Replaces worn sockets, closes retired ones, opens missing ones. Called regularly. */
@@ -138,12 +144,12 @@ export class Upstream {
       socket.close();
       this.retired.splice(i, 1);
     }
-    if (this.sockets.length + this.opening < SOCKETS && nowMs >= this.openAtMs)
+    if (this.sockets.length + this.opening < SOCKETS && nowMs >= this.reopenAtMs)
       void this.open(nowMs);
   }
 
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     this.tcp.close();
     for (const socket of this.sockets.splice(0)) socket.close();
     for (const { socket } of this.retired.splice(0)) socket.close();
@@ -153,10 +159,10 @@ export class Upstream {
     this.opening++;
     try {
       const socket = await UpstreamSocket.open(this.index, this.endpoint, this.ids, this.events);
-      if (this.closed) socket.close();
+      if (this.isClosed) socket.close();
       else this.sockets.push(socket);
     } catch {
-      // No way to it now (such as no IPv6 here). Counted; `maintain` tries again.
+      // Unreachable now (for example no IPv6 here). It is counted, and `maintain` tries again.
       this.counters.failures++;
     } finally {
       this.opening--;

@@ -2,62 +2,68 @@ import type { Response } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
 
-/** What a client that waited gets, once. */
-export interface ClientOutcome {
-  /** The response to the exchange's question, or an empty one that says why there is none. Both are good until this returns. */
+/** What a waiting client gets, once. */
+export interface ClientEvents {
+  /**
+   * The response to the question of the exchange, or an empty one that says why there is none. Both are valid until
+   * this returns.
+   */
   onResponse(exchange: Exchange, response: Response): void;
 }
 
-/** The clients that wait for answers of upstreams: the first of each question in its entry, those that ask the same in a list behind it. */
+/**
+ * The clients that wait for upstream answers. The first client of a question is in its entry; others that ask the same
+ * are in a linked list behind it.
+ */
 export class WaitingClients {
-  /** All who wait. */
+  /** All waiting clients. */
   count = 0;
-  /** Clients that shared a question already in flight, since the start. */
+  /** Clients that joined a question already in flight, since the start. */
   coalesced = 0;
-  private sharing = 0;
+  private joined = 0;
   private readonly free: Exchange[] = [];
 
-  /** @param capacity most clients that share questions of others at once */
+  /** @param capacity maximum number of clients that have joined questions of others */
   constructor(
-    private readonly outcome: ClientOutcome,
+    private readonly events: ClientEvents,
     private readonly capacity: number,
   ) {}
 
-  /** The client of the entry's own exchange waits, unless the question was asked for nobody. */
-  begin(entry: InFlight): void {
-    if (!entry.isForNobody) this.count++;
+  /** The client of the entry itself waits, unless the question is a refresh. */
+  add(entry: InFlight): void {
+    if (!entry.isRefresh) this.count++;
   }
 
-  /** One more waits for the entry's answer. @returns false when too many do. */
-  share(entry: InFlight, exchange: Exchange): boolean {
-    if (this.sharing >= this.capacity) return false;
-    const kept = this.free.pop() ?? new Exchange();
-    kept.keep(exchange);
-    kept.next = entry.firstWaiting;
-    entry.firstWaiting = kept;
-    this.sharing++;
+  /** One more client waits for the entry. @returns false when too many do */
+  join(entry: InFlight, exchange: Exchange): boolean {
+    if (this.joined >= this.capacity) return false;
+    const waiter = this.free.pop() ?? new Exchange();
+    waiter.copyFrom(exchange);
+    waiter.next = entry.firstWaiting;
+    entry.firstWaiting = waiter;
+    this.joined++;
     this.count++;
     this.coalesced++;
     return true;
   }
 
-  /** All who wait for the entry get the response. */
-  tellAll(entry: InFlight, response: Response): void {
-    if (!entry.isForNobody) this.tell(entry.exchange, response);
+  /** All clients that wait for the entry get the response. */
+  answerAll(entry: InFlight, response: Response): void {
+    if (!entry.isRefresh) this.answer(entry.exchange, response);
     let waiting = entry.firstWaiting;
     entry.firstWaiting = null;
     while (waiting !== null) {
       const { next } = waiting;
       waiting.next = null;
-      this.sharing--;
-      this.tell(waiting, response);
+      this.joined--;
+      this.answer(waiting, response);
       this.free.push(waiting);
       waiting = next;
     }
   }
 
-  private tell(exchange: Exchange, response: Response): void {
+  private answer(exchange: Exchange, response: Response): void {
     this.count--;
-    this.outcome.onResponse(exchange, response);
+    this.events.onResponse(exchange, response);
   }
 }

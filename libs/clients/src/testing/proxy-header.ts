@@ -4,14 +4,14 @@ import { crc32c } from '../crc32c.js';
 const SIGNATURE = bytesOf('0d0a0d0a000d0a515549540a');
 
 export interface TestProxyHeader {
-  /** Address in hexadecimal, 8 or 32 digits; without one the header tells of no client. */
+  /** Address in hexadecimal, 8 or 32 digits. Without one the header names no client. */
   readonly source?: string;
   readonly port?: number;
   /** Version and command; 0x21: PROXY. */
   readonly command?: number;
-  /** Family and transport, when it is not that of the source. */
+  /** Family and transport, if not those of the source. */
   readonly family?: number;
-  /** What stands behind the addresses. */
+  /** The bytes after the addresses. */
   readonly tlvs?: Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** An oracle for the readers: decodes a whole message into objects and throws at the first fault. */
+/** A test oracle for the parsers: decodes a message into objects and throws at the first error. */
 
 export interface DecodedRecord {
   readonly owner: string;
@@ -30,7 +30,7 @@ export interface DecodedMessage {
 }
 
 export interface DecodeOptions {
-  /** Default true; otherwise a pointer ends a name and its target is not looked at. */
+  /** Default true. False: a pointer ends a name and is not followed. */
   readonly followPointers?: boolean;
 }
 

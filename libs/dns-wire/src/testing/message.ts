@@ -1,4 +1,4 @@
-/** Messages for tests: written and read the slow, obvious way. */
+/** Messages for tests, encoded in a simple and slow way. */
 
 export interface TestRecord {
   readonly owner: Uint8Array;

@@ -34,7 +34,7 @@ const anyOption = fc
   )
   .map(([code, data]) => option(code, data));
 
-/** Of the lengths that there are and, now and then, of others. */
+/** Of valid lengths and sometimes of others. */
 const cookieOption = fc
   .tuple(fc.constantFrom(8, 8, 8, 16, 24, 24, 24, 40, 7, 9, 41), fc.nat(255))
   .map(([size, byte]) => option(10, new Array<number>(size).fill(byte)));
@@ -73,7 +73,7 @@ const sparse = <T>(item: fc.Arbitrary<T>) =>
 
 const question = fc.record({ qname: name, qtype, qclass: fc.constantFrom(0, 1, 3, 255) });
 
-/** Queries as clients send them, and nearly so. */
+/** Queries as clients send them, and slightly different ones. */
 export const queryMessage: fc.Arbitrary<TestMessage> = fc.record({
   id: fc.integer({ min: 0, max: 0xffff }),
   flags: fc.oneof(
@@ -91,7 +91,7 @@ export const queryMessage: fc.Arbitrary<TestMessage> = fc.record({
     .map((parts) => parts.flat()),
 });
 
-/** Responses as upstream resolvers send them, and nearly so. */
+/** Responses as upstream resolvers send them, and slightly different ones. */
 export const responseMessage: fc.Arbitrary<TestMessage> = fc.record({
   id: fc.integer({ min: 0, max: 0xffff }),
   flags: fc.constantFrom(0x8000, 0x8180, 0x8183, 0x8380, 0x85a2, 0x0100, 0x9000),
@@ -103,7 +103,7 @@ export const responseMessage: fc.Arbitrary<TestMessage> = fc.record({
     .map((parts) => parts.flat()),
 });
 
-/** Damage that a message suffers after it was built. */
+/** Damage to an encoded message. */
 const mutation = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(400) }),
   fc.record({ kind: fc.constant('append' as const), bytes: fc.uint8Array({ maxLength: 30 }) }),
@@ -117,7 +117,7 @@ const mutation = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), from: fc.nat(400), length: fc.nat(40) }),
 );
 
-/** What may happen to a message: half of the time nothing, else damage in up to three places. */
+/** Changes to a message: half of the time none, else damage in up to three places. */
 export const damage: fc.Arbitrary<(bytes: Uint8Array) => Uint8Array> = fc
   .tuple(fc.array(mutation, { maxLength: 3 }), fc.boolean())
   .map(

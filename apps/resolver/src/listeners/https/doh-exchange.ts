@@ -1,20 +1,22 @@
 import { freshnessSeconds, MAX_MESSAGE_BYTES, parseResponse, Response } from '@weir/dns-wire';
-import { Dropped, type QueryCounters, Transport } from '../../metrics/query-counters.js';
+import type { QueryCounters } from '../../metrics/query-counters.js';
+import { DropReason } from '../../query/drop-reason.js';
 import type { Exchange, ReplyPath } from '../../query/exchange.js';
+import { Transport } from '../../query/transport.js';
 import { answerHeaders, errorHeaders } from './doh-request.js';
 import type { HttpCall } from './http-call.js';
 
 const NO_BODY = Buffer.alloc(0);
-/** For reading the TTLs of an answer, one at a time. */
+/** Used to read the TTLs of an answer; one answer at a time. */
 const response = new Response();
 
-/** HTTP statuses of queries without an answer; any other reason is the server's fault. */
-const STATUSES: Partial<Record<Dropped, number>> = {
-  [Dropped.malformed]: 400,
-  [Dropped.limited]: 429,
+/** HTTP statuses of queries without an answer. Any other reason is an error of the server. */
+const STATUSES: Partial<Record<DropReason, number>> = {
+  [DropReason.malformed]: 400,
+  [DropReason.limited]: 429,
 };
 
-/** The way back of one query over HTTPS. DNS errors are answers like others (RFC 8484 §4.2.1). */
+/** The way back of one query over HTTPS. DNS errors are normal HTTP answers (RFC 8484 §4.2.1). */
 export class DohExchange implements ReplyPath {
   readonly transport = Transport.https;
 
@@ -25,7 +27,7 @@ export class DohExchange implements ReplyPath {
     private readonly onDone: () => void,
   ) {}
 
-  limit(): number {
+  maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
   }
 
@@ -36,9 +38,9 @@ export class DohExchange implements ReplyPath {
     this.onDone();
   }
 
-  drop(why: Dropped): void {
-    this.counters.drop(why);
-    this.fail(STATUSES[why] ?? 500);
+  drop(reason: DropReason): void {
+    this.counters.drop(reason);
+    this.fail(STATUSES[reason] ?? 500);
   }
 
   fail(status: number): void {

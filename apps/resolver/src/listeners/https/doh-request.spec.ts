@@ -25,14 +25,14 @@ describe('readRequest', () => {
     expect(read('GET', `/dns-query${query}`)).toEqual({ status: 400 });
   });
 
-  it('bounds the query of a GET request', () => {
+  it('limits the size of the query in a GET request', () => {
     const of = (bytes: number) => `/dns-query?dns=${Buffer.alloc(bytes).toString('base64url')}`;
     expect(read('GET', of(MAX_QUERY_BYTES))).toHaveProperty('query');
     expect(read('GET', of(MAX_QUERY_BYTES + 1))).toEqual({ status: 413 });
   });
 
   it.each(['application/dns-message', 'Application/DNS-Message; charset=utf-8'])(
-    'takes the body of a POST request of type %s',
+    'accepts the body of a POST request of type %s',
     (type) => {
       expect(read('POST', '/dns-query', type)).toEqual({ inBody: true });
     },

@@ -4,14 +4,14 @@ import type { HttpCall } from './http-call.js';
 const PATH = '/dns-query';
 const MEDIA_TYPE = 'application/dns-message';
 
-/** Longest query taken; any real one is far shorter. */
+/** Largest accepted query. A real one is far smaller. */
 export const MAX_QUERY_BYTES = 4096;
 
-/** What to do with a request: an HTTP error, a query from the URI, or a query that is the body. */
+/** What to do with a request: an HTTP error, a query from the URI, or a query in the body. */
 export type DohRequest =
   { readonly status: number } | { readonly query: Buffer } | { readonly inBody: true };
 
-/** Reads everything of a request for DNS over HTTPS but its body. */
+/** Reads a DNS over HTTPS request, except its body. */
 export function readRequest({ method, target, contentType }: HttpCall): DohRequest {
   const [path, ...rest] = target.split('?');
   if (path !== PATH) return { status: 404 };
@@ -34,7 +34,7 @@ export function errorHeaders(status: number): Record<string, string> {
   return status === 405 ? { ...headers, allow: 'GET, POST' } : headers;
 }
 
-/** Never for shared caches: the next subscriber may have another profile. */
+/** Not for shared caches: the next subscriber may have another profile. */
 export function answerHeaders(bytes: number, maxAgeSeconds: number): Record<string, string> {
   return {
     'content-type': MEDIA_TYPE,

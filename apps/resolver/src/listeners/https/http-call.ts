@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 
-/** One HTTP request and the way to answer it, of either version. */
+/** One HTTP request and the way to answer it, for HTTP/1.1 and HTTP/2. */
 export interface HttpCall {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
   readonly contentType: string;
   readonly body: Readable;
-  /** Answers, once. A client that is gone is no error. */
+  /** Answers, once. A client that has gone is no error. */
   respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void;
 }
 
@@ -32,7 +32,7 @@ export class Http2Call implements HttpCall {
     if (stream.destroyed || stream.closed) return;
     stream.respond({ ':status': status, ...headers });
     stream.end(body);
-    // What the client still sends is not wanted.
+    // Discard the rest of the request body.
     stream.resume();
   }
 }
@@ -54,7 +54,7 @@ export class Http1Call implements HttpCall {
   respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
     const { response } = this;
     if (response.destroyed) return;
-    // What was not read of a body would be waited for before the next request.
+    // An unread body would delay the next request of this connection.
     const isLast = hasBody(this.body) && !this.body.complete;
     response.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);
     response.end(body);

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { Http1Call } from './http-call.js';
 import type { HttpsConnection } from './https-connection.js';
 
-/** Speaks HTTP/1.1 on connections that are handed to it; it listens nowhere. */
+/** Speaks HTTP/1.1 on connections that are passed to it. It does not listen itself. */
 export class Http1Server {
   private readonly connections = new WeakMap<object, HttpsConnection>();
   private readonly server: Server;
@@ -12,7 +12,7 @@ export class Http1Server {
     this.server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
       this.connections.get(request.socket)?.take(new Http1Call(request, response));
     });
-    // Bounded by the connection.
+    // The connection has its own idle limit.
     this.server.keepAliveTimeout = 0;
   }
 

@@ -1,15 +1,16 @@
 import type { ClientAddress, Connection } from '@weir/clients';
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { Dropped, type QueryCounters } from '../../metrics/query-counters.js';
+import type { QueryCounters } from '../../metrics/query-counters.js';
+import { DropReason } from '../../query/drop-reason.js';
 import type { Exchange } from '../../query/exchange.js';
-import type { QueryHandler } from '../../query/query-path.js';
+import type { QueryHandler } from '../../query/query-handler.js';
 import { DohExchange } from './doh-exchange.js';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
 import { Http2Call, type HttpCall } from './http-call.js';
 import { readBody } from './read-body.js';
 
-/** Requests of one connection that wait for their answers; one more is refused. */
+/** Open requests of one connection. One more is refused. */
 const MAX_PENDING = 64;
 
 const HTTP2_OPTIONS = {
@@ -23,25 +24,25 @@ export interface HttpsConnectionOptions {
   readonly client: ClientAddress;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
-  /** Shared by the connections of a listener: a query is handled or kept before the next is read. */
+  /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
   readonly nowMs: () => number;
-  /** Takes over a connection that speaks HTTP/1.1, and gives its requests to `take`. */
+  /** Takes over a connection that speaks HTTP/1.1, and passes its requests to `take`. */
   readonly speakHttp1: (socket: TLSSocket, connection: HttpsConnection) => void;
 }
 
-/** One connection of DNS over HTTPS (RFC 8484): HTTP/2, or HTTP/1.1 for who does not offer that. */
+/** One connection of DNS over HTTPS (RFC 8484): HTTP/2, or HTTP/1.1 for clients without HTTP/2. */
 export class HttpsConnection implements Connection {
-  /** When the last whole query came or answer went. */
+  /** Time of the last complete query or answer. */
   lastActiveMs: number;
   private session: ServerHttp2Session | null = null;
   private pending = 0;
-  private ending = false;
+  private isEnding = false;
 
   constructor(private readonly options: HttpsConnectionOptions) {
     const { socket, nowMs } = options;
     this.lastActiveMs = nowMs();
-    // A reset by the client; 'close' follows.
+    // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
     socket.once('secure', () => {
       this.onSecure();
@@ -49,7 +50,7 @@ export class HttpsConnection implements Connection {
   }
 
   drain(): void {
-    this.ending = true;
+    this.isEnding = true;
     if (this.session !== null) this.session.close();
     else if (this.pending === 0) this.options.socket.end();
   }
@@ -58,7 +59,7 @@ export class HttpsConnection implements Connection {
     this.options.socket.destroy();
   }
 
-  /** Takes one request. */
+  /** Handles one request. */
   take(call: HttpCall): void {
     this.pending++;
     const { counters } = this.options;
@@ -66,7 +67,7 @@ export class HttpsConnection implements Connection {
       this.onAnswered();
     });
     const request = readRequest(call);
-    if (this.pending > MAX_PENDING) reply.drop(Dropped.limited);
+    if (this.pending > MAX_PENDING) reply.drop(DropReason.limited);
     else if ('status' in request) reply.fail(request.status);
     else if ('query' in request) this.handle(request.query, reply);
     else this.handleBody(call, reply);
@@ -75,17 +76,17 @@ export class HttpsConnection implements Connection {
   private onSecure(): void {
     const { socket, speakHttp1 } = this.options;
     if (socket.alpnProtocol !== 'h2') return speakHttp1(socket, this);
-    // HTTP/2 waits for the event that ends a client's handshake unless it is told that this one has ended.
+    // Node would wait for the end of a client handshake. This tells it that the handshake is done.
     Object.assign(socket, { secureConnecting: false });
     const session = performServerHandshake(socket, HTTP2_OPTIONS);
     session.on('error', () => socket.destroy());
     session.on('stream', (stream, headers) => {
-      // Of this request alone: the client has reset it.
+      // The client has reset this request only.
       stream.on('error', () => stream.destroy());
       this.take(new Http2Call(stream, headers));
     });
     this.session = session;
-    if (this.ending) session.close();
+    if (this.isEnding) session.close();
   }
 
   private handleBody(call: HttpCall, reply: DohExchange): void {
@@ -109,7 +110,7 @@ export class HttpsConnection implements Connection {
   private onAnswered(): void {
     this.pending--;
     this.lastActiveMs = this.options.nowMs();
-    const isOver = this.ending && this.pending === 0 && this.session === null;
+    const isOver = this.isEnding && this.pending === 0 && this.session === null;
     if (isOver) this.options.socket.end();
   }
 }

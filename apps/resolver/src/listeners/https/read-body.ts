@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** What came of reading a body. */
+/** The result of reading a body. */
 export type Body = { readonly bytes: Buffer } | 'too large' | 'broken off';
 
-/** Reads at most `most` bytes. Calls `done` once; of a body that is too large the rest is left unread. */
-export function readBody(stream: Readable, most: number, done: (body: Body) => void): void {
+/** Reads at most `maxBytes` bytes. Calls `done` once. The rest of a body that is too large stays unread. */
+export function readBody(stream: Readable, maxBytes: number, done: (body: Body) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const finish = (body: Body): void => {
@@ -14,7 +14,7 @@ export function readBody(stream: Readable, most: number, done: (body: Body) => v
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     chunks.push(chunk);
-    if (size <= most) return;
+    if (size <= maxBytes) return;
     stream.pause();
     finish('too large');
   };

@@ -14,27 +14,29 @@ import {
   type UpstreamAnswer,
 } from './packets.js';
 
-/** Packets that are sent before the service is waited for; they fit its socket's buffer. */
+/** Packets per batch. They fit into the socket buffer of the service. */
 const BATCH = 64;
-/** One batch in so many goes over TCP. */
+/** One batch in this many goes over TCP. */
 const TCP_SHARE = 8;
 const ANSWER_POOL = 2048;
-/** Batches after which the pool of upstream answers is made anew. */
+/** The pool of upstream answers is regenerated after this many batches. */
 const POOL_LIFE = 256;
 const SENTINEL_MS = 2_000;
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
-/** What came of a run. */
+/** The result of a run. */
 export interface FuzzReport {
   readonly sent: number;
   readonly answered: number;
   readonly upstreamQueries: number;
-  /** Queries whose handling threw. */
+  /** Queries whose handling threw an exception. */
   readonly defects: number;
   readonly faults: readonly string[];
 }
 
-/** Sends sound and damaged queries to a whole service over real sockets, whose upstreams answer soundly and otherwise. */
+/**
+ * Sends valid and damaged queries to a whole service over real sockets. Its upstreams send valid and damaged answers.
+ */
 export class Fuzzer {
   private readonly sent: (Uint8Array | undefined)[] = [];
   private readonly faults: string[] = [];
@@ -51,7 +53,7 @@ export class Fuzzer {
     private readonly upstreams: readonly UpstreamServer[],
   ) {
     client.on('message', (answer, from) => {
-      // The port may have been another's a moment ago, to whom something is still on its way.
+      // The port may have belonged to another process, and packets for it may still arrive.
       if (from.port !== server.port) return;
       if (answer.length >= 2 && answer.readUInt16BE(0) === SENTINEL_ID) this.onSentinel();
       else this.take(answer, 'udp');
@@ -78,7 +80,7 @@ export class Fuzzer {
         ),
       },
       log: createLogger({ name: 'resolver', level: 'silent' }),
-      forwarding: { tryMs: 40, patienceMs: 150 },
+      forwarding: { attemptTimeoutMs: 40, queryTimeoutMs: 150 },
     });
     const server = await service.start();
     const client = createSocket('udp4');
@@ -86,7 +88,7 @@ export class Fuzzer {
     return new Fuzzer(service, server, client, upstreams);
   }
 
-  /** Sends `count` packets, or fewer once faults were found. @param onProgress told now and then */
+  /** Sends `count` packets, or fewer when faults are found. @param onProgress called now and then */
   async run(seed: number, count: number, onProgress: (sent: number) => void): Promise<FuzzReport> {
     let sent = 0;
     for (let batch = 0; sent < count && this.faults.length === 0; batch++) {
@@ -119,7 +121,7 @@ export class Fuzzer {
       const ask = (): void => {
         this.client.send(SENTINEL, port, address);
       };
-      // A sentinel may be lost where the buffer was full after all.
+      // The sentinel may be lost if the buffer was full.
       const timer = setInterval(ask, SENTINEL_MS);
       this.onSentinel = () => {
         clearInterval(timer);
@@ -129,16 +131,16 @@ export class Fuzzer {
     });
   }
 
-  /** All at once over one connection, and no more; what is dropped there ends the connection. */
+  /** Sends all packets at once over one connection. A dropped query closes the connection. */
   private async sendTcp(packets: readonly Uint8Array[]): Promise<void> {
     const frames = Buffer.concat(packets.map((packet) => frame(this.register(packet))));
     const answers = await askTcp(this.server, [frames], packets.length, { halfClose: true }).catch(
-      () => [], // a reset: the service has cut off who sends what is no query
+      () => [], // reset: the service disconnects a client that sends invalid queries
     );
     for (const answer of answers) this.take(answer, 'tcp');
   }
 
-  /** Gives the packet an id by which its answer is known, where it is long enough to have one. */
+  /** Gives the packet an id that identifies its answer, if it is long enough for an id. */
   private register(packet: Uint8Array): Uint8Array {
     const id = this.nextId;
     this.nextId = (this.nextId + 1) % SENTINEL_ID;
@@ -154,9 +156,9 @@ export class Fuzzer {
     this.answered++;
     const id = answer.length < 2 ? -1 : (answer[0] << 8) | answer[1];
     const fault = faultOf(this.sent[id], answer, transport);
-    // One answer each.
+    // Each query has one answer.
     this.sent[id] = undefined;
-    if (fault !== null && this.faults.length < MOST_FAULTS) this.faults.push(fault);
+    if (fault !== null && this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
 
   private answerOf(upstream: UpstreamServer, { bytes, message }: AskedQuery): Uint8Array {

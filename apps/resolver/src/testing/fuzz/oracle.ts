@@ -8,16 +8,18 @@ import {
 const QR = 0x8000;
 const OPCODE = 0x7800;
 const HEADER_BYTES = 12;
-/** Where names in records lead is the sender's affair: those of upstreams are handed on, those beside a question are skipped. */
+/**
+ * Names in records may be invalid: records of upstreams are passed on as they are, and records of queries are skipped.
+ */
 const AS_THEY_ARE = { followPointers: false };
 
-/** What is wrong with an answer to these bytes, said slowly and plainly; null when nothing is. */
+/** Describes what is wrong with an answer to these bytes; null when it is correct. Simple and slow. */
 export function faultOf(
   query: Uint8Array | undefined,
   answer: Uint8Array,
   transport: 'udp' | 'tcp',
 ): string | null {
-  const fault = query === undefined ? 'nobody asked' : check(query, answer, transport);
+  const fault = query === undefined ? 'an answer without a query' : check(query, answer, transport);
   if (fault === null) return null;
   return `${fault}\n  ${transport} query  ${hexOf(query ?? new Uint8Array(0))}\n  answer ${hexOf(answer)}`;
 }
@@ -28,7 +30,7 @@ function check(query: Uint8Array, answer: Uint8Array, transport: 'udp' | 'tcp'):
   if ((asked & QR) !== 0) return 'an answer to a reply';
   const message = tryDecode(answer, AS_THEY_ARE);
   if (message === null || message.trailing > 0) return 'the answer is malformed';
-  if ((message.flags & QR) === 0) return 'the answer is no reply';
+  if ((message.flags & QR) === 0) return 'the answer is not a reply';
   if ((message.flags & OPCODE) !== (asked & OPCODE)) return 'another opcode';
   if (message.questions.length > 1) return 'several questions';
   const question = answer.slice(HEADER_BYTES, message.questionEnd);
@@ -47,6 +49,6 @@ function tryDecode(bytes: Uint8Array, options?: DecodeOptions): DecodedMessage |
   try {
     return decodeMessage(bytes, options);
   } catch {
-    return null; // the decoder throws at whatever is unsound
+    return null; // the decoder throws for invalid messages
   }
 }

@@ -8,7 +8,7 @@ import {
 import { damage, damaged, queryMessage, responseMessage } from '@weir/dns-wire/testing/mutations';
 import fc from 'fast-check';
 
-/** Names that come again and again, so that cache, rules and special names are met too. */
+/** Names that repeat, so that the cache, rules and special names are tested too. */
 const NAMES = [
   ...Array.from({ length: 40 }, (_, i) => `n${i}.example.com`),
   'www.blocked.example',
@@ -35,27 +35,29 @@ const ordinaryQuery: fc.Arbitrary<TestMessage> = fc
 
 const query = fc.oneof(damaged(ordinaryQuery), damaged(queryMessage));
 
-/** Packets that a client may send, sound and otherwise; the same for the same seed. */
+/** Packets of clients, valid and damaged; the same for the same seed. */
 export function queryPackets(seed: number, count: number): Uint8Array[] {
   return fc.sample(query, { seed, numRuns: count });
 }
 
-/** What an upstream makes of the query that it was asked. */
+/** The answer of an upstream to a query. */
 export type UpstreamAnswer = (id: number, qname: Uint8Array, qtype: number) => Uint8Array;
 
 const upstreamAnswer: fc.Arbitrary<UpstreamAnswer> = fc
   .tuple(responseMessage, damage, fc.constantFrom(1, 1, 1, 1, 12))
-  .map(([message, suffer, copies]): UpstreamAnswer => (id, qname, qtype) => {
+  .map(([message, mutate, copies]): UpstreamAnswer => (id, qname, qtype) => {
     const answers = Array.from({ length: copies }, () => message.answers ?? []).flat();
     const questions = [{ qname, qtype }];
-    return suffer(encodeMessage({ ...message, id, questions, answers }));
+    return mutate(encodeMessage({ ...message, id, questions, answers }));
   });
 
-/** Answers that an upstream may send, sound and otherwise; the same for the same seed. */
+/** Answers of upstreams, valid and damaged; the same for the same seed. */
 export function upstreamAnswers(seed: number, count: number): UpstreamAnswer[] {
   return fc.sample(upstreamAnswer, { seed, numRuns: count });
 }
 
-/** A query that is always answered: what was sent before it over the same UDP socket has been read then. */
+/**
+ * A query that is always answered. Its answer shows that all earlier packets of the same UDP socket have been read.
+ */
 export const SENTINEL_ID = 0xffff;
 export const SENTINEL = encodeQuery('sentinel.blocked.example', 1, { id: SENTINEL_ID });

@@ -4,15 +4,15 @@ import type { Server } from '../client.js';
 import { frame } from '../upstream-server.js';
 import { queryAt } from './names.js';
 
-/** A query without an answer after this time is lost: more than the resolver's own patience. */
+/** A query without an answer after this time is lost. Longer than the query timeout of the resolver. */
 const LOST_MS = 8_000;
 const TICK_MS = 10;
 const UDP_CHANNELS = 6;
 const TCP_CHANNELS = 2;
-/** Most queries of one channel without an answer; more would run the risk of full buffers. */
-const MOST_OPEN = 64;
+/** Maximum number of open queries per channel; more could fill the buffers. */
+const MAX_OPEN = 64;
 
-/** One socket or connection, and its queries without an answer by id. */
+/** One socket or connection, and its open queries by id. */
 interface Channel {
   readonly open: Map<number, number>;
   readonly send: (packet: Uint8Array) => void;
@@ -20,12 +20,12 @@ interface Channel {
   nextId: number;
 }
 
-/** A steady load of mixed queries over UDP and TCP, each of which must be answered. */
+/** A constant load of mixed queries over UDP and TCP. Each query must be answered. */
 export class Load {
   sent = 0;
   answered = 0;
   lost = 0;
-  /** Answers to nothing that was asked. */
+  /** Answers without a query. */
   strays = 0;
   readonly rcodes = new Map<number, number>();
   longestMs = 0;
@@ -50,7 +50,7 @@ export class Load {
     }, TICK_MS);
   }
 
-  /** Stops asking and waits for what is still open. */
+  /** Stops sending and waits for open queries. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     while (this.channels.some(({ open }) => open.size > 0)) {
@@ -62,13 +62,13 @@ export class Load {
 
   private tick(now: number): void {
     this.countLost(now);
-    const room = this.channels.filter(({ open }) => open.size < MOST_OPEN);
+    const room = this.channels.filter(({ open }) => open.size < MAX_OPEN);
     for (; this.owed >= 1 && room.length > 0; this.owed--) {
       const at = this.sent % room.length;
       this.ask(room[at], now);
-      if (room[at].open.size >= MOST_OPEN) room.splice(at, 1);
+      if (room[at].open.size >= MAX_OPEN) room.splice(at, 1);
     }
-    // What there is no room for is not asked later in a burst.
+    // Queries for which there was no room are not sent later in a burst.
     this.owed = Math.min(this.owed, 1);
   }
 
@@ -120,7 +120,7 @@ export class Load {
       close: () => socket.close(),
     };
     socket.on('message', (answer, from) => {
-      // The port may have been another's a moment ago, to whom something is still on its way.
+      // The port may have belonged to another process, and packets for it may still arrive.
       if (from.port === port) this.take(channel, answer);
     });
     return channel;
@@ -144,7 +144,7 @@ export class Load {
         received = received.subarray(end);
       }
     });
-    // A connection that is cut off shows as queries lost.
+    // A closed connection shows up as lost queries.
     socket.on('error', () => socket.destroy());
     return channel;
   }

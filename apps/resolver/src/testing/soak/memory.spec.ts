@@ -10,11 +10,11 @@ const samples = (heapOf: (i: number) => number, rssOf: (i: number) => number = (
   }));
 
 describe('growthOf', () => {
-  it('finds nothing in a heap that goes up and down', () => {
+  it('reports nothing for a heap that goes up and down', () => {
     expect(growthOf(samples((i) => 30 + (i % 10) * 4))).toBeNull();
   });
 
-  it('does not mind what is taken at the start', () => {
+  it('ignores growth at the start', () => {
     expect(
       growthOf(
         samples(
@@ -25,7 +25,7 @@ describe('growthOf', () => {
     ).toBeNull();
   });
 
-  it('finds a heap that keeps something, and memory outside of it', () => {
+  it('reports a growing heap, and growing memory outside of it', () => {
     expect(growthOf(samples((i) => 30 + (i % 10) * 4 + i / 3))).toMatch(/heap by 1\d\.\d MiB/);
     expect(
       growthOf(

@@ -1,4 +1,4 @@
-/** Memory of a process at a time, in MiB. */
+/** Memory of a process at one moment, in MiB. */
 export interface MemorySample {
   readonly second: number;
   readonly rss: number;
@@ -26,23 +26,23 @@ export async function sampleMemory(opsPort: number, second: number): Promise<Mem
   };
 }
 
-/** What a run may grow by from its second third to its last: noise of the collector, not a leak that matters within a day. */
-const MOST_HEAP_GROWTH = 6;
-const MOST_RSS_GROWTH = 24;
+/** Allowed growth from the second third of a run to the last: noise of the garbage collector, not a leak. */
+const MAX_HEAP_GROWTH = 6;
+const MAX_RSS_GROWTH = 24;
 
 /**
- * Whether memory is flat: in the last third of the samples the least heap in use, which is what a collection leaves, and the
- * largest resident size are about what they were in the second.
+ * Whether memory is stable: the lowest heap usage (what garbage collection leaves) and the largest resident size in the
+ * last third of the samples are about the same as in the second.
  * @returns what grows, or null
  */
 export function growthOf(samples: readonly MemorySample[]): string | null {
   const third = Math.floor(samples.length / 3);
   const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)];
-  const least = (part: readonly MemorySample[]) =>
+  const lowest = (part: readonly MemorySample[]) =>
     Math.min(...part.map(({ heap, external }) => heap + external));
   const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
-  const heapGrowth = least(last) - least(middle);
+  const heapGrowth = lowest(last) - lowest(middle);
   const rssGrowth = largest(last) - largest(middle);
-  if (heapGrowth > MOST_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
-  return rssGrowth > MOST_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
+  if (heapGrowth > MAX_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;
+  return rssGrowth > MAX_RSS_GROWTH ? `resident memory by ${rssGrowth.toFixed(1)} MiB` : null;
 }

@@ -1,6 +1,6 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 
-/** A share of the load: what is asked, and how often in a hundred queries. */
+/** A part of the load: a kind of query, and its number per hundred queries. */
 interface Share {
   readonly weight: number;
   readonly query: (n: number) => Uint8Array;
@@ -9,7 +9,7 @@ interface Share {
 const edns = { udpBytes: 1232 };
 const popular = (n: number): string => `p${(n * n) % 300}.popular.example.com`;
 
-/** What a provider's subscribers ask, in small: mostly the same names, some that nobody asked before, some that are blocked, some nonsense. */
+/** A model of real traffic: mostly the same names, some new ones, some blocked ones, some invalid queries. */
 const SHARES: readonly Share[] = [
   { weight: 50, query: (n) => encodeQuery(popular(n), n % 3 === 0 ? 28 : 1, edns) },
   { weight: 20, query: (n) => encodeQuery(`u${n}.unique.example.com`, 1, edns) },
@@ -22,7 +22,7 @@ const SHARES: readonly Share[] = [
 ];
 const TABLE = SHARES.flatMap((share) => Array.from({ length: share.weight }, () => share));
 
-/** The n-th query of the load, with id 0. The order is fixed and mixed. */
+/** The n-th query of the load, with id 0. The order is fixed and well mixed. */
 export function queryAt(n: number): Uint8Array {
   const packet = TABLE[(n * 37) % TABLE.length].query(n);
   return packet.with(0, 0).with(1, 0);

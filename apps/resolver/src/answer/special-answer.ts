@@ -1,0 +1,48 @@
+import {
+  Ede,
+  HEADER_BYTES,
+  type Query,
+  Rcode,
+  Type,
+  writeAddressAnswer,
+  writeNegativeAnswer,
+  writeZoneAnswer,
+} from '@weir/dns-wire';
+import { Special } from '../special/zones.js';
+
+/** TTL of all answers made here (RFC 6303 §3). */
+const TTL_SECONDS = 10_800;
+const IPV4_LOOPBACK = Uint8Array.of(127, 0, 0, 1);
+const IPV6_LOOPBACK = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+
+/**
+ * Writes the answer for a special name.
+ * @param zoneOffset offset of the special name in the query: the start of the qname, or of one of its labels
+ * @returns the length of the answer in bytes
+ */
+export function writeSpecialAnswer(
+  out: Uint8Array,
+  bytes: Uint8Array,
+  query: Query,
+  special: Exclude<Special, typeof Special.none>,
+  zoneOffset: number,
+  ttlCapSeconds: number,
+): number {
+  const ttl = Math.min(TTL_SECONDS, ttlCapSeconds);
+  switch (special) {
+    case Special.ready:
+      return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, 0, Ede.none);
+    case Special.localhost:
+      if (query.qtype === Type.a || query.qtype === Type.aaaa) {
+        return writeAddressAnswer(out, bytes, query, IPV4_LOOPBACK, IPV6_LOOPBACK, ttl, Ede.none);
+      }
+      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
+    case Special.nonexistent:
+      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
+    case Special.emptyZone:
+      if (zoneOffset === HEADER_BYTES) return writeZoneAnswer(out, bytes, query, ttl);
+      return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
+    case Special.empty:
+      return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
+  }
+}

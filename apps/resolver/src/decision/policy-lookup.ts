@@ -1,0 +1,76 @@
+import type { ClientNetworks } from '@weir/clients';
+import { type HashKey, SuffixHashes } from '@weir/dns-name';
+import { CLASS_IN, HEADER_BYTES } from '@weir/dns-wire';
+import { Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
+import type { Exchange } from '../query/exchange.js';
+
+/** Whether a client is served. */
+export const Access = {
+  /** Not a client of this resolver, or a class that is not answered here. */
+  refused: 0,
+  /** There is no configuration yet. */
+  notReady: 1,
+  /** `decision` tells what the policy says. */
+  served: 2,
+} as const;
+export type Access = (typeof Access)[keyof typeof Access];
+
+export interface PolicyLookupOptions {
+  readonly source: PolicySource;
+  readonly hashKey: HashKey;
+  /** Clients that are served without a profile. */
+  readonly allowedClients: ClientNetworks;
+  /** Wall clock in milliseconds: schedules follow it. */
+  readonly nowMs: () => number;
+}
+
+/** What the policy in force says about the client and the name of a query (decisions §7). Allocates nothing. */
+export class PolicyLookup {
+  /** The result of the last lookup. */
+  readonly decision = new Decision();
+  /** Hashes of the suffixes of the last name that was looked up. */
+  readonly hashes: SuffixHashes;
+
+  constructor(private readonly options: PolicyLookupOptions) {
+    this.hashes = new SuffixHashes(options.hashKey);
+  }
+
+  /** Decides about client and qname, and sets the exchange's hash of the qname. */
+  lookUp(exchange: Exchange): Access {
+    const { bytes, query, client } = exchange;
+    exchange.nameHashLow = 0;
+    exchange.nameHashHigh = 0;
+    if (query.qclass !== CLASS_IN) return this.withoutPolicy(Access.refused);
+    const { policy } = this.options.source;
+    if (policy === null) return this.withoutPolicy(Access.notReady);
+    const { decision, hashes } = this;
+    const labels = hashes.compute(bytes, HEADER_BYTES);
+    if (labels > 0) {
+      exchange.nameHashLow = hashes.low[labels - 1] | 0;
+      exchange.nameHashHigh = hashes.high[labels - 1] | 0;
+    }
+    policy.decide(client, hashes, this.options.nowMs(), decision);
+    const isServed =
+      decision.verdict !== Verdict.unfiltered || this.options.allowedClients.has(client);
+    return isServed ? Access.served : Access.refused;
+  }
+
+  /** The policy has no say about this name: its verdict is neither applied nor counted. */
+  overrule(): void {
+    const { decision } = this;
+    if (decision.verdict === Verdict.unfiltered) return;
+    decision.verdict = Verdict.permit;
+    decision.reason = Reason.none;
+  }
+
+  /** Resets the decision for a query that is answered without the policy. */
+  clear(): void {
+    this.decision.profileId = -1;
+    this.decision.verdict = Verdict.unfiltered;
+  }
+
+  private withoutPolicy(access: Access): Access {
+    this.clear();
+    return access;
+  }
+}

@@ -1,0 +1,66 @@
+import { Type } from '@weir/dns-wire';
+import { type Decision, Verdict } from '@weir/policy';
+import type { Exchange } from '../query/exchange.js';
+import { SpecialMatch } from '../special/special-match.js';
+import type { SpecialNames } from '../special/special-names.js';
+import { Special } from '../special/zones.js';
+import { Action } from './action.js';
+import { Access, type PolicyLookup } from './policy-lookup.js';
+
+export interface QueryDeciderOptions {
+  readonly policyLookup: PolicyLookup;
+  /** Names by which clients look for another resolver. They are answered here whatever the policy says. */
+  readonly discoveryNames: SpecialNames;
+  /** Names that are answered here when the policy permits them. */
+  readonly localNames: SpecialNames;
+  /** Whether the resolver is ready, for health checks that ask for the readiness name. */
+  readonly isReady: () => boolean;
+}
+
+/** Decides what to do with a query. Allocates nothing. */
+export class QueryDecider {
+  /** What the policy says about the last query. */
+  readonly decision: Decision;
+  /** After `Action.answerSpecial`: the special name. */
+  readonly specialMatch = new SpecialMatch();
+  private readonly policyLookup: PolicyLookup;
+  private readonly discoveryNames: SpecialNames;
+  private readonly localNames: SpecialNames;
+  private readonly isReady: () => boolean;
+
+  constructor({ policyLookup, discoveryNames, localNames, isReady }: QueryDeciderOptions) {
+    this.policyLookup = policyLookup;
+    this.decision = policyLookup.decision;
+    this.discoveryNames = discoveryNames;
+    this.localNames = localNames;
+    this.isReady = isReady;
+  }
+
+  /**
+   * The order of the checks is that of decisions §7, §8 and §9: first clients that are refused, then names that no
+   * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
+   */
+  decide(exchange: Exchange): Action {
+    const { policyLookup, specialMatch } = this;
+    const access = policyLookup.lookUp(exchange);
+    if (access === Access.refused) return Action.refuse;
+    if (access === Access.notReady) return Action.notReady;
+    const { bytes, query } = exchange;
+    if (specialMatch.find(this.discoveryNames, bytes, policyLookup.hashes)) {
+      policyLookup.overrule();
+      return Action.answerSpecial;
+    }
+    if (this.decision.verdict === Verdict.block) return Action.block;
+    if (query.qtype === Type.any) return Action.answerAny;
+    const isLocal = specialMatch.find(this.localNames, bytes, policyLookup.hashes);
+    return isLocal ? this.decideLocal() : Action.resolve;
+  }
+
+  private decideLocal(): Action {
+    if (this.specialMatch.special !== Special.ready || this.isReady()) {
+      return Action.answerSpecial;
+    }
+    this.policyLookup.clear();
+    return Action.notReady;
+  }
+}

@@ -1,0 +1,360 @@
+import { type DecodedMessage, wireName } from '@weir/dns-wire/testing';
+import { createSocket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { a, txt } from '../query/testing/records.js';
+import { deadEndpoint, forwarder, SILENCE, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+
+/** Shorter timeouts, for tests with a silent upstream. */
+const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
+
+describe('Forwarder', () => {
+  it.each(['127.0.0.1', '::1'])(
+    'asks an upstream at %s and passes its response on',
+    async (host) => {
+      const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }), host);
+      const { subject, ask } = await forwarder([server.endpoint]);
+      expect(await ask()).toMatchObject({ answers: [{ type: 1, ttl: 300 }] });
+      expect(server.asked[0]).toMatchObject({
+        message: { questions: [{ qname: 'www.Example.com', qtype: 1 }], opt: { class: 1232 } },
+      });
+      expect(subject.inFlight).toBe(0);
+      expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, timeouts: 0 });
+    },
+  );
+
+  it('uses random ids and ports', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint]);
+    for (let i = 0; i < 100; i++) await ask();
+    const ids = new Set(server.asked.map(({ message }) => message.id));
+    const ports = new Set(server.asked.map(({ from }) => from?.port));
+    expect(ids.size).toBeGreaterThan(95);
+    expect(ports.size).toBe(4);
+  });
+
+  it('changes ports after a number of queries without losing an answer', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
+    });
+    for (let i = 0; i < 200; i++) {
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
+      );
+      expect(outcomes).not.toContainEqual(SILENCE);
+    }
+    const ports = new Set(server.asked.map(({ from }) => from?.port));
+    expect(ports.size).toBeGreaterThan(4);
+  });
+
+  it('asks the next upstream when the first is silent', async () => {
+    const silent = await upstream(() => null);
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { subject, ask } = await forwarder([silent.endpoint, second.endpoint], HASTY);
+    const startMs = performance.now();
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(performance.now() - startMs).toBeGreaterThan(90);
+    expect(silent.asked).toHaveLength(1);
+    expect(subject.upstreams[0].counters.timeouts).toBe(1);
+  });
+
+  it('asks the next upstream at once when the first is unreachable', async () => {
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([await deadEndpoint(), second.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 4_000,
+    });
+    const startMs = performance.now();
+    for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+  });
+
+  it('asks an upstream that is down last', async () => {
+    const silent = await upstream(() => null);
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([silent.endpoint, second.endpoint], HASTY);
+    for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ rcode: 0 });
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  it('asks the fastest upstream, and measures the others again after a while', async () => {
+    const slow = await upstream(async (query) => {
+      await sleep(60);
+      return respond(query);
+    });
+    const fast = await upstream((query) => respond(query));
+    let skippedMs = 0;
+    const { subject, ask } = await forwarder([slow.endpoint, fast.endpoint], {
+      nowMs: () => performance.now() + skippedMs,
+      attemptTimeoutMs: 1_000,
+      queryTimeoutMs: 3_000,
+    });
+    for (let i = 0; i < 6; i++) await ask();
+    expect([slow.asked.length, fast.asked.length]).toEqual([1, 5]);
+    expect(subject.upstreams[0].latencyMs(performance.now())).toBeGreaterThan(50);
+    skippedMs = 11_000;
+    // The first is measured again, once; the latency of the second is out of date too.
+    for (let i = 0; i < 6; i++) await ask();
+    expect([slow.asked.length, fast.asked.length]).toEqual([2, 10]);
+  });
+
+  it('follows the configured order among upstreams of similar latency', async () => {
+    const first = await upstream((query) => respond(query));
+    const second = await upstream((query) => respond(query));
+    const { ask } = await forwarder([first.endpoint, second.endpoint], { attemptTimeoutMs: 1_000 });
+    for (let i = 0; i < 10; i++) await ask();
+    expect(second.asked).toHaveLength(0);
+  });
+
+  it('accepts a late answer of the first upstream after the second was asked', async () => {
+    const late = await upstream(() => null);
+    late.answer = (query) => {
+      setTimeout(() => {
+        late.sendTo(respond(query, { answers: [a('192.0.2.9')] }), query.from!);
+      }, 150);
+      return null;
+    };
+    const silent = await upstream(() => null);
+    const { ask } = await forwarder([late.endpoint, silent.endpoint], HASTY);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(silent.asked).toHaveLength(1);
+  });
+
+  it('fails once, after the query timeout, when no upstream answers', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, outcomes } = await forwarder([silent.endpoint], HASTY);
+    const startMs = performance.now();
+    expect(await ask()).toEqual(SILENCE);
+    const tookMs = performance.now() - startMs;
+    expect(tookMs).toBeGreaterThan(280);
+    expect(tookMs).toBeLessThan(2_000);
+    expect(silent.asked).toHaveLength(3);
+    for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
+    await sleep(50);
+    expect(outcomes).toEqual([SILENCE]);
+    expect(subject.upstreams[0].counters.strays).toBe(3);
+  });
+
+  it('fails at once when no upstream can be reached', async () => {
+    const { ask } = await forwarder([await deadEndpoint()], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 4_000,
+    });
+    const startMs = performance.now();
+    expect(await ask()).toEqual(UNREACHABLE);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
+  it('accepts only the answer to its question (RFC 5452 §9.1)', async () => {
+    const server = await upstream((query) => {
+      const forged = respond(query, { answers: [a('192.0.2.66')] });
+      const other = { qname: wireName('www.example.net'), qtype: 1 };
+      return [
+        forged.with(0, forged[0] ^ 0xff), // another id
+        respond(query, { questions: [other], answers: [a('192.0.2.66')] }),
+        forged.with(2, 0x01), // no reply
+        forged.slice(0, -1), // cut
+        Uint8Array.of(1, 2, 3),
+        respond(query, { answers: [a('192.0.2.1')] }),
+      ];
+    });
+    const { subject, ask } = await forwarder([server.endpoint]);
+    const outcome = await ask();
+    expect(outcome).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+    expect(subject.upstreams[0].counters.strays).toBe(5);
+  });
+
+  it('accepts packets only from the upstream that it asked', async () => {
+    const attacker = createSocket('udp4');
+    await new Promise<void>((resolve) => {
+      attacker.bind(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => void attacker.close());
+    const server = await upstream((query) => {
+      attacker.send(
+        respond(query, { answers: [a('192.0.2.66')] }),
+        query.from!.port,
+        query.from!.address,
+      );
+      setTimeout(() => {
+        server.sendTo(respond(query, { answers: [a('192.0.2.1')] }), query.from!);
+      }, 30);
+      return null;
+    });
+    const { ask } = await forwarder([server.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+  });
+
+  it('asks again over TCP when the answer is truncated', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => txt(`${i}`.padEnd(60, '.')));
+    const server = await upstream((query) =>
+      query.transport === 'udp'
+        ? respond(query, { flags: 0x8380 })
+        : respond(query, { answers: texts }),
+    );
+    const { subject, ask } = await forwarder([server.endpoint]);
+    const outcome = await ask('www.example.com', 16);
+    expect(outcome).toMatchObject({ flags: 0x8180 });
+    expect((outcome as DecodedMessage).answers).toHaveLength(40);
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+    expect(subject.upstreams[0].counters.overTcp).toBe(1);
+    for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`, 16);
+    expect(server.connectionCount).toBe(1);
+  });
+
+  it('asks the next upstream when TCP fails', async () => {
+    const server = await upstream((query) =>
+      query.transport === 'udp' ? respond(query, { flags: 0x8380 }) : Uint8Array.of(0),
+    );
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { ask } = await forwarder([server.endpoint, second.endpoint], {
+      ...HASTY,
+      queryTimeoutMs: 2_000,
+    });
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'tcp']);
+  });
+
+  it('ignores a TCP answer that comes after the answer of another upstream', async () => {
+    const late = await upstream(async (query) => {
+      await sleep(180);
+      return respond(query, { answers: [a('192.0.2.1')] });
+    });
+    const truncating = await upstream(async (query) => {
+      if (query.transport === 'udp') return respond(query, { flags: 0x8380 });
+      await sleep(150);
+      return respond(query, { answers: [a('192.0.2.2')] });
+    });
+    const endpoints = [late.endpoint, truncating.endpoint];
+    const { subject, ask, outcomes } = await forwarder(endpoints, {
+      ...HASTY,
+      queryTimeoutMs: 2_000,
+    });
+    expect(await ask()).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+    const second = ask('second.example.com');
+    await sleep(400);
+    expect(truncating.asked.filter(({ transport }) => transport === 'tcp')).toHaveLength(2);
+    expect(await second).toMatchObject({ questions: [{ qname: 'second.example.com' }] });
+    expect(outcomes).toHaveLength(2);
+    expect(subject.inFlight).toBe(0);
+  });
+
+  it('does not treat an EDNS error as an answer about the name', async () => {
+    const odd = await upstream((query) =>
+      respond(query, {
+        additionals: [{ owner: Uint8Array.of(0), type: 41, class: 1232, ttl: 0x0100_0000 }],
+      }),
+    );
+    const second = await upstream((query) => respond(query, { answers: [a('192.0.2.2')] }));
+    const { ask } = await forwarder([odd.endpoint, second.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+  });
+
+  it('rejects queries when too many are in flight, and accepts them again later', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], { ...HASTY, capacity: 2 });
+    const first = [ask('a.example.com'), ask('b.example.com')];
+    expect(tryAsk('www.example.com', 1)).toBe(false);
+    expect(subject.overloads).toBe(1);
+    expect(subject.inFlight).toBe(2);
+    await Promise.all(first);
+    expect(tryAsk('www.example.com', 1)).not.toBe(false);
+  });
+
+  it('asks a question once for several clients, and answers each in its own case', async () => {
+    let release: () => void = () => undefined;
+    const server = await upstream(
+      (query) =>
+        new Promise((resolve) => {
+          release = () => {
+            resolve(respond(query, { answers: [a('192.0.2.1')] }));
+          };
+        }),
+    );
+    const { subject, ask, outcomes, settled } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
+    });
+    const all = [ask('www.example.com'), ask('WWW.example.com'), ask('www.Example.com')];
+    const others = [ask('www.example.com', 28), ask('www.example.net')];
+    await expect.poll(() => server.asked.length).toBe(3);
+    expect(subject).toMatchObject({ inFlight: 3, waiting: 5, coalesced: 2 });
+    server.answer = (query) => respond(query, { answers: [a('192.0.2.2')] });
+    expect(server.asked.map(({ message }) => message.questions[0].qname)).toEqual([
+      'www.example.com',
+      'www.example.com',
+      'www.example.net',
+    ]);
+    for (const query of server.asked) server.sendTo(respond(query), query.from!);
+    release();
+    await Promise.all([...all, ...others]);
+    expect(outcomes).toHaveLength(5);
+    expect(settled).toHaveLength(3);
+    expect(subject).toMatchObject({ inFlight: 0, waiting: 0 });
+    // And again, once the question is completed.
+    await ask('www.example.com');
+    expect(server.asked).toHaveLength(4);
+  });
+
+  it('answers all waiting clients when no upstream answers', async () => {
+    const silent = await upstream(() => null);
+    const { ask, settled } = await forwarder([silent.endpoint], HASTY);
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([SILENCE, SILENCE, SILENCE]);
+    expect(settled).toEqual([SILENCE]);
+    expect(silent.asked).toHaveLength(3);
+  });
+
+  it('rejects clients when too many wait for the same question', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask, tryAsk } = await forwarder([silent.endpoint], {
+      ...HASTY,
+      waitingCapacity: 1,
+    });
+    const first = [ask(), ask()];
+    expect(tryAsk('www.example.com', 1)).toBe(false);
+    expect(subject).toMatchObject({ overloads: 1, waiting: 2 });
+    expect(await Promise.all(first)).toEqual([SILENCE, SILENCE]);
+    expect(tryAsk('www.example.com', 1)).not.toBe(false);
+  });
+
+  it('refreshes without a client, and lets a client join the refresh', async () => {
+    const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(false);
+    expect(subject.waiting).toBe(0);
+    await expect.poll(() => settled.length).toBe(1);
+    expect(outcomes).toEqual([]);
+    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
+    expect(await ask('www.example.com')).toMatchObject({ answers: [{ type: 1 }] });
+    expect(settled).toHaveLength(2);
+    expect(server.asked).toHaveLength(2);
+  });
+
+  it('reports when all upstreams are down', async () => {
+    const silent = await upstream(() => null);
+    const { subject, ask } = await forwarder([silent.endpoint], HASTY);
+    expect(subject.allDown).toBe(false);
+    await ask();
+    expect(subject.allDown).toBe(true);
+    silent.answer = (query) => respond(query);
+    await ask();
+    expect(subject.allDown).toBe(false);
+  });
+
+  it('gives every client its own answer under load', async () => {
+    const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+    const { ask } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 2_000,
+      queryTimeoutMs: 3_000,
+    });
+    const names = Array.from({ length: 200 }, (_, i) => `n${i}.example.com`);
+    const outcomes = await Promise.all(names.map((name) => ask(name)));
+    expect(outcomes.map((outcome) => (outcome as DecodedMessage).questions[0].qname)).toEqual(
+      names,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { Fuzzer } from '../testing/fuzz/fuzzer.js';
+
+/*
+ * `npm run test:fuzz -- [--count n] [--seed n]` sends more packets than here. The seed is printed. The same seed gives
+ * the same packets, but not the same order of events.
+ */
+const COUNT = Number(process.env['FUZZ_COUNT'] ?? 20_000);
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+/**
+ * Number of packets before the first memory measurement: by then everything is compiled and all pools have their size.
+ */
+const WARM_UP = 10_000;
+const PROGRESS = 100_000;
+const PACKETS_PER_SECOND = 500;
+/** Room for pooled entries of queries in flight. Their number depends on how busy the machine is. */
+const MAX_GROWTH_BYTES = 48 * 2 ** 20;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function usedBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+it(
+  `answers ${COUNT} valid and damaged packets correctly, without losses or memory growth`,
+  async () => {
+    process.stdout.write(`fuzz: ${COUNT} packets, seed ${SEED}\n`);
+    const fuzzer = await Fuzzer.start();
+    try {
+      await fuzzer.run(SEED, WARM_UP, () => undefined);
+      const before = usedBytes();
+      const report = await fuzzer.run(SEED + WARM_UP, COUNT - WARM_UP, (sent) => {
+        if (sent % PROGRESS < 64) process.stdout.write(`fuzz: ${sent + WARM_UP} sent\n`);
+      });
+      const grown = usedBytes() - before;
+      const { answered, upstreamQueries } = report;
+      const sent = report.sent + WARM_UP;
+      process.stdout.write(
+        `fuzz: ${sent} sent, ${answered} answered, ${upstreamQueries} upstream queries, ` +
+          `memory ${Math.round(grown / 1024)} KiB more\n`,
+      );
+      expect(report.faults, `seed ${SEED}`).toEqual([]);
+      expect(report.defects).toBe(0);
+      expect(answered).toBeGreaterThan(sent / 4);
+      expect(upstreamQueries).toBeGreaterThan(sent / 20);
+      expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+    } finally {
+      await fuzzer.stop();
+    }
+  },
+  60_000 + (COUNT / PACKETS_PER_SECOND) * 1000,
+);

@@ -1,0 +1,197 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { askOneTcp, askTcp, askUdp } from '../testing/client.js';
+import { EchoHandler } from '../testing/echo-handler.js';
+import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
+import { frame } from '../testing/upstream-server.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const query = (id: number) => encodeQuery(`n${id}.example.com`, 1, { id });
+const idOf = (bytes: Uint8Array) => decodeMessage(bytes).id;
+
+const udp = (host = '127.0.0.1') => startUdp({ host });
+
+async function tcp(...options: Parameters<typeof startTcp>) {
+  const started = await startTcp(...options);
+  cleanups.push(() => {
+    started.listener.stop();
+  });
+  return started;
+}
+
+describe('UdpListener', () => {
+  it.each([
+    ['127.0.0.1', { family: 4, word: 0x7f00_0001 }],
+    ['::1', { family: 6, word: 1 }],
+  ])('answers on %s and knows the address of the client', async (host, client) => {
+    const { listener, handler, server } = await udp(host);
+    cleanups.push(() => listener.stop());
+    const answer = await askUdp(server, query(7));
+    expect(decodeMessage(answer!)).toMatchObject({ id: 7, rcode: 3 });
+    expect(handler.clients).toMatchObject([client]);
+    expect(handler.clients[0].port).toBeGreaterThan(0);
+  });
+
+  it('knows an IPv4 client of a dual-stack socket', async () => {
+    const { listener, handler, server } = await udp('::ffff:127.0.0.1');
+    cleanups.push(() => listener.stop());
+    await askUdp({ address: '127.0.0.1', port: server.port }, query(1));
+    expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
+  });
+
+  it('answers a burst of queries, each with the right bytes', async () => {
+    const { listener, server } = await udp();
+    cleanups.push(() => listener.stop());
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
+    cleanups.push(() => socket.close());
+    const names = new Map<number, string>();
+    socket.on('message', (bytes) => {
+      const { id, questions } = decodeMessage(bytes);
+      names.set(id, questions[0].qname);
+    });
+    for (let i = 0; i < 150; i++) socket.send(query(i), server.port, server.address);
+    await expect.poll(() => names.size).toBe(150);
+    for (const [id, name] of names) expect(name).toBe(`n${id}.example.com`);
+  });
+
+  it('sends late answers, and closes after them', async () => {
+    const { listener, handler, server, counters } = await udp();
+    handler.isHolding = true;
+    const answer = askUdp(server, query(9));
+    await expect.poll(() => handler.held.length).toBe(1);
+    listener.drain();
+    expect(await askUdp(server, query(10), 100)).toBeNull();
+    expect(droppedFor(counters, 'draining')).toBe(1);
+    handler.release();
+    await listener.stop();
+    expect(idOf((await answer)!)).toBe(9);
+  });
+
+  it('reports a port that is taken', async () => {
+    const { listener, server } = await udp();
+    cleanups.push(() => listener.stop());
+    const second = startUdp({}, new EchoHandler(), server.port);
+    await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+describe('TcpListener', () => {
+  it('answers and knows the address of the client', async () => {
+    const { handler, server } = await tcp();
+    expect(idOf((await askOneTcp(server, query(7)))!)).toBe(7);
+    expect(handler.clients).toMatchObject([{ family: 4, word: 0x7f00_0001 }]);
+  });
+
+  it('answers pipelined queries in any segmentation (RFC 7766 §6.2.1.1)', async () => {
+    const { server } = await tcp();
+    const stream = Buffer.concat([1, 2, 3].map((id) => frame(query(id))));
+    const cuts = [1, 2, 20, 37, 38, 39, 90, stream.length];
+    const pieces = cuts.map((end, i) => stream.subarray(cuts[i - 1] ?? 0, end));
+    expect((await askTcp(server, pieces, 3)).map(idOf)).toEqual([1, 2, 3]);
+  });
+
+  it('answers in any order, also after the client has half-closed', async () => {
+    const { handler, server } = await tcp();
+    handler.isHolding = true;
+    const asked = askTcp(server, [frame(query(1)), frame(query(2))], 3, { halfClose: true });
+    await expect.poll(() => handler.held.length).toBe(2);
+    await sleep(30);
+    handler.release();
+    expect((await asked).map(idOf)).toEqual([2, 1]);
+  });
+
+  it('has at most 64 open queries, and answers all in the end', async () => {
+    const { handler, server } = await tcp();
+    handler.isHolding = true;
+    const ids = Array.from({ length: 200 }, (_, id) => id);
+    const asked = askTcp(server, [Buffer.concat(ids.map((id) => frame(query(id))))], 200);
+    await expect.poll(() => handler.held.length).toBe(64);
+    await sleep(50);
+    expect(handler.held).toHaveLength(64);
+    handler.isHolding = false;
+    handler.release();
+    expect((await asked).map(idOf).sort((x, y) => x - y)).toEqual(ids);
+  });
+
+  it.each([
+    ['a message without bytes', Uint8Array.of(0, 0)],
+    ['a message of 4097 bytes', Uint8Array.of(0x10, 0x01, 0)],
+    ['a reply', frame(encodeQuery('example.com', 1, { flags: 0x8100 }))],
+  ])('closes the connection at %s', async (_, bytes) => {
+    const { server } = await tcp();
+    expect(await askTcp(server, [bytes], 1)).toEqual([]);
+  });
+
+  it('closes an idle connection, even if single bytes arrive', async () => {
+    const { server } = await tcp({ idleMs: 100 });
+    const startMs = performance.now();
+    expect(await askTcp(server, [], 1)).toEqual([]);
+    const drops = Array.from({ length: 600 }, () => Uint8Array.of(2));
+    expect(await askTcp(server, drops, 1).catch(() => [])).toEqual([]);
+    // Sending all of them takes at least three seconds.
+    expect(performance.now() - startMs).toBeLessThan(2_500);
+  });
+
+  it('closes idle connections earlier when half of all are in use', async () => {
+    let nowMs = 0;
+    const { server } = await tcp({ maxConnections: 2, idleMs: 400, nowMs: () => nowMs });
+    const open = () => {
+      const socket = connect({ host: server.address, port: server.port });
+      cleanups.push(() => socket.destroy());
+      return socket;
+    };
+    const first = open();
+    await new Promise((resolve) => first.once('connect', resolve));
+    nowMs = 150;
+    // Looked at several times.
+    await sleep(350);
+    expect(first.readyState).toBe('open');
+    const closed = new Promise((resolve) => first.once('close', resolve));
+    const second = open();
+    await closed;
+    expect(second.readyState).toBe('open');
+  });
+
+  it('does not exceed its limit of connections', async () => {
+    const { server, counters } = await tcp({ maxConnections: 2 });
+    const open = [1, 2].map(() => connect({ host: server.address, port: server.port }));
+    cleanups.push(() => open.map((socket) => socket.destroy()));
+    for (const socket of open) await new Promise((resolve) => socket.once('connect', resolve));
+    expect(await askTcp(server, [], 1)).toEqual([]);
+    expect(droppedFor(counters, 'crowded')).toBe(1);
+    open[0].destroy();
+    await expect.poll(async () => (await askTcp(server, [frame(query(5))], 1)).length).toBe(1);
+  });
+
+  it('disconnects a client that does not read its answers', async () => {
+    const { server } = await tcp({}, new EchoHandler(60_000));
+    const socket = connect({ host: server.address, port: server.port });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => socket.destroy());
+    socket.pause();
+    const stream = Buffer.concat(Array.from({ length: 60 }, (_, id) => frame(query(id))));
+    const writing = setInterval(() => socket.write(stream), 5);
+    cleanups.push(() => {
+      clearInterval(writing);
+    });
+    await closed;
+  });
+
+  it('answers the queries that it has read when it drains, then closes', async () => {
+    const { listener, handler, server } = await tcp();
+    handler.isHolding = true;
+    const asked = askTcp(server, [frame(query(1))], 2);
+    await expect.poll(() => handler.held.length).toBe(1);
+    listener.drain();
+    await expect(askTcp(server, [], 1)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    handler.release();
+    expect((await asked).map(idOf)).toEqual([1]);
+  });
+});

@@ -1,0 +1,137 @@
+import { ClientNetworks, SubscriberKey } from '@weir/clients';
+import { parseResponse, Response } from '@weir/dns-wire';
+import { encodeMessage, encodeQuery, opt, wireName } from '@weir/dns-wire/testing';
+import { parseHashKey } from '@weir/dns-name';
+import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { getHeapStatistics } from 'node:v8';
+import { describe, expect, it } from 'vitest';
+import { BlockPages } from '../answer/block-pages.js';
+import { AnswerCache } from '../cache/answer-cache.js';
+import { PolicyLookup } from '../decision/policy-lookup.js';
+import { QueryDecider } from '../decision/query-decider.js';
+import { TargetInspector } from '../decision/target-inspector.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import { ServerCookies } from '../limits/server-cookies.js';
+import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { QueryCounters } from '../metrics/query-counters.js';
+import { QueryPath } from '../query-path/query-path.js';
+import { Exchange, type ReplyPath } from '../query/exchange.js';
+import { a, cname } from '../query/testing/records.js';
+import { SpecialNames } from '../special/special-names.js';
+import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+
+const QUERIES = 20_000;
+const ROUNDS = 7;
+
+const NAMES = Array.from({ length: 64 }, (_, i) => `www.n${i}.example.com`);
+
+/** A query path whose upstream answers at once, and queries that it has the answers to. */
+function createPath() {
+  const NOW_MS = Date.UTC(2026, 2, 2, 10);
+  const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
+  const response = new Response();
+  // Not a real clock: every eighth reading would put a number on the heap, which this test does not look for.
+  let ticks = 0;
+  const policyLookup = new PolicyLookup({
+    source: { policy },
+    hashKey: parseHashKey(HASH_KEY_HEX),
+    allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
+    nowMs: () => NOW_MS,
+  });
+  const path: QueryPath = new QueryPath({
+    targetInspector: new TargetInspector({ source: { policy }, policyLookup, isEnabled: true }),
+    decider: new QueryDecider({
+      policyLookup,
+      discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
+      localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      isReady: () => true,
+    }),
+    pages: new BlockPages(['192.0.2.80'], new Map()),
+    blockTtlSeconds: 10,
+    maxTtlSeconds: Infinity,
+    queryLog: null,
+    cache: new AnswerCache(1 << 20),
+    upstream: () => ({
+      allDown: false,
+      refresh: () => false,
+      forward: (exchange) => {
+        const { bytes, query } = exchange;
+        const questions = [{ qname: bytes.slice(12, query.questionEnd - 4), qtype: 1 }];
+        const answers = [
+          cname('edge.example.net', 300),
+          a('192.0.2.1', 300, wireName('edge.example.net')),
+        ];
+        const packet = encodeMessage({
+          flags: 0x8180,
+          questions,
+          answers,
+          additionals: [opt(512)],
+        });
+        if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
+        path.onCompleted(exchange, response);
+        path.onResponse(exchange, response);
+        return true;
+      },
+    }),
+    nowSeconds: () => 7,
+    limits: new ClientLimits({
+      queriesPerSecond: 1_000_000_000,
+      errorsPerSecond: 0,
+      subscriber: new SubscriberKey({ policy }, 5),
+      nowSeconds: () => 7,
+    }),
+    cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
+    counters: new QueryCounters(),
+    latencies: new LatencyHistogram(),
+    nowMs: () => ++ticks,
+    onDefect: (error) => {
+      throw error;
+    },
+  });
+  let answered = 0;
+  const replyPath: ReplyPath = {
+    transport: 0,
+    maxAnswerBytes: (query) => query.udpBytes,
+    reply: (_exchange, answer, length) => {
+      if (answer[7] > 0 && length > 40) answered++;
+    },
+    drop: () => undefined,
+  };
+  const exchange = new Exchange();
+  exchange.client.set('127.0.0.1', 4242);
+  exchange.replyPath = replyPath;
+  const packets = NAMES.map((name) => encodeQuery(name, 1, { udpBytes: 1232 }));
+  const blocked = encodeQuery('www.blocked.example', 1, { udpBytes: 1232 });
+  const ask = (packet: Uint8Array): void => {
+    exchange.bytes = packet;
+    exchange.length = packet.length;
+    path.handle(exchange);
+  };
+  return { ask, packets, blocked, answered: () => answered };
+}
+
+describe('QueryPath', () => {
+  it.each(['cached', 'blocked'])(
+    'allocates nothing for a %s answer',
+    (kind) => {
+      const { ask, packets, blocked, answered } = createPath();
+      for (const packet of packets) ask(packet);
+      const askAll = (): void => {
+        for (let i = 0; i < QUERIES; i++) ask(kind === 'cached' ? packets[i & 63] : blocked);
+      };
+      for (let i = 0; i < 4; i++) askAll();
+      const grown: number[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const before = getHeapStatistics().used_heap_size;
+        askAll();
+        grown.push(getHeapStatistics().used_heap_size - before);
+      }
+      expect(answered()).toBe(QUERIES * (ROUNDS + 4) + NAMES.length);
+      // The median, because garbage collection or compilation may disturb some rounds. One small object per query
+      // would be 320,000.
+      expect(grown.sort((x, y) => x - y)[ROUNDS >> 1]).toBeLessThan(2 * QUERIES);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,102 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, it } from 'vitest';
+import { askUdp, type Server } from '../testing/client.js';
+import { useResolverEnvironment } from '../testing/resolver-environment.js';
+import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { FailingUpstreams } from '../testing/soak/failing-upstreams.js';
+import { Load } from '../testing/soak/load.js';
+import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memory.js';
+
+/*
+ * `npm run test:soak -- [--seconds 300] [--rate 1500]` runs one resolver process under a mixed load, while its
+ * configuration changes ten times per second and its upstreams fail in turns. `npm test` has a short run. Memory is
+ * checked only in runs of a minute or more.
+ */
+const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
+const RATE = Number(process.env['SOAK_RATE'] ?? 500);
+const MIN_MEASURED_SECONDS = 60;
+const SAMPLE_MS = 2_000;
+const CHANGE_MS = 100;
+const LINES = 20;
+
+const environment = useResolverEnvironment();
+beforeAll(buildResolver);
+
+const print = (text: string): boolean => process.stdout.write(`soak: ${text}\n`);
+
+/** Blocks and permits a name in turns. Each change must hold for the next query. @returns the number of changes */
+async function changeConfiguration(server: Server, isOver: () => boolean): Promise<number> {
+  let changes = 0;
+  for (; !isOver(); changes++) {
+    const name = `c${changes % 200}.changing.blocked.example`;
+    await environment.plane.commit(
+      domainRule(1, 'deny', name),
+      domainRule(1, 'allow', `a.${name}`),
+    );
+    const answer = await askUdp(server, encodeQuery(name, 1, { udpBytes: 1232 }));
+    expect(decodeMessage(answer!).ede).toEqual([17]);
+    if (changes % 100 === 99) await environment.plane.replace(...CONFIGURED);
+    await sleep(CHANGE_MS);
+  }
+  return changes;
+}
+
+const CONFIGURED = [profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')];
+
+it(
+  `loses no query and does not grow in ${SECONDS} s of load, changes and failing upstreams`,
+  async () => {
+    const upstreams = new FailingUpstreams();
+    await upstreams.start();
+    environment.cleanups.push(() => upstreams.stop());
+    await environment.plane.commit(...CONFIGURED);
+    const { child, output, exited, ready } = startResolverProcess({
+      ...environment.variables,
+      UPSTREAMS: upstreams.list,
+      CACHE_SIZE_MB: '4',
+    });
+    environment.cleanups.push(() => child.kill('SIGKILL'));
+    const { dns, opsPort } = await ready();
+    const load = new Load(dns, RATE);
+    await load.start();
+    let isOver = false;
+    const changing = changeConfiguration(dns, () => isOver);
+    const samples: MemorySample[] = [];
+    const startedMs = performance.now();
+    const seconds = (): number => (performance.now() - startedMs) / 1000;
+    const between = Math.max(1, Math.round((SECONDS * 1000) / SAMPLE_MS / LINES));
+    while (seconds() < SECONDS) {
+      const sample = await sampleMemory(opsPort, Math.round(seconds()));
+      if (samples.push(sample) % between === 1 || between === 1) printSample(sample, load);
+      await sleep(SAMPLE_MS);
+    }
+    isOver = true;
+    const changes = await changing;
+    await load.stop();
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    print(
+      `${load.sent} sent, ${load.answered} answered, ${load.lost} lost, longest ${Math.round(load.longestMs)} ms, ` +
+        `${changes} changes, ${upstreams.asked} upstream queries, ` +
+        `answers by RCODE ${JSON.stringify([...load.rcodes])}`,
+    );
+    expect(output.errors).toBe('');
+    expect(load).toMatchObject({ lost: 0, strays: 0, answered: load.sent });
+    expect(load.sent).toBeGreaterThan((SECONDS * RATE) / 4);
+    if (SECONDS >= MIN_MEASURED_SECONDS) expect(growthOf(samples)).toBeNull();
+  },
+  (SECONDS + 60) * 1000,
+);
+
+function printSample(
+  { second, rss, heap, external }: MemorySample,
+  { answered, lost }: Load,
+): void {
+  const memory = [rss, heap, external].map((one) => one.toFixed(1));
+  print(
+    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB; ` +
+      `${answered} answered, ${lost} lost`,
+  );
+}

@@ -1,0 +1,143 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TcpConnection } from '../listeners/tcp-connection.js';
+import { TlsIdentity } from '../listeners/tls-identity.js';
+import { Exchange } from '../query/exchange.js';
+import { Transport } from '../query/transport.js';
+import { makeCertificate } from '../testing/certificate.js';
+import { EchoHandler } from '../testing/echo-handler.js';
+import { startTcp } from '../testing/listeners.js';
+import { frame } from '../testing/upstream-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-dot-'));
+const file = (name: string) => join(folder, name);
+const [cert, key] = [file('live.crt'), file('live.key')];
+const use = (name: string) => {
+  copyFileSync(file(`${name}.crt`), cert);
+  copyFileSync(file(`${name}.key`), key);
+};
+
+const cleanups: (() => unknown)[] = [];
+beforeAll(() => {
+  for (const name of ['one', 'two']) makeCertificate(file(`${name}.crt`), file(`${name}.key`));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const events: unknown[] = [];
+const log = {
+  info: (_: object, text: string) => events.push(text),
+  warn: (details: object, text: string) => events.push(text, details),
+};
+
+async function start() {
+  use('one');
+  events.length = 0;
+  const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
+  const handler = new EchoHandler();
+  const exchange = new Exchange();
+  const { server, listener, counters } = await startTcp({
+    idleMs: 2000,
+    connect: (socket, client) =>
+      new TcpConnection({
+        socket: identity.accept(socket, ['dot']),
+        client,
+        transport: Transport.tls,
+        handler,
+        counters,
+        exchange,
+        nowMs: () => performance.now(),
+      }),
+  });
+  cleanups.push(() => {
+    listener.stop();
+    identity.close();
+  });
+  const open = (ca: string, options = {}) =>
+    new Promise<TLSSocket>((resolve, reject) => {
+      const trusted = readFileSync(file(ca));
+      const socket = connect({ host: server.address, port: server.port, ca: trusted, ...options });
+      cleanups.push(() => socket.destroy());
+      socket.once('secureConnect', () => {
+        resolve(socket);
+      });
+      socket.once('error', reject);
+    });
+  return { server, listener, open };
+}
+
+const answers = (socket: TLSSocket) =>
+  new Promise<number>((resolve) => {
+    socket.once('data', (bytes: Buffer) => {
+      resolve(bytes.readUInt16BE(2));
+    });
+    socket.write(frame(encodeQuery('www.example.com', 1, { id: 77 })));
+  });
+
+describe('TlsIdentity', () => {
+  it('uses a renewed certificate for the next client, and keeps open connections', async () => {
+    const { open } = await start();
+    const first = await open('one.crt');
+    expect(await answers(first)).toBe(77);
+    use('two');
+    await expect.poll(() => events).toContain('a new certificate is in use');
+    expect(await answers(await open('two.crt'))).toBe(77);
+    expect(await answers(first)).toBe(77);
+    await expect(open('one.crt')).rejects.toThrow(/self-signed/);
+  });
+
+  it('keeps the old certificate while the files do not match, and logs that once', async () => {
+    const { open } = await start();
+    copyFileSync(file('two.crt'), cert);
+    const reason = 'DNS_TLS_KEY is not the key of the certificate of DNS_TLS_CERT';
+    await expect.poll(() => events).toEqual(['the certificate was not replaced', { reason }]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(events).toHaveLength(2);
+    expect(await answers(await open('one.crt'))).toBe(77);
+    copyFileSync(file('two.key'), key);
+    await expect.poll(() => events).toContain('a new certificate is in use');
+  });
+
+  it('accepts TLS 1.2 and above, and only its own ALPN protocol', async () => {
+    const { open } = await start();
+    const own = await open('one.crt', { ALPNProtocols: ['dot'], maxVersion: 'TLSv1.2' });
+    expect(own).toMatchObject({ alpnProtocol: 'dot' });
+    await expect(open('one.crt', { ALPNProtocols: ['h2'] })).rejects.toThrow(/no application/);
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+    await expect(open('one.crt', old)).rejects.toThrow();
+  });
+
+  it('survives bytes that are not a handshake', async () => {
+    const { server, open } = await start();
+    for (const bytes of ['GET / HTTP/1.0\r\n\r\n', '\x16\x03\x01\x00\x05hello', '\0']) {
+      const socket = connectPlain(server.port, server.address);
+      socket.on('error', () => socket.destroy());
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.end(Buffer.from(bytes, 'latin1'));
+      socket.resume();
+      await closed;
+    }
+    expect(await answers(await open('one.crt'))).toBe(77);
+  });
+
+  it('is null without a certificate and fails without a key', () => {
+    const names = { prefix: 'DNS_TLS', cert: file('one.crt'), key: undefined };
+    expect(() => TlsIdentity.open({ names, log })).toThrow(
+      'DNS_TLS_KEY must be given with DNS_TLS_CERT',
+    );
+    writeFileSync(file('nonsense'), 'nonsense');
+    const bad = { prefix: 'DNS_TLS', cert: file('nonsense'), key: file('one.key') };
+    expect(() => TlsIdentity.open({ names: bad, log })).toThrow(
+      /^DNS_TLS_CERT must name a PEM file/,
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { respond } from '../testing/respond.js';
+import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
+import { RandomIds } from '../upstream/random-ids.js';
+import { UpstreamTcp } from '../upstream/upstream-tcp.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function link(answer: Answerer, idleMs?: number) {
+  const server = await UpstreamServer.start(answer);
+  cleanups.push(() => server.stop());
+  const subject = new UpstreamTcp(server.endpoint, new RandomIds(), idleMs);
+  cleanups.push(() => {
+    subject.close();
+  });
+  const ask = (name: string, timeoutMs = 2_000) =>
+    new Promise<string | null>((resolve) => {
+      subject.ask(encodeQuery(name, 1, { id: 0 }), timeoutMs, (message) => {
+        resolve(message === null ? null : decodeMessage(message).questions[0].qname);
+      });
+    });
+  return { server, subject, ask };
+}
+
+describe('UpstreamTcp', () => {
+  it('sends many queries over one connection and accepts the answers in any order (RFC 7766)', async () => {
+    const { server, ask } = await link(async (query) => {
+      await sleep(query.message.questions[0].qname.startsWith('slow') ? 60 : 0);
+      return respond(query);
+    });
+    const done: (string | null)[] = [];
+    const names = ['slow.example.com', 'a.example.com', 'b.example.com'];
+    await Promise.all(names.map((name) => ask(name).then((answer) => done.push(answer))));
+    expect(done).toEqual(['a.example.com', 'b.example.com', 'slow.example.com']);
+    expect(await ask('c.example.com')).toBe('c.example.com');
+    expect(server.connectionCount).toBe(1);
+    expect(new Set(server.asked.map(({ message }) => message.id)).size).toBe(4);
+  });
+
+  it('repeats a query on a new connection when the peer has closed the old one', async () => {
+    const { server, ask } = await link((query) => respond(query));
+    await ask('a.example.com');
+    let closed = false;
+    server.answer = (query) => {
+      if (closed) return respond(query);
+      closed = true;
+      for (const connection of server.connections) connection.destroy();
+      return null;
+    };
+    expect(await ask('b.example.com')).toBe('b.example.com');
+    expect(server.connectionCount).toBe(2);
+  });
+
+  it('fails when a new connection closes without an answer, and when the port is closed', async () => {
+    const { server, subject, ask } = await link(() => {
+      for (const connection of server.connections) connection.destroy();
+      return null;
+    });
+    expect(await ask('a.example.com')).toBeNull();
+    expect(subject.connections).toBe(1);
+    await server.stop();
+    cleanups.shift();
+    expect(await ask('a.example.com')).toBeNull();
+  });
+
+  it('fails after the timeout, and can be used again', async () => {
+    const { server, ask } = await link(() => null);
+    expect(await ask('a.example.com', 50)).toBeNull();
+    server.answer = (query) => respond(query);
+    expect(await ask('b.example.com')).toBe('b.example.com');
+    expect(server.connectionCount).toBe(2);
+  });
+
+  it('closes the connection when it is idle', async () => {
+    const { server, ask } = await link((query) => respond(query), 50);
+    await ask('a.example.com');
+    expect(server.connections.size).toBe(1);
+    await expect.poll(() => server.connections.size).toBe(0);
+    expect(await ask('b.example.com')).toBe('b.example.com');
+  });
+
+  it('ignores answers without an open query', async () => {
+    const { ask } = await link((query) => [
+      respond(query).with(0, 0xff).with(1, 0xff),
+      respond(query),
+    ]);
+    expect(await ask('a.example.com')).toBe('a.example.com');
+  });
+});

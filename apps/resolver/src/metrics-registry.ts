@@ -1,0 +1,181 @@
+import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
+import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
+import type { Follower } from '@weir/change-feed';
+import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { ClientLimits } from './limits/client-limits.js';
+import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { QueryCounters } from './metrics/query-counters.js';
+import type { QueryLog } from './query-log/query-log.js';
+import type { Forwarder } from './upstream/forwarder.js';
+import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
+
+export interface MetricsSources {
+  readonly queries: QueryCounters;
+  readonly latencies: LatencyHistogram;
+  readonly limits: ClientLimits;
+  readonly cache: AnswerCache;
+  readonly queryLog: QueryLog | null;
+  readonly forwarder: Forwarder;
+  readonly follower: Follower;
+}
+
+const PREFIX = 'weir_resolver_';
+
+type Labels = Partial<Record<string, string>>;
+type Counts = Iterable<readonly [Labels, number]>;
+
+/** Results of attempts at an upstream: value of the label, and name of the counter. */
+const UPSTREAM_RESULTS = {
+  answered: 'answers',
+  refused: 'errors',
+  timed_out: 'timeouts',
+  failed: 'failures',
+} as const satisfies Record<string, keyof UpstreamCounters>;
+
+/** Results of cache lookups: value of the label, and name of the counter. */
+const CACHE_RESULTS = {
+  hit: 'hits',
+  miss: 'misses',
+  stale: 'stale',
+  prefetch: 'prefetches',
+} as const satisfies Record<string, keyof CacheCounters>;
+
+/** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
+export function createRegistry({
+  queries,
+  latencies,
+  limits,
+  cache,
+  queryLog,
+  forwarder,
+  follower,
+}: MetricsSources): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counter = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    counts: () => Counts,
+  ): void => {
+    new Counter({
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [labels, count] of counts()) this.inc(labels as Record<string, string>, count);
+      },
+    });
+  };
+  const gauge = (name: string, help: string, value: () => number): void => {
+    registerReadGauge(registry, `${PREFIX}${name}`, help, value);
+  };
+  const { upstreams } = forwarder;
+
+  counter(
+    'queries_total',
+    'Queries answered',
+    ['transport', 'type', 'verdict', 'reason', 'rcode'],
+    () => queries.answeredCounts(),
+  );
+  registry.registerMetric(latencyMetric(latencies));
+  counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
+  counter(
+    'cache_lookups_total',
+    'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
+    ['result'],
+    () =>
+      Object.entries(CACHE_RESULTS).map(
+        ([result, key]) => [{ result }, cache.counters[key]] as const,
+      ),
+  );
+  counter('cache_evictions_total', 'Answers evicted from a full cache', [], () => [
+    [{}, cache.evictions],
+  ]);
+  gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
+  gauge('cache_bytes', 'Memory of the cache in use', () => cache.usedBytes);
+  counter('upstream_queries_total', 'Queries sent to an upstream', ['upstream'], () =>
+    byUpstream(upstreams, 'queries'),
+  );
+  counter(
+    'upstream_results_total',
+    'Results of attempts at an upstream',
+    ['upstream', 'result'],
+    () =>
+      Object.entries(UPSTREAM_RESULTS).flatMap(([result, key]) =>
+        byUpstream(upstreams, key).map(([labels, n]) => [{ ...labels, result }, n] as const),
+      ),
+  );
+  upstreamLatency(registry, upstreams);
+  counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
+    byUpstream(upstreams, 'overTcp'),
+  );
+  counter('upstream_tcp_connections_total', 'TCP connections opened', ['upstream'], () =>
+    upstreams.map(({ name, tcp }) => [{ upstream: name }, tcp.connections] as const),
+  );
+  counter(
+    'upstream_strays_total',
+    'Packets from an upstream that match no open query: late, forged or malformed',
+    ['upstream'],
+    () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'error_hints_total',
+    'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
+    [],
+    () => [[{}, limits.slips]],
+  );
+  counter('overloads_total', 'Queries rejected because too many were in flight', [], () => [
+    [{}, forwarder.overloads],
+  ]);
+  counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
+    [{}, forwarder.coalesced],
+  ]);
+  gauge('in_flight', 'Questions that are in flight to upstreams', () => forwarder.inFlight);
+  gauge('waiting', 'Queries that wait for upstreams', () => forwarder.waiting);
+  if (queryLog !== null) {
+    counter('query_log_total', 'Queries selected for the query log', ['result'], () => [
+      [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
+      [{ result: 'lost' }, queryLog.dropped],
+    ]);
+  }
+  registerFeedMetrics(registry, PREFIX, follower);
+  return registry;
+}
+
+function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+  new Gauge({
+    name: `${PREFIX}upstream_latency_seconds`,
+    help: 'Smoothed time to an answer or a timeout of an upstream; 0 before the first',
+    labelNames: ['upstream'],
+    registers: [registry],
+    collect() {
+      for (const { name, smoothedLatencyMs } of upstreams) {
+        this.set({ upstream: name }, smoothedLatencyMs / 1000);
+      }
+    },
+  });
+}
+
+const LATENCY_NAME = `${PREFIX}latency_seconds`;
+
+/** A metric in the shape that the registry reads. The histograms of prom-client would need a call for each answer. */
+function latencyMetric(latencies: LatencyHistogram): Metric {
+  const head = {
+    name: LATENCY_NAME,
+    help: 'Time from query to answer. All answers that needed an upstream, and one in eight of the others, counted eightfold',
+    type: 'histogram',
+    aggregator: 'sum',
+  };
+  const get = (): object => ({ ...head, values: latencies.values(LATENCY_NAME) });
+  return { ...head, get, reset: () => undefined } as unknown as Metric;
+}
+
+function byUpstream(
+  upstreams: readonly Upstream[],
+  key: keyof UpstreamCounters,
+): (readonly [Labels, number])[] {
+  return upstreams.map(({ name, counters }) => [{ upstream: name }, counters[key]] as const);
+}

@@ -1,0 +1,216 @@
+import {
+  CLASS_IN,
+  Ede,
+  hasUsableRcode,
+  parseQuery,
+  QueryStatus,
+  Rcode,
+  type Response,
+} from '@weir/dns-wire';
+import { type AnswerCache, CacheResult } from '../cache/answer-cache.js';
+import { Action } from '../decision/action.js';
+import type { QueryDecider } from '../decision/query-decider.js';
+import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
+import type { ServerCookies } from '../limits/server-cookies.js';
+import type { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { NO_VERDICT } from '../metrics/query-counters.js';
+import { QueryTimer } from '../metrics/query-timer.js';
+import { AnswerSource } from '../query/answer-source.js';
+import { DropReason } from '../query/drop-reason.js';
+import type { Exchange } from '../query/exchange.js';
+import type { QueryHandler } from '../query/query-handler.js';
+import type { Question } from '../query/question.js';
+import { Transport } from '../query/transport.js';
+import type { ForwardEvents } from '../upstream/forwarder.js';
+import { Replies, type RepliesOptions } from './replies.js';
+
+/** What the query path needs of `Forwarder`. */
+export interface UpstreamAccess {
+  readonly allDown: boolean;
+  forward(exchange: Exchange): boolean;
+  refresh(exchange: Exchange): boolean;
+}
+
+export interface QueryPathOptions extends Omit<
+  RepliesOptions,
+  'decision' | 'specialMatch' | 'timer'
+> {
+  readonly decider: QueryDecider;
+  readonly targetInspector: TargetInspector;
+  readonly cookies: ServerCookies;
+  readonly cache: AnswerCache;
+  readonly upstream: () => UpstreamAccess;
+  /** Monotonic clock of the cache, in whole seconds. */
+  readonly nowSeconds: () => number;
+  readonly latencies: LatencyHistogram;
+  /** Monotonic clock for latencies, in milliseconds. */
+  readonly nowMs: () => number;
+  /** Called with an exception from handling a query. That query is dropped; the others go on. */
+  readonly onDefect: (error: unknown) => void;
+}
+
+/**
+ * The path of every query: parse it, decide, then block, refuse, answer from the cache or forward it. Also takes what
+ * comes back from upstream.
+ */
+export class QueryPath implements QueryHandler, ForwardEvents {
+  private readonly timer: QueryTimer;
+  private readonly replies: Replies;
+
+  constructor(private readonly options: QueryPathOptions) {
+    this.timer = new QueryTimer(options.latencies, options.nowMs);
+    const { decision, specialMatch } = options.decider;
+    this.replies = new Replies({ ...options, decision, specialMatch, timer: this.timer });
+  }
+
+  handle(exchange: Exchange): void {
+    try {
+      this.handleQuery(exchange);
+    } catch (error) {
+      this.drop(exchange, error);
+    }
+  }
+
+  onCompleted(question: Question, response: Response): void {
+    const { cache, onDefect } = this.options;
+    try {
+      cache.put(question, response, this.nowSeconds());
+    } catch (error) {
+      // The clients must be answered all the same.
+      onDefect(error);
+    }
+  }
+
+  onResponse(exchange: Exchange, response: Response): void {
+    try {
+      this.handleResponse(exchange, response);
+    } catch (error) {
+      this.drop(exchange, error);
+    }
+  }
+
+  private drop(exchange: Exchange, error: unknown): void {
+    this.options.onDefect(error);
+    this.replies.drop(exchange, DropReason.defect);
+  }
+
+  private handleQuery(exchange: Exchange): void {
+    const { replies } = this;
+    this.timer.start(exchange);
+    if (this.options.limits.exceedsQueryRate(exchange.client)) {
+      return replies.drop(exchange, DropReason.limited);
+    }
+    const { query } = exchange;
+    const status = parseQuery(exchange.bytes, exchange.length, query);
+    if (status === QueryStatus.drop) return replies.drop(exchange, DropReason.malformed);
+    query.isAnswerPadded = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
+    if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
+    if (status === QueryStatus.ok) this.answer(exchange);
+    else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
+    else replies.sendError(exchange, status, Ede.none, NO_VERDICT);
+  }
+
+  private handleResponse(exchange: Exchange, response: Response): void {
+    this.timer.source = AnswerSource.upstream;
+    // The configuration may have changed while the upstream was asked. The current one decides.
+    const action = this.options.decider.decide(exchange);
+    if (action !== Action.resolve) return this.act(exchange, action);
+    if (!hasUsableRcode(response) && this.replyStale(exchange)) return;
+    this.replyWithResponse(exchange, response);
+  }
+
+  private answer(exchange: Exchange): void {
+    const action = this.options.decider.decide(exchange);
+    if (action === Action.resolve) this.resolve(exchange);
+    else this.act(exchange, action);
+  }
+
+  private refuse(exchange: Exchange): void {
+    const { verdict } = this.options.decider.decision;
+    // The reason is the client, or the class, for which there is no EDE.
+    const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
+    this.replies.sendError(exchange, Rcode.refused, ede, verdict);
+  }
+
+  /** Everything that needs neither the cache nor an upstream. */
+  private act(exchange: Exchange, action: Exclude<Action, typeof Action.resolve>): void {
+    const { replies } = this;
+    switch (action) {
+      case Action.refuse:
+        return this.refuse(exchange);
+      case Action.notReady:
+        return replies.sendEmpty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
+      case Action.block:
+        return replies.sendBlock(exchange);
+      case Action.answerAny:
+        return replies.sendAny(exchange);
+      case Action.answerSpecial:
+        return replies.sendSpecial(exchange);
+    }
+  }
+
+  /**
+   * Answers from the cache. Asks upstream for what is missing or expired; an expired answer is used only when no
+   * upstream has a new one.
+   */
+  private resolve(exchange: Exchange): void {
+    const { cache } = this.options;
+    const { query } = exchange;
+    const found = cache.find(exchange, this.nowSeconds());
+    this.timer.source = AnswerSource.cached;
+    if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
+    if (found === CacheResult.expiring) {
+      const response = cache.read(query);
+      cache.markRefreshing();
+      this.upstream.refresh(exchange);
+      return this.replyWithResponse(exchange, response);
+    }
+    // Without recursion the cache is the only source.
+    if (!query.recursionDesired) {
+      this.timer.source = AnswerSource.local;
+      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+    }
+    if (found === CacheResult.failing)
+      return this.replyWithResponse(exchange, cache.readStale(query));
+    if (found === CacheResult.stale && this.upstream.allDown) {
+      const response = cache.readStale(query);
+      this.upstream.refresh(exchange);
+      return this.replyWithResponse(exchange, response);
+    }
+    this.timer.startUpstream(exchange);
+    if (!this.upstream.forward(exchange)) {
+      this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
+    }
+  }
+
+  /** Answers with an expired answer (RFC 8767). @returns false when there is none */
+  private replyStale(exchange: Exchange): boolean {
+    const { cache } = this.options;
+    if (!cache.findStale(exchange, this.nowSeconds())) return false;
+    this.replyWithResponse(exchange, cache.readStale(exchange.query));
+    return true;
+  }
+
+  /**
+   * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
+   * client, by the policy in force now.
+   */
+  private replyWithResponse(exchange: Exchange, response: Response): void {
+    switch (this.options.targetInspector.inspect(response)) {
+      case TargetVerdict.pass:
+        return this.replies.sendResponse(exchange, response);
+      case TargetVerdict.block:
+        return this.replies.sendBlock(exchange);
+      case TargetVerdict.malformed:
+        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
+    }
+  }
+
+  private get upstream(): UpstreamAccess {
+    return this.options.upstream();
+  }
+
+  private nowSeconds(): number {
+    return this.options.nowSeconds();
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  CLIENT_COOKIE_BYTES,
+  Ede,
+  Flag,
+  FLAGS_OFFSET,
+  MAX_MESSAGE_BYTES,
+  Rcode,
+  type Response,
+  writeAnyAnswer,
+  writeBlockAnswer,
+  writeEmptyAnswer,
+  writeForwardedAnswer,
+  writeTruncatedAnswer,
+} from '@weir/dns-wire';
+import { type Decision, Reason, type Verdict } from '@weir/policy';
+import type { BlockPages } from '../answer/block-pages.js';
+import { writeSpecialAnswer } from '../answer/special-answer.js';
+import type { ClientLimits } from '../limits/client-limits.js';
+import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
+import type { QueryTimer } from '../metrics/query-timer.js';
+import type { QueryLog } from '../query-log/query-log.js';
+import { AnswerSource } from '../query/answer-source.js';
+import { DropReason } from '../query/drop-reason.js';
+import type { Exchange } from '../query/exchange.js';
+import { Transport } from '../query/transport.js';
+import type { SpecialMatch } from '../special/special-match.js';
+import { Special } from '../special/zones.js';
+
+export interface RepliesOptions {
+  /** What the policy says about the current query. */
+  readonly decision: Decision;
+  /** The special name that the current query asks for. */
+  readonly specialMatch: SpecialMatch;
+  readonly pages: BlockPages;
+  readonly blockTtlSeconds: number;
+  /** Highest TTL of records from upstream. */
+  readonly maxTtlSeconds: number;
+  readonly limits: ClientLimits;
+  readonly counters: QueryCounters;
+  readonly timer: QueryTimer;
+  /** Null: queries are not logged. */
+  readonly queryLog: QueryLog | null;
+}
+
+const ANY_TTL_SECONDS = 3600;
+const NO_ADDRESSES = new Uint8Array(0);
+
+/** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
+export class Replies {
+  private readonly out = new Uint8Array(MAX_MESSAGE_BYTES);
+
+  constructor(private readonly options: RepliesOptions) {}
+
+  sendBlock(exchange: Exchange): void {
+    const { decision, pages, blockTtlSeconds, timer } = this.options;
+    if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
+    const page = pages.addressesOf(decision.pageId);
+    const isEmpty = decision.emptyDnsAnswer;
+    const length = writeBlockAnswer(
+      this.out,
+      exchange.bytes,
+      exchange.query,
+      isEmpty ? NO_ADDRESSES : page.ipv4,
+      isEmpty ? NO_ADDRESSES : page.ipv6,
+      Math.min(blockTtlSeconds, decision.ttlCapSeconds),
+    );
+    this.send(exchange, length, decision.verdict, Rcode.noError);
+  }
+
+  /** The minimal answer to ANY. */
+  sendAny(exchange: Exchange): void {
+    const { decision } = this.options;
+    const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
+    const length = writeAnyAnswer(this.out, exchange.bytes, exchange.query, ttlSeconds);
+    this.send(exchange, length, decision.verdict, Rcode.noError);
+  }
+
+  sendSpecial(exchange: Exchange): void {
+    const { decision, specialMatch } = this.options;
+    const { special, zoneOffset } = specialMatch;
+    if (special === Special.none) throw new Error('an answer for a name that is not special');
+    const { bytes, query } = exchange;
+    const { ttlCapSeconds } = decision;
+    const length = writeSpecialAnswer(this.out, bytes, query, special, zoneOffset, ttlCapSeconds);
+    this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
+  }
+
+  sendResponse(exchange: Exchange, response: Response): void {
+    const { decision, maxTtlSeconds } = this.options;
+    const { bytes, query, replyPath } = exchange;
+    const limit = replyPath.maxAnswerBytes(query);
+    const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
+    const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlSeconds);
+    this.send(exchange, length, decision.verdict, response.rcode);
+  }
+
+  /** The answer to a query that asks for a server cookie only (RFC 7873 §5.4). */
+  sendCookie(exchange: Exchange): void {
+    const { hasValidCookie, cookieBytes } = exchange.query;
+    const isAccepted = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
+    this.sendEmpty(exchange, isAccepted ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
+  }
+
+  /**
+   * An error for a client whose address may be spoofed. Over UDP, without a valid cookie, the number of such answers
+   * per second is limited.
+   */
+  sendError(
+    exchange: Exchange,
+    rcode: number,
+    ede: number,
+    verdict: Verdict | typeof NO_VERDICT,
+  ): void {
+    const { limits } = this.options;
+    const isUnverified =
+      exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
+    if (isUnverified && limits.exceedsErrorRate(exchange.client))
+      this.sendOverLimit(exchange, rcode);
+    else this.sendEmpty(exchange, rcode, ede, verdict);
+  }
+
+  /**
+   * Over the error limit most queries are dropped. Every second REFUSED is replaced by a hint instead (the "slip" of
+   * response rate limiting): BADCOOKIE with a valid cookie for a client with cookies, TC=1 for others. Either way a
+   * real client can come back with a proven address. The hint is hardly larger than the query, so it is useless for
+   * amplification.
+   */
+  private sendOverLimit(exchange: Exchange, rcode: number): void {
+    if (rcode !== Rcode.refused || !this.options.limits.allowsSlip()) {
+      return this.drop(exchange, DropReason.limited);
+    }
+    const { bytes, query } = exchange;
+    if (query.hasAnswerCookie)
+      return this.sendEmpty(exchange, Rcode.badCookie, Ede.none, NO_VERDICT);
+    const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
+    this.send(exchange, length, NO_VERDICT, Rcode.noError);
+  }
+
+  /** An answer without records, counted with the verdict of the policy. */
+  sendDecided(exchange: Exchange, rcode: number, ede: number): void {
+    this.sendEmpty(exchange, rcode, ede, this.options.decision.verdict);
+  }
+
+  sendEmpty(
+    exchange: Exchange,
+    rcode: number,
+    ede: number,
+    verdict: Verdict | typeof NO_VERDICT,
+  ): void {
+    const length = writeEmptyAnswer(this.out, exchange.bytes, exchange.query, rcode, ede);
+    this.send(exchange, length, verdict, rcode);
+  }
+
+  drop(exchange: Exchange, reason: DropReason): void {
+    exchange.replyPath.drop(reason);
+  }
+
+  private send(
+    exchange: Exchange,
+    length: number,
+    verdict: Verdict | typeof NO_VERDICT,
+    rcode: number,
+  ): void {
+    const { decision, counters, timer, queryLog } = this.options;
+    const { replyPath, query } = exchange;
+    const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
+    counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
+    timer.finish(exchange);
+    if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
+    replyPath.reply(exchange, this.out, length);
+  }
+
+  private logQuery(
+    log: QueryLog,
+    exchange: Exchange,
+    verdict: number,
+    reason: Reason,
+    rcode: number,
+  ): void {
+    const { decision, timer } = this.options;
+    const { profileId } = decision;
+    const { source, nowMs } = timer;
+    log.write(exchange, { verdict, reason, rcode, source, profileId, nowMs: nowMs() });
+  }
+}

@@ -1,0 +1,30 @@
+import type { SuffixHashes } from '@weir/dns-name';
+import { HEADER_BYTES } from '@weir/dns-wire';
+import type { SpecialNames } from './special-names.js';
+import { Special } from './zones.js';
+
+/** The special name that the current query asks for, or is below. Reused for every query; allocates nothing. */
+export class SpecialMatch {
+  special: Special = Special.none;
+  /** Offset of the special name in the query: the start of the qname, or of one of its labels. */
+  zoneOffset = 0;
+
+  /**
+   * Looks for the most specific of `names`.
+   * @param hashes of the suffixes of the qname
+   * @returns whether there is one; `special` and `zoneOffset` describe it
+   */
+  find(names: SpecialNames, bytes: Uint8Array, hashes: SuffixHashes): boolean {
+    this.special = names.find(hashes);
+    if (this.special === Special.none) return false;
+    this.zoneOffset = offsetOfSuffix(bytes, hashes.count - names.labels);
+    return true;
+  }
+}
+
+/** Offset in the message of the part of the qname that is left after `skippedLabels` labels. */
+function offsetOfSuffix(bytes: Uint8Array, skippedLabels: number): number {
+  let at = HEADER_BYTES;
+  for (let skip = skippedLabels; skip > 0; skip--) at += bytes[at] + 1;
+  return at;
+}

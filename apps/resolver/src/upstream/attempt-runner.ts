@@ -1,0 +1,231 @@
+import {
+  answersQuestion,
+  Ede,
+  hasUsableRcode,
+  parseResponse,
+  Rcode,
+  Response,
+  setEmptyResponse,
+  writeUpstreamQuery,
+} from '@weir/dns-wire';
+import type { Endpoint } from '@weir/ops';
+import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
+import { RandomIds } from './random-ids.js';
+import { TcpFallback } from './tcp-fallback.js';
+import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
+import type { UpstreamSocket } from './upstream-socket.js';
+import { Upstream } from './upstream.js';
+
+export interface AttemptOptions {
+  readonly upstreams: readonly Endpoint[];
+  readonly nowMs: () => number;
+  /** How long an attempt may last before the next one begins. */
+  readonly attemptTimeoutMs?: number;
+  /** Time limit for all attempts together once an upstream has answered with an error. */
+  readonly errorTimeoutMs?: number;
+  /** Called when an upstream goes down, and when it answers again. */
+  readonly onStateChange?: (upstream: Upstream, answers: boolean) => void;
+}
+
+const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
+/** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
+const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
+const MAX_PLAIN_RCODE = 15;
+
+/**
+ * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
+ * the upstream is silent for a while, unreachable, or answers with an error. A reply is accepted only from the address
+ * and port that were asked, to the random port and with the random id of the query, and with the same question (RFC
+ * 5452 §9.1). A truncated reply is repeated over TCP.
+ */
+export class AttemptRunner {
+  readonly upstreams: readonly Upstream[];
+  private readonly ids = new RandomIds();
+  private readonly response = new Response();
+  private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly nowMs: () => number;
+  private readonly attemptTimeoutMs: number;
+  private readonly errorTimeoutMs: number;
+
+  /**
+   * @param complete called with the result of an entry, see `ForwardEvents.onCompleted`; it ends the entry before it
+   * returns
+   */
+  constructor(
+    options: AttemptOptions,
+    private readonly complete: (entry: InFlight, response: Response) => void,
+  ) {
+    this.nowMs = options.nowMs;
+    this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
+    this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
+    const events = {
+      onPacket: this.onPacket.bind(this),
+      onUnreachable: this.onUnreachable.bind(this),
+    };
+    const onStateChange = options.onStateChange ?? (() => undefined);
+    this.upstreams = options.upstreams.map(
+      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onStateChange),
+    );
+  }
+
+  /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
+  start(entry: InFlight): void {
+    // When no upstream can be asked, the next timeout check fails the entry.
+    if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
+  }
+
+  /** Ends the last attempt of the entry when its time is over. Called regularly. */
+  checkTimeout(entry: InFlight, nowMs: number): void {
+    if (nowMs < entry.attemptDeadlineMs) return;
+    if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
+    if (!this.startNextAttempt(entry)) this.fail(entry);
+  }
+
+  /** Begins the next attempt, or waits on for an open one. @returns false when there is nothing to wait for */
+  private startNextAttempt(entry: InFlight): boolean {
+    const nowMs = this.nowMs();
+    while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
+      const upstream = this.choose(entry, nowMs);
+      if (upstream === null) break;
+      const socket = upstream.socket();
+      const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
+      if (socket === null) {
+        upstream.recordFailure(nowMs);
+        continue;
+      }
+      const isLast = entry.attemptCount === MAX_ATTEMPTS;
+      entry.attemptDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.attemptTimeoutMs;
+      const { bytes, query } = entry.exchange;
+      entry.packetLength = writeUpstreamQuery(entry.packet, bytes, query, entry.ids[attempt]);
+      upstream.recordQuery(nowMs);
+      socket.send(entry.packet, entry.packetLength);
+      return true;
+    }
+    entry.attemptDeadlineMs = entry.deadlineMs;
+    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
+  }
+
+  /**
+   * After an error, an upstream is not asked twice, and one that is down is not asked: the error is better than a
+   * timeout.
+   */
+  private choose(entry: InFlight, nowMs: number): Upstream | null {
+    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry, nowMs);
+    return chooseUntried(this.upstreams, entry, nowMs);
+  }
+
+  private fail(entry: InFlight): void {
+    setFailure(this.response, entry);
+    this.complete(entry, this.response);
+  }
+
+  private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
+    const { response } = this;
+    const isValid = parseResponse(packet, packet.length, response);
+    const entry = isValid ? socket.find(response.id) : undefined;
+    if (entry === undefined || !isAnswerTo(response, entry)) {
+      this.upstreams[socket.upstream].counters.strays++;
+      return;
+    }
+    const attempt = entry.attemptOf(socket, response.id);
+    if (response.isTruncated) this.askOverTcp(entry, attempt);
+    else this.acceptResponse(entry, attempt);
+  }
+
+  /**
+   * `this.response` answers the entry. An extended RCODE concerns EDNS between us and the upstream, so it is not an
+   * answer for the client.
+   */
+  private acceptResponse(entry: InFlight, attempt: number): void {
+    const { response } = this;
+    if (response.rcode > MAX_PLAIN_RCODE) {
+      this.failAttempt(entry, attempt);
+      return;
+    }
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const nowMs = this.nowMs();
+    upstream.recordLatency(nowMs - entry.startedMs[attempt], nowMs);
+    upstream.recordSuccess();
+    if (hasUsableRcode(response)) this.complete(entry, response);
+    else this.takeError(entry, attempt);
+  }
+
+  /**
+   * `this.response` is an error such as SERVFAIL or REFUSED. It is passed on only if no other upstream has an answer in
+   * time.
+   */
+  private takeError(entry: InFlight, attempt: number): void {
+    this.upstreams[entry.upstreams[attempt]].counters.errors++;
+    if (entry.errorRcode === NO_ERROR) {
+      entry.errorRcode = this.response.rcode;
+      entry.errorEde = this.response.ede;
+      entry.shortenDeadline(entry.startedMs[0] + this.errorTimeoutMs);
+    }
+    this.endAttempt(entry, attempt);
+  }
+
+  private askOverTcp(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const nowMs = this.nowMs();
+    entry.leaveSocket(attempt);
+    const restMs = Math.max(entry.deadlineMs - nowMs, 1);
+    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, (isAnswer) => {
+      if (isAnswer) this.acceptResponse(entry, attempt);
+      else this.failAttempt(entry, attempt);
+    });
+    if (!isAsked) {
+      this.failAttempt(entry, attempt);
+      return;
+    }
+    upstream.counters.overTcp++;
+    // Where TCP does not get through, the next upstream is asked after the usual timeout.
+    if (entry.attemptCount < MAX_ATTEMPTS)
+      entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
+  }
+
+  private failAttempt(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    upstream.counters.failures++;
+    upstream.recordFailure(this.nowMs());
+    this.endAttempt(entry, attempt);
+  }
+
+  /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
+  private endAttempt(entry: InFlight, attempt: number): void {
+    entry.endAttempt(attempt);
+    if (!entry.isOpen(entry.attemptCount - 1) && !this.startNextAttempt(entry)) this.fail(entry);
+  }
+
+  private onUnreachable(socket: UpstreamSocket): void {
+    for (const entry of socket.waitingEntries()) {
+      // An attempt that begins in this loop has not failed, even if it uses the same socket.
+      const { attemptCount } = entry;
+      for (let i = 0; i < attemptCount; i++) {
+        if (entry.sockets[i] === socket) this.failAttempt(entry, i);
+      }
+    }
+  }
+
+  /** The last attempt of the entry has timed out. A late answer still counts. */
+  private countTimeout(entry: InFlight, nowMs: number): void {
+    const last = entry.attemptCount - 1;
+    const upstream = this.upstreams[entry.upstreams[last]];
+    upstream.counters.timeouts++;
+    // The third attempt waits longer than the others, which says nothing about the upstream.
+    upstream.recordLatency(Math.min(nowMs - entry.startedMs[last], this.attemptTimeoutMs), nowMs);
+    upstream.recordFailure(nowMs);
+  }
+}
+
+/** The error that an upstream has sent, or SERVFAIL. */
+function setFailure(response: Response, entry: InFlight): void {
+  const { bytes, query } = entry.exchange;
+  const hasError = entry.errorRcode !== NO_ERROR;
+  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
+  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
+  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
+}
+
+function isAnswerTo(response: Response, { exchange }: InFlight): boolean {
+  return answersQuestion(response, exchange.bytes, exchange.query);
+}

@@ -1,0 +1,133 @@
+import type { Endpoint } from '@weir/ops';
+import { connect, type Socket } from 'node:net';
+import type { RandomIds } from './random-ids.js';
+
+const LENGTH_BYTES = 2;
+const ID_BYTES = 2;
+/** How long an idle connection stays open (RFC 7766 §6.2.3). */
+const DEFAULT_IDLE_MS = 10_000;
+const EMPTY = Buffer.alloc(0);
+
+interface Waiting {
+  /** The message with its length prefix. */
+  readonly frame: Buffer;
+  /**
+   * Whether it was sent over a connection that was open already. The peer may have closed that connection because it
+   * was idle.
+   */
+  isReused: boolean;
+  readonly finish: (message: Uint8Array | null) => void;
+}
+
+/**
+ * TCP to one upstream: one connection, opened on demand and kept open for a while, with pipelined queries (RFC 7766
+ * §6.2.1).
+ */
+export class UpstreamTcp {
+  /** Connections opened so far. */
+  connections = 0;
+  private socket: Socket | null = null;
+  private received: Buffer = EMPTY;
+  private readonly waiting = new Map<number, Waiting>();
+
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly ids: RandomIds,
+    private readonly idleMs = DEFAULT_IDLE_MS,
+  ) {}
+
+  /**
+   * Sends a query under an id of its own.
+   * @param packet the message without its length prefix; copied before this returns
+   * @param done called once, after this has returned: with the first message that has the id, or with null after a
+   * failure or `timeoutMs`
+   */
+  ask(packet: Uint8Array, timeoutMs: number, done: (message: Uint8Array | null) => void): void {
+    const frame = Buffer.allocUnsafe(LENGTH_BYTES + packet.length);
+    frame.writeUInt16BE(packet.length, 0);
+    frame.set(packet, LENGTH_BYTES);
+    const id = this.reserveId();
+    frame.writeUInt16BE(id, LENGTH_BYTES);
+    const timer = setTimeout(() => {
+      // The connection does not answer. The next query opens another one.
+      this.end(id, null);
+      this.socket?.destroy();
+    }, timeoutMs);
+    const finish = (message: Uint8Array | null): void => {
+      clearTimeout(timer);
+      done(message);
+    };
+    const waiting = { frame, isReused: this.socket !== null, finish };
+    this.waiting.set(id, waiting);
+    this.open().write(frame);
+  }
+
+  /** All open queries fail. */
+  close(): void {
+    for (const id of [...this.waiting.keys()]) this.end(id, null);
+    this.socket?.destroy();
+  }
+
+  private open(): Socket {
+    if (this.socket !== null) return this.socket;
+    const { address: host, port } = this.endpoint;
+    const socket = connect({ host, port, noDelay: true, timeout: this.idleMs });
+    this.connections++;
+    this.socket = socket;
+    this.received = EMPTY;
+    socket.on('data', (chunk: Buffer) => {
+      this.onData(socket, chunk);
+    });
+    socket.on('timeout', () => {
+      if (this.waiting.size === 0) socket.destroy();
+    });
+    // 'close' follows.
+    socket.on('error', () => socket.destroy());
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => {
+      this.onClose(socket);
+    });
+    return socket;
+  }
+
+  private onData(socket: Socket, chunk: Buffer): void {
+    let rest = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+    while (rest.length >= LENGTH_BYTES && rest.length >= LENGTH_BYTES + rest.readUInt16BE(0)) {
+      const end = LENGTH_BYTES + rest.readUInt16BE(0);
+      const message = rest.subarray(LENGTH_BYTES, end);
+      rest = rest.subarray(end);
+      if (message.length < ID_BYTES) {
+        socket.destroy();
+        return;
+      }
+      this.end(message.readUInt16BE(0), message);
+    }
+    this.received = rest;
+  }
+
+  /** Queries on a reused connection are sent once more on a new one; the others fail (RFC 7766 §6.2.4). */
+  private onClose(socket: Socket): void {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    for (const [id, waiting] of [...this.waiting]) {
+      if (!waiting.isReused) {
+        this.end(id, null);
+        continue;
+      }
+      waiting.isReused = false;
+      this.open().write(waiting.frame);
+    }
+  }
+
+  private end(id: number, message: Uint8Array | null): void {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    waiting?.finish(message);
+  }
+
+  private reserveId(): number {
+    let id = this.ids.next();
+    while (this.waiting.has(id)) id = this.ids.next();
+    return id;
+  }
+}

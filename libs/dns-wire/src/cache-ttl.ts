@@ -1,0 +1,102 @@
+import { readUint16, readUint32 } from './bytes.js';
+import { Rcode, RECORD_FIXED_BYTES, TTL_HIGH_BIT, Type } from './protocol.js';
+import type { Response } from './response.js';
+
+/** Negative answers are cached no longer than this: the upper end of the range in RFC 2308 §5. */
+export const MAX_NEGATIVE_TTL_SECONDS = 10_800;
+
+/** Offset of the type before the TTL, and of RDLENGTH after it. */
+const TYPE_BEFORE_TTL = 4;
+const RDLENGTH_AFTER_TTL = 4;
+const RDATA_AFTER_TTL = RECORD_FIXED_BYTES - TYPE_BEFORE_TTL;
+/** Two root names and five numbers (RFC 1035 §3.3.13). */
+const MIN_SOA_BYTES = 22;
+const SOA_MINIMUM_BYTES = 4;
+
+/** Whether and how a response may be cached. */
+export const CacheKind = {
+  /** Must not be cached: an error, truncated, a TTL of 0, a negative answer without SOA, a referral. */
+  uncacheable: 0,
+  /** Has records of the queried type. */
+  positive: 1,
+  /** NXDOMAIN or NODATA with the SOA record that limits its TTL (RFC 2308 §5). */
+  negative: 2,
+} as const;
+export type CacheKind = (typeof CacheKind)[keyof typeof CacheKind];
+
+/** Whether a response may be cached, and for how long. Filled by `read`; reused. */
+export class CacheTtl {
+  kind: CacheKind = CacheKind.uncacheable;
+  /**
+   * The lowest TTL of all records; for a negative answer also the MINIMUM of the SOA and `MAX_NEGATIVE_TTL_SECONDS`. 0
+   * when the response is uncacheable.
+   */
+  seconds = 0;
+
+  /** @param qtype of the question that `response` answers; not a meta type */
+  read(response: Response, qtype: number): void {
+    const isNxDomain = response.rcode === Rcode.nxDomain;
+    const isUsable = (response.rcode === Rcode.noError || isNxDomain) && !response.isTruncated;
+    this.kind = CacheKind.uncacheable;
+    this.seconds = 0;
+    if (!isUsable) return;
+    const isPositive = !isNxDomain && hasAnswerOf(response, qtype);
+    const bound = isPositive ? TTL_HIGH_BIT : negativeBound(response);
+    const seconds = Math.min(bound, minTtl(response, response.ttlCount));
+    if (seconds === 0) return;
+    this.kind = isPositive ? CacheKind.positive : CacheKind.negative;
+    this.seconds = seconds;
+  }
+}
+
+/**
+ * Freshness lifetime of an answer for HTTP caches (RFC 8484 §5.1): the lowest TTL of the answer section; without one,
+ * that of the negative answer; 0 for an error.
+ */
+export function freshnessSeconds(response: Response): number {
+  if (!hasUsableRcode(response) || response.isTruncated) return 0;
+  const isPositive = response.rcode === Rcode.noError && response.answerCount > 0;
+  if (isPositive) return minTtl(response, response.answerCount);
+  return Math.min(negativeBound(response), minTtl(response, response.ttlCount));
+}
+
+/** The TTL at `offset`. A negative TTL counts as 0 (RFC 2181 §8). */
+export function readTtl(bytes: Uint8Array, offset: number): number {
+  const ttl = readUint32(bytes, offset);
+  return ttl >= TTL_HIGH_BIT ? 0 : ttl;
+}
+
+/** NOERROR or NXDOMAIN. Any other RCODE says nothing about the name (RFC 8767 §4). */
+export function hasUsableRcode(response: Response): boolean {
+  return response.rcode === Rcode.noError || response.rcode === Rcode.nxDomain;
+}
+
+function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number): boolean {
+  for (let i = 0; i < answerCount; i++) {
+    if (readUint16(bytes, ttlOffsets[i] - TYPE_BEFORE_TTL) === qtype) return true;
+  }
+  return false;
+}
+
+/** The lowest TTL of the first `count` records; 0 for none. */
+function minTtl({ bytes, ttlOffsets }: Response, count: number): number {
+  let lowest = count === 0 ? 0 : TTL_HIGH_BIT;
+  for (let i = 0; i < count; i++) lowest = Math.min(lowest, readTtl(bytes, ttlOffsets[i]));
+  return lowest;
+}
+
+/**
+ * MINIMUM of the SOA record in the authority section, capped; 0 without one. `minTtl` covers the TTL of the record
+ * itself.
+ */
+function negativeBound(response: Response): number {
+  const { bytes, ttlOffsets, answerCount, authorityCount } = response;
+  for (let i = answerCount; i < answerCount + authorityCount; i++) {
+    const ttlAt = ttlOffsets[i];
+    const size = readUint16(bytes, ttlAt + RDLENGTH_AFTER_TTL);
+    if (readUint16(bytes, ttlAt - TYPE_BEFORE_TTL) !== Type.soa || size < MIN_SOA_BYTES) continue;
+    const minimumAt = ttlAt + RDATA_AFTER_TTL + size - SOA_MINIMUM_BYTES;
+    return Math.min(readTtl(bytes, minimumAt), MAX_NEGATIVE_TTL_SECONDS);
+  }
+  return 0;
+}
