@@ -15,7 +15,7 @@ import {
   text,
   url,
 } from '@weir/ops';
-import { DOCS_ACCESS } from './openapi/docs-access.js';
+import { DOCS_ACCESS } from './http/openapi/docs-access.js';
 
 /** Every variable of the control plane. */
 export const SCHEMA = {

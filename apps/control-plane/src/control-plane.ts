@@ -7,25 +7,25 @@ import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createKeeper } from './catalogue/create-keeper.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import { Database } from './database/database.js';
-import { SchemaCheck } from './database/schema-check.js';
-import { DomainHasher } from './domain-lists/domain-hasher.js';
-import { HashKeyCheck } from './domain-lists/hash-key-check.js';
-import { isDatabaseUnreachable } from './errors/database-faults.js';
+import { Database } from './platform/database/database.js';
+import { SchemaCheck } from './platform/database/schema-check.js';
+import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
+import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
+import { isDatabaseUnreachable } from './platform/database/database-faults.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
-import { Readiness } from './health/readiness.js';
-import type { Job } from './jobs/job.js';
-import { JobMetrics } from './jobs/job-metrics.js';
-import { JobRunner } from './jobs/job-runner.js';
+import { Readiness } from './operations/readiness.js';
+import type { Job } from './platform/jobs/job.js';
+import { JobMetrics } from './platform/jobs/job-metrics.js';
+import { JobRunner } from './platform/jobs/job-runner.js';
 import { createManagementApi } from './management-api.js';
-import { createRegistry } from './metrics.js';
-import { BearerTokens } from './requests/bearer-tokens.js';
-import { RequestMetrics } from './requests/request-metrics.js';
+import { createRegistry } from './operations/metrics.js';
+import { BearerTokens } from './http/pipeline/bearer-tokens.js';
+import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
-import { closeServer, drainServer, listen, type Place } from './servers.js';
+import { closeServer, drainServer, listen, type Place } from './platform/servers.js';
 
 /** A running control plane. */
 export interface ControlPlane extends Service {

@@ -4,14 +4,14 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger, TlsFiles } from '@weir/ops';
 import type { Server } from 'node:http';
 import { AppModule, type Shared } from './app.module.js';
-import { ErrorFilter } from './errors/error-filter.js';
-import { createDocument } from './openapi/document.js';
-import { discoverEndpoints } from './requests/discover-endpoints.js';
-import { installPipeline, type PipelineOptions } from './requests/pipeline.js';
-import { RouteTable } from './requests/route-table.js';
-import { limitTimes, TIME_LIMITS } from './requests/time-limits.js';
-import { ShapeInterceptor } from './requests/shape.js';
-import { RevisionInterceptor } from './revisions/revision-interceptor.js';
+import { ErrorFilter } from './http/errors/error-filter.js';
+import { createDocument } from './http/openapi/document.js';
+import { discoverEndpoints } from './http/routing/discover-endpoints.js';
+import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
+import { RouteTable } from './http/routing/route-table.js';
+import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
+import { ShapeInterceptor } from './http/routing/shape.js';
+import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
 
 export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
   /** Null: http. */

@@ -1,4 +1,4 @@
-import type { Job } from '../jobs/job.js';
+import type { Job } from '../platform/jobs/job.js';
 import type { CatalogueKeeper } from './catalogue-keeper.js';
 
 /**

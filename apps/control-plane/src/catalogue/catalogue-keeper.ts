@@ -2,15 +2,21 @@ import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@wei
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import { isDatabaseUnreachable } from '../errors/database-faults.js';
-import type { CatalogueActivation } from './catalogue-activation.js';
-import { type CatalogueInputs, inputsOf } from './catalogue-inputs.js';
-import { activeInputs } from './catalogue-store.js';
-import type { CompileOutcome } from './catalogue-tasks.js';
-import { compileInThread } from './catalogue-thread.js';
-import { isDue } from './source-due.js';
-import type { SourceRefresh } from './source-refresh.js';
-import { noteFailure, noteNamed, noteUnchanged, readNames, readStates } from './source-store.js';
+import { isDatabaseUnreachable } from '../platform/database/database-faults.js';
+import type { CatalogueActivation } from './activate/catalogue-activation.js';
+import { type CatalogueInputs, inputsOf } from './compile/catalogue-inputs.js';
+import { activeInputs } from './store/catalogue-store.js';
+import type { CompileOutcome } from './worker/catalogue-tasks.js';
+import { compileInThread } from './worker/catalogue-thread.js';
+import { isDue } from './sources/source-due.js';
+import type { SourceRefresh } from './sources/source-refresh.js';
+import {
+  noteFailure,
+  noteNamed,
+  noteUnchanged,
+  readNames,
+  readStates,
+} from './store/source-store.js';
 
 export interface CatalogueKeeperOptions {
   /** Folder of the definition, or the http(s) URL of one. */

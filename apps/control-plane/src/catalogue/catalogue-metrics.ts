@@ -1,8 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
-import { withinPatience } from '../database/patience.js';
-import { type CatalogueMetadata, findActiveMetadata } from './catalogue-store.js';
-import { readStates, type SourceState } from './source-store.js';
+import { withinPatience } from '../platform/database/patience.js';
+import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
+import { readStates, type SourceState } from './store/source-store.js';
 
 const REFRESH_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
 

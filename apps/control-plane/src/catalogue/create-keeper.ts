@@ -2,12 +2,12 @@ import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Registry } from 'prom-client';
 import type { ControlPlaneConfiguration } from '../configuration.js';
-import type { Database } from '../database/database.js';
+import type { Database } from '../platform/database/database.js';
 import type { ConfigurationWriter } from '../revisions/configuration-writer.js';
-import { CatalogueActivation } from './catalogue-activation.js';
+import { CatalogueActivation } from './activate/catalogue-activation.js';
 import { CatalogueKeeper } from './catalogue-keeper.js';
 import { CatalogueMetrics } from './catalogue-metrics.js';
-import { SourceRefresh } from './source-refresh.js';
+import { SourceRefresh } from './sources/source-refresh.js';
 
 export interface KeeperParts {
   readonly database: Database;

@@ -1,8 +1,8 @@
 import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
-import { findImage } from '../catalogue/image-store.js';
-import type { Database } from '../database/database.js';
-import { Snapshot } from '../database/snapshot.js';
+import { findImage } from '../catalogue/store/image-store.js';
+import type { Database } from '../platform/database/database.js';
+import { Snapshot } from '../platform/database/snapshot.js';
 import { SNAPSHOT_TABLES } from './entity-tables.js';
 
 /** Stored size of the operations behind which a page of changes ends; one change is a page, however large. */

@@ -2,8 +2,8 @@ import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { storeImage } from '../catalogue/image-store.js';
-import { Database } from '../database/database.js';
+import { storeImage } from '../catalogue/store/image-store.js';
+import { Database } from '../platform/database/database.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 
 describe('the feed', () => {

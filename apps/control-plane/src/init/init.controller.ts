@@ -1,8 +1,8 @@
 import { Controller, Post, Req } from '@nestjs/common';
-import type { Request } from '../requests/http.js';
-import { Gives, Takes } from '../requests/shape.js';
+import type { Request } from '../http/routing/http.js';
+import { Gives, Takes } from '../http/routing/shape.js';
 import type { Revised } from '../revisions/revised.js';
-import { InitDto } from './init.dto.js';
+import { InitDto } from './read/init.dto.js';
 import { InitService } from './init.service.js';
 
 @Controller('init')

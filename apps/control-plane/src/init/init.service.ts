@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { ActiveCatalogueReader } from '../catalogue/active-catalogue-reader.js';
-import { DomainHasher } from '../domain-lists/domain-hasher.js';
+import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
+import { DomainHasher } from '../resources/domain-lists/domain-hasher.js';
 import { ConfigurationReader, type ReadHead } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { Revised } from '../revisions/revised.js';
-import { findDraftFaults } from './draft-faults.js';
-import type { Draft } from './draft-tables.js';
-import { FaultList } from './fault-list.js';
-import { readInit } from './init-reader.js';
-import { replaceConfiguration } from './replace-configuration.js';
+import { findDraftFaults } from './check/draft-faults.js';
+import type { Draft } from './draft/draft-tables.js';
+import { FaultList } from './read/fault-list.js';
+import { readInit } from './read/init-reader.js';
+import { replaceConfiguration } from './load/replace-configuration.js';
 
 /** Replaces the whole configuration by what a body says. */
 @Injectable()

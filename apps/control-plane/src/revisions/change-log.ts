@@ -1,7 +1,7 @@
 import type { PublishedChange } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
-import type { TransactionMark } from '../database/commit-inquiry.js';
+import type { TransactionMark } from '../platform/database/commit-inquiry.js';
 
 /** The head as a change finds it, locked until its commit. */
 export interface LockedHead extends Head {

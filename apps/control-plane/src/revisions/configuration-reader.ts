@@ -1,5 +1,5 @@
-import { type Database, MAX_WAIT_MS } from '../database/database.js';
-import { Snapshot } from '../database/snapshot.js';
+import { type Database, MAX_WAIT_MS } from '../platform/database/database.js';
+import { Snapshot } from '../platform/database/snapshot.js';
 import type { Transaction } from './change-attempt.js';
 import { type LockedHead, toNumber } from './change-log.js';
 import { Listing, Revised } from './revised.js';

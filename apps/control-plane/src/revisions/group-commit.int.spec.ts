@@ -3,7 +3,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { Database } from '../database/database.js';
+import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { Work } from './change-attempt.js';
@@ -178,7 +178,7 @@ describe('GroupCommit', () => {
       impatient.make(page(2)),
     ]);
     expect(first).toMatchObject({ type: 'changed' });
-    expect(late).toMatchObject({ type: 'refused', reason: { code: 'busy' } });
+    expect(late).toMatchObject({ type: 'refused', reason: { name: 'QueueTimeoutError' } });
     await impatient.make(page(3));
     expect(await pages()).toEqual([1, 3]);
   });

@@ -1,6 +1,6 @@
 import type { PublishedChange } from '@weir/change-feed';
-import { settled, type TransactionMark } from '../database/commit-inquiry.js';
-import type { Database } from '../database/database.js';
+import { settled, type TransactionMark } from '../platform/database/commit-inquiry.js';
+import type { Database } from '../platform/database/database.js';
 import { type Attempt, attempt, type Work } from './change-attempt.js';
 import { lockHead, logChanges } from './change-log.js';
 import type { Turns } from './turns.js';

@@ -1,7 +1,8 @@
 import { FeedClient, Follower } from '@weir/change-feed';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseIpv4 } from '../addresses/ipv4.js';
-import { type Answer, FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
+import { parseIpv4 } from '../resources/networks/addresses/ipv4.js';
+import { type Answer } from '../testing/answer.js';
+import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 import { RowReplica } from '../testing/row-replica.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,4 +1,11 @@
-import { RequestError } from '../errors/errors.js';
+/** A task did not begin, because the tasks before it took too long. */
+export class QueueTimeoutError extends Error {
+  override readonly name = 'QueueTimeoutError';
+
+  constructor() {
+    super('the tasks before it took too long');
+  }
+}
 
 type Task = () => Promise<unknown>;
 
@@ -18,7 +25,7 @@ export class Turns {
 
   /**
    * @param task a function of its own, by which it is known while it waits.
-   * @returns what the task comes to. @throws RequestError `busy`, the task not begun, when its turn does not come in time.
+   * @returns what the task comes to. @throws QueueTimeoutError, the task not begun, when its turn does not come in time.
    */
   async take<T>(task: () => Promise<T>): Promise<T> {
     if (this.taken) await this.itsTurn(task);
@@ -40,7 +47,7 @@ export class Turns {
     return new Promise((begin, reject) => {
       const late = setTimeout(() => {
         this.waiting.delete(task);
-        reject(new RequestError('busy', undefined, { 'Retry-After': '1' }));
+        reject(new QueueTimeoutError());
       }, this.timeoutMs);
       this.waiting.set(task, { begin, late });
     });

@@ -1,8 +1,12 @@
 import { Ajv } from 'ajv';
-import type { OpenApiDocument, OpenApiMessage, OpenApiOperation } from '../openapi/document.js';
-import { RouteTable } from '../requests/route-table.js';
-import type { ValueSchema } from '../validation/checks.js';
-import type { Answer } from './harness.js';
+import type {
+  OpenApiDocument,
+  OpenApiMessage,
+  OpenApiOperation,
+} from '../http/openapi/document.js';
+import { RouteTable } from '../http/routing/route-table.js';
+import type { ValueSchema } from '../http/validation/checks.js';
+import type { Answer } from './answer.js';
 
 /** The OpenAPI document that a control plane serves, and whether what it takes and answers agrees with it. */
 export class Contract {

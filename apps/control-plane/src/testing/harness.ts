@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
+import type { Answer } from './answer.js';
 import { loadContract, theContract } from './contract.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
 import { startPrivateRedis } from '@weir/change-feed/testing';
@@ -21,13 +22,6 @@ export const FEED_TOKEN = 'token-of-the-feed-tests';
 export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 
 const CATALOGUE = fileURLToPath(new URL('./catalogue', import.meta.url));
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into whatever came
-  readonly body: any;
-}
 
 /** A control plane as it runs in production, on ports of its own, with a database and a Redis of its own. */
 export interface Harness {

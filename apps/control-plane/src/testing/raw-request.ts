@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { theContract } from './contract.js';
-import type { Answer } from './harness.js';
+import type { Answer } from './answer.js';
 
 /** A request as written: the path goes out untouched, which `fetch` would not do, and nothing is added but `Host`. */
 export async function rawRequest(

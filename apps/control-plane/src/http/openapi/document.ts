@@ -1,0 +1,96 @@
+import type { Endpoint } from '../routing/discover-endpoints.js';
+import type { Shape } from '../routing/shape.js';
+import type { ValueSchema } from '../validation/checks.js';
+import { exampleOf } from '../validation/examples.js';
+import { fieldsOf } from '../validation/field-registry.js';
+import type { DtoClass } from '../validation/field-registry.js';
+import { REFUSAL_SCHEMAS, refusalsOf } from './refusals.js';
+import { ComponentSchemas } from './schemas.js';
+
+/** An OpenAPI 3.0 document; as far as anything here looks into it. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+export interface OpenApiOperation {
+  readonly parameters?: readonly { readonly name: string; readonly example: unknown }[];
+  readonly responses: Readonly<Record<string, OpenApiMessage>>;
+  readonly requestBody?: OpenApiMessage;
+}
+
+/** A request body or an answer. */
+export interface OpenApiMessage {
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
+}
+
+const DESCRIPTION = `Filtering configuration of subscribers. Every change is in force on every resolver when the call returns:
+\`X-Config-Revision\` numbers it, \`X-Config-Applied\` says how many of the live resolvers have it. Every request is all or nothing.`;
+
+/** The whole management API as an OpenAPI document, from what routing and validation themselves go by. */
+export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
+  const components = new ComponentSchemas();
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.pattern.replace(/:(\w+)/g, '{$1}');
+    const operations = (paths[path] ??= {});
+    operations[endpoint.method.toLowerCase()] = describeOperation(endpoint, components);
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: 'Weir management API', version: '1', description: DESCRIPTION },
+    paths,
+    components: {
+      schemas: { ...components.schemas, ...REFUSAL_SCHEMAS },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
+    security: [{ bearer: [] }],
+  } as OpenApiDocument;
+}
+
+function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
+  const { method, pattern, takes, gives } = endpoint;
+  const body = takes.body ?? takes.streamed;
+  return {
+    operationId: `${method.toLowerCase()}${pattern.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '')}`,
+    summary: gives.summary,
+    tags: [pattern.split('/')[1] ?? ''],
+    ...(takes.path && { parameters: describePath(takes.path) }),
+    ...(body && { requestBody: describeBody(body, components) }),
+    responses: { [gives.status]: describeSuccess(endpoint, components), ...refusalsOf(endpoint) },
+  } as OpenApiOperation;
+}
+
+function describePath(path: DtoClass): object[] {
+  const example = exampleOf(path) as Readonly<Record<string, unknown>>;
+  return fieldsOf(path).map(({ name, check }) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: check.schema,
+    example: example[name],
+  }));
+}
+
+function describeBody(body: NonNullable<Shape['body']>, components: ComponentSchemas): object {
+  const schema = components.refer(body, 'request');
+  return { required: true, content: { 'application/json': { schema } } };
+}
+
+function describeSuccess({ method, gives }: Endpoint, components: ComponentSchemas): object {
+  const integer = { schema: { type: 'integer', minimum: 0 } };
+  const revision = { description: 'The revision that was made, or read', ...integer };
+  const applied = {
+    description: 'Live resolvers that have the change in force, of all that live: 3/3',
+    schema: { type: 'string', pattern: '^\\d+/\\d+$' },
+  };
+  const headers = {
+    'X-Config-Revision': revision,
+    ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
+  };
+  if (gives.body === undefined) return { description: gives.summary, headers };
+  const schema = components.refer(gives.body, 'answer');
+  return { description: gives.summary, headers, content: { 'application/json': { schema } } };
+}

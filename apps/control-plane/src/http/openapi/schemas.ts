@@ -1,0 +1,73 @@
+import { MOST_ITEMS, type ValueSchema } from '../validation/checks.js';
+import { exampleOf } from '../validation/examples.js';
+import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
+import type { DtoClass } from '../validation/field-registry.js';
+
+/** Whether a class is described as it is sent to us, or as we answer it: then every field is there. */
+export type Direction = 'request' | 'answer';
+
+/** The schemas of classes, each under a name of its own, made from what validation knows of their fields. */
+export class ComponentSchemas {
+  readonly schemas: Record<string, ValueSchema> = {};
+  private readonly owners = new Map<string, DtoClass>();
+
+  /** A reference to the schema of a class, or the schema of a list of them. @throws Error when another class has its name. */
+  refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
+    if (Array.isArray(type)) {
+      const items = this.refer((type as readonly [DtoClass])[0], direction);
+      return { type: 'array', items, ...(direction === 'request' && { maxItems: MOST_ITEMS }) };
+    }
+    const one = type as DtoClass;
+    const name = nameOf(one, direction);
+    const owner = this.owners.get(name) ?? one;
+    if (owner !== one) throw new Error(`two classes are called ${name}`);
+    if (!this.owners.has(name)) {
+      this.owners.set(name, one);
+      this.schemas[name] = this.describe(one, direction);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  private describe(type: DtoClass, direction: Direction): ValueSchema {
+    const fields = fieldsOf(type);
+    const defaults = new type() as Record<string, unknown>;
+    const required = fields.filter((field) => field.required || direction === 'answer');
+    return {
+      type: 'object',
+      additionalProperties: false,
+      ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+      properties: Object.fromEntries(
+        fields.map((field) => [
+          field.name,
+          this.property(
+            field,
+            direction,
+            direction === 'answer' ? undefined : defaults[field.name],
+          ),
+        ]),
+      ),
+      example: exampleOf(type),
+    };
+  }
+
+  private property(
+    { check, type, list }: FieldDescription,
+    direction: Direction,
+    standard: unknown,
+  ): ValueSchema {
+    if (type !== undefined && list)
+      return { ...check.schema, items: this.refer(type(), direction) };
+    if (type !== undefined) return this.refer(type(), direction);
+    return standard === undefined ? check.schema : { ...check.schema, default: standard };
+  }
+}
+
+/** `ProfileDto` is `Profile`; as an answer `ProfileAnswer`, where that says more. */
+function nameOf(type: DtoClass, direction: Direction): string {
+  const name = type.name.replace(/Dto$/, '');
+  return direction === 'answer' && mayOmit(type) ? `${name}Answer` : name;
+}
+
+function mayOmit(type: DtoClass): boolean {
+  return fieldsOf(type).some((field) => !field.required || (field.type && mayOmit(field.type())));
+}

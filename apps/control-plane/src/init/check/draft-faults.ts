@@ -1,0 +1,182 @@
+import { unknownBlockPage } from '../../resources/block-pages/block-page-store.js';
+import { findClashes } from '../../resources/networks/napt/port-ranges.js';
+import type { AddressFamily } from '../../resources/networks/addresses/address-family.js';
+import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js';
+import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
+import { applicationFaults } from '../../resources/profiles/application-faults.js';
+import { unknownProfile } from '../../resources/profiles/profile-store.js';
+import { Breather, forEachRow } from '../draft/breather.js';
+import type { Column } from '../draft/column.js';
+import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
+import type { FaultList } from '../read/fault-list.js';
+import { type InitList, placeOf } from '../read/init.dto.js';
+import { hashWords, RowIndex } from '../draft/row-index.js';
+
+/** What has to be true between the values of a submitted configuration: keys are there once, references lead somewhere (decisions §2). */
+export async function findDraftFaults(
+  draft: Draft,
+  applications: ReadonlyMap<number, string>,
+  faults: FaultList,
+): Promise<void> {
+  const breather = new Breather();
+  const pages = await indexIds(breather, draft.blockPages.ids, (row) => {
+    const msg = `Block page ${draft.blockPages.ids.at(row)} is named twice`;
+    faults.add({ loc: placeOf('blockpages', row, 'id'), msg, type: 'duplicate' });
+  });
+  const profiles = await indexIds(breather, draft.profiles.ids, (row) => {
+    const msg = `Profile ${draft.profiles.ids.at(row)} is named twice`;
+    faults.add({ loc: placeOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
+  });
+  await checkProfiles(breather, draft, pages, applications, faults);
+  const checkProfileIds = (list: InitList, ids: Column): Promise<void> =>
+    forEachRow(breather, ids.length, (row) => {
+      const id = ids.at(row);
+      if (!profiles.has(id)) faults.add(unknownProfile(id, placeOf(list, row, 'profile_id')));
+    });
+  await checkProfileIds('bw_lists', draft.domainRules.profileIds);
+  await checkDomainRules(breather, draft, faults);
+  await checkProfileIds('napts', draft.napts.profileIds);
+  await checkNapts(breather, draft, faults);
+  await checkProfileIds('nets', draft.ipv4Networks.profileIds);
+  await checkNetworks(breather, 'nets', IPV4, draft.ipv4Networks, faults);
+  await checkProfileIds('nets6', draft.ipv6Networks.profileIds);
+  await checkNetworks(breather, 'nets6', IPV6, draft.ipv6Networks, faults);
+}
+
+/** Whether an id is one of the submitted. */
+export interface IdSet {
+  has(id: number): boolean;
+}
+
+async function indexIds(
+  breather: Breather,
+  ids: Column,
+  onTwice: (row: number) => void,
+): Promise<IdSet> {
+  const index = new RowIndex(ids.length);
+  const isSame =
+    (id: number) =>
+    (other: number): boolean =>
+      ids.at(other) === id;
+  await forEachRow(breather, ids.length, (row) => {
+    const id = ids.at(row);
+    if (index.add(row, id, isSame(id)) !== null) onTwice(row);
+  });
+  return { has: (id) => index.find(id, isSame(id)) !== null };
+}
+
+async function checkProfiles(
+  breather: Breather,
+  { profiles }: Draft,
+  pages: IdSet,
+  applications: ReadonlyMap<number, string>,
+  faults: FaultList,
+): Promise<void> {
+  await forEachRow(breather, profiles.ids.length, (row) => {
+    const { pageId, applicationRules } = profiles.at(row);
+    if (pageId !== null && !pages.has(pageId)) {
+      faults.add(unknownBlockPage(pageId, placeOf('profiles', row, 'profile', 'page_id')));
+    }
+    const place = (i: number): string[] => placeOf('profiles', row, 'apps', String(i), 'app_id');
+    faults.add(...applicationFaults(applicationRules, applications, place));
+  });
+}
+
+const TWO_TO_32 = 4_294_967_296;
+
+/** Drops rules that only repeat one before them; the same domain with both types is a fault (decisions §8). */
+async function checkDomainRules(
+  breather: Breather,
+  { domainRules }: Draft,
+  faults: FaultList,
+): Promise<void> {
+  const { hashes } = domainRules;
+  const index = new RowIndex(hashes.length);
+  await forEachRow(breather, hashes.length, (row) => {
+    const hash = hashes.at(row);
+    const profileId = domainRules.profileIdOf(row);
+    const earlier = index.add(
+      row,
+      hashWords(hash | 0, (hash / TWO_TO_32) | 0, profileId),
+      (other) => hashes.at(other) === hash && domainRules.profileIdOf(other) === profileId,
+    );
+    if (earlier === null) return;
+    if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
+      domainRules.dropRepeated(row);
+      return;
+    }
+    const position = String(domainRules.positionOf(row));
+    faults.add({
+      loc: placeOf('bw_lists', domainRules.itemOf(row), 'domains', position),
+      msg: `Profile ${profileId} has the domain with the other type in the same request`,
+      type: 'duplicate',
+    });
+  });
+}
+
+async function checkNapts(breather: Breather, { napts }: Draft, faults: FaultList): Promise<void> {
+  // Rows of an address as a chain from its last one back to its first.
+  const { addresses } = napts;
+  const index = new RowIndex(addresses.length);
+  const lastOf = new Int32Array(addresses.length);
+  const previous = new Int32Array(addresses.length);
+  await forEachRow(breather, addresses.length, (row) => {
+    const address = addresses.at(row);
+    const first = index.add(row, address, (other) => addresses.at(other) === address);
+    previous[row] = first === null ? -1 : lastOf[first];
+    lastOf[first ?? row] = row;
+  });
+  const clashing: { row: number; msg: string }[] = [];
+  await forEachRow(breather, addresses.length, (row) => {
+    // The first row of each address stands for it.
+    if (previous[row] !== -1) return;
+    const ranges = [];
+    for (let one = lastOf[row]; one !== -1; one = previous[one]) {
+      ranges.push({ ...napts.at(one), order: one });
+    }
+    for (const { earlier, later } of findClashes(ranges)) {
+      const msg = `Clashes with ports ${earlier.lowerPort}-${earlier.upperPort} of the same address in the same request`;
+      clashing.push({ row: later.order, msg });
+    }
+  });
+  for (const { row, msg } of clashing.sort((a, b) => a.row - b.row)) {
+    faults.add({ loc: placeOf('napts', row), msg, type: 'duplicate' });
+  }
+}
+
+async function checkNetworks<A>(
+  breather: Breather,
+  list: InitList,
+  family: AddressFamily<A>,
+  networks: DraftNetworks<A>,
+  faults: FaultList,
+): Promise<void> {
+  const count = networks.profileIds.length;
+  const byAddress = new RowIndex(count);
+  const byPrefix = new RowIndex(count);
+  const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
+    String(a.address) === String(b.address);
+  await forEachRow(breather, count, (row) => {
+    const record = networks.at(row);
+    const prefix = masked(family, record);
+    const addressTwice = byAddress.add(row, networks.hash(record.address), (other) =>
+      same(networks.at(other), record),
+    );
+    const prefixTwice = byPrefix.add(
+      row,
+      hashWords(networks.hash(prefix.address), prefix.prefixLength),
+      (other) => {
+        const { prefixLength } = networks.at(other);
+        return (
+          prefixLength === prefix.prefixLength && same(masked(family, networks.at(other)), prefix)
+        );
+      },
+    );
+    const earlier = addressTwice ?? prefixTwice;
+    if (earlier === null) return;
+    const { address, prefixLength } = networks.at(earlier);
+    const what = addressTwice === null ? 'covers exactly the same addresses' : 'has this address';
+    const msg = `Network ${family.format(address)}/${prefixLength} in the same request ${what}`;
+    faults.add({ loc: placeOf(list, row, 'ip'), msg, type: 'duplicate' });
+  });
+}

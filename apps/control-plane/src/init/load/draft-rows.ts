@@ -1,0 +1,132 @@
+import type { Digest, DomainRule, Entities, EntityKind, Profile } from '@weir/config-model';
+import { toRow } from '@weir/config-model';
+import { toStatus } from '../../resources/profiles/rule-status.js';
+import type { CopyText } from '../../platform/database/copy-in.js';
+import type { AddressFamily } from '../../resources/networks/addresses/address-family.js';
+import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js';
+import { masked } from '../../resources/networks/prefixes/network-store.js';
+import { toProfile } from '../../resources/profiles/profile-draft.js';
+import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
+import { type Breather, STEPS } from '../draft/breather.js';
+import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
+import type { TableName } from './tables.js';
+
+const PIECE_CHARACTERS = 65_536;
+
+/** Writes a draft as rows of the database, counting each entity into the digest on the way. Each table is to be read once. */
+export class DraftRows {
+  constructor(
+    private readonly draft: Draft,
+    private readonly digest: Digest,
+    private readonly breather: Breather,
+  ) {}
+
+  /** The rows of a table, its columns as in `TABLES`. */
+  of(table: TableName): CopyText {
+    switch (table) {
+      case 'block_page':
+        return this.blockPages();
+      case 'profile':
+        return this.profiles();
+      case 'application_rule':
+        return this.applicationRules();
+      case 'domain_rule':
+        return this.domainRules();
+      case 'napt_assignment':
+        return this.napts();
+      case 'ipv4_network':
+        return this.networks(IPV4, this.draft.ipv4Networks);
+      case 'ipv6_network':
+        return this.networks(IPV6, this.draft.ipv6Networks);
+    }
+  }
+
+  private blockPages(): CopyText {
+    const { blockPages } = this.draft;
+    return this.lines(blockPages.ids.length, (row) => {
+      const page = blockPages.at(row);
+      this.count('blockPage', page);
+      return line(page.id, page.type);
+    });
+  }
+
+  private profiles(): CopyText {
+    return this.lines(this.draft.profiles.ids.length, (row) => {
+      const profile = this.profileAt(row);
+      this.count('profile', profile);
+      return line(
+        profile.id,
+        profile.pageId ?? '\\N',
+        profile.whiteListOnly,
+        profile.emptyDnsAnswer,
+        profile.appawarePriorityOverBwlists,
+        `{${profile.categoryIds.join(',')}}`,
+      );
+    });
+  }
+
+  private applicationRules(): CopyText {
+    return this.lines(this.draft.profiles.ids.length, (row) => {
+      const { id, applicationRules } = this.profileAt(row);
+      return applicationRules
+        .map((rule) => line(id, rule.applicationId, toStatus(rule.verdict)))
+        .join('');
+    });
+  }
+
+  private profileAt(row: number): Profile {
+    return toProfile(this.draft.profiles.at(row));
+  }
+
+  private domainRules(): CopyText {
+    const { domainRules } = this.draft;
+    return this.lines(domainRules.hashes.length, (row) => {
+      if (domainRules.isRepeated(row)) return '';
+      const rule: DomainRule = {
+        profileId: domainRules.profileIdOf(row),
+        domainHash: domainRules.hashes.at(row),
+        verdict: domainRules.verdictOf(row),
+      };
+      this.count('domainRule', rule);
+      return line(rule.profileId, rule.domainHash, rule.verdict);
+    });
+  }
+
+  private napts(): CopyText {
+    const { napts } = this.draft;
+    return this.lines(napts.addresses.length, (row) => {
+      const napt = napts.at(row);
+      this.count('naptAssignment', napt);
+      return line(formatIpv4(napt.address), napt.lowerPort, napt.upperPort, napt.profileId);
+    });
+  }
+
+  private networks<A>(family: AddressFamily<A>, networks: DraftNetworks<A>): CopyText {
+    return this.lines(networks.profileIds.length, (row) => {
+      const record = networks.at(row);
+      this.count(family.kind, masked(family, record) as unknown as Entities[typeof family.kind]);
+      return line(family.format(record.address), record.prefixLength, record.profileId);
+    });
+  }
+
+  private count<K extends EntityKind>(kind: K, entity: Entities[K]): void {
+    this.digest.add(kind, toRow(kind, entity));
+  }
+
+  private async *lines(count: number, text: (row: number) => string): CopyText {
+    let piece = '';
+    for (let row = 0; row < count; row++) {
+      if (row % STEPS === 0) await this.breather.breathe();
+      piece += text(row);
+      if (piece.length < PIECE_CHARACTERS) continue;
+      yield piece;
+      piece = '';
+    }
+    yield piece;
+  }
+}
+
+/** Numbers, booleans and names: nothing in them that COPY would take for more. */
+function line(...values: readonly (string | number | boolean)[]): string {
+  return `${values.join('\t')}\n`;
+}

@@ -1,0 +1,138 @@
+import { Digest } from '@weir/config-model';
+import type { PoolClient } from 'pg';
+import { copyIn } from '../../platform/database/copy-in.js';
+import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
+import { Breather } from '../draft/breather.js';
+import { DraftRows } from './draft-rows.js';
+import type { Draft } from '../draft/draft-tables.js';
+import { REFERENCES, type Table, TABLES } from './tables.js';
+
+/**
+ * Puts a draft in place of the whole configuration, within a transaction that holds the head's lock. What it refers to must be
+ * in it. Schedules whose profiles are both there stay (decisions §2).
+ *
+ * A table that has rows gets the new ones beside it first, and only what differs is written: a configuration is mostly sent again
+ * to be sure of it, and a million rows that stay need no new index entries.
+ * @returns the digest of all that stands then.
+ */
+export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
+  const digest = new Digest();
+  const rows = new DraftRows(draft, digest, new Breather());
+  const unchecked = await leaveReferencesToUs(client);
+  const staged: Table[] = [];
+  for (const table of TABLES) {
+    if (await isEmpty(client, table)) continue;
+    await client.query(CREATE_STAGE(table));
+    await copyIn(client, `${stageOf(table)} (${columnsOf(table)})`, rows.of(table.name));
+    staged.push(table);
+  }
+  await client.query(DELETE_SCHEDULES(staged.some(({ name }) => name === 'profile')));
+  const referring = staged.filter((table) => !isReferredTo(table));
+  for (const table of referring) await client.query(DELETE_OTHERS(table));
+  for (const table of TABLES) {
+    if (staged.includes(table)) {
+      if (isReferredTo(table)) await client.query(UPDATE_CHANGED(table));
+      await client.query(INSERT_NEW(table));
+    } else {
+      await copyIn(client, `${table.name} (${columnsOf(table)})`, rows.of(table.name));
+    }
+  }
+  // Last of all, when nothing refers to them any more.
+  const referredTo = staged.filter(isReferredTo).toReversed();
+  for (const table of referredTo) await client.query(DELETE_OTHERS(table));
+  if (unchecked) await refuseDangling(client);
+  await client.query(ANALYZE);
+  // No part of what was submitted: they stay as they are.
+  for (const kind of ['schedule', 'catalogue'] as const) {
+    const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
+    for (const row of kept.rows) digest.add(kind, SNAPSHOT_TABLES[kind].toRow(row));
+  }
+  return digest.toString();
+}
+
+/**
+ * PostgreSQL looks every reference of every row up by itself, which is the longest part of a load, and cannot be put off. Where its
+ * user may, that is switched off for this transaction, and one query a reference does it at the end.
+ * @returns whether it is off.
+ */
+async function leaveReferencesToUs(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ may: boolean }>(
+    "SELECT has_parameter_privilege('session_replication_role', 'SET') AS may",
+  );
+  if (!rows[0]?.may) return false;
+  await client.query('SET LOCAL session_replication_role = replica');
+  return true;
+}
+
+/** @throws Error when a row refers to nothing. The draft was checked, so that is a fault of ours. */
+async function refuseDangling(client: PoolClient): Promise<void> {
+  for (const { table, column, to } of REFERENCES) {
+    const { rows } = await client.query<{ dangling: boolean }>(`
+      SELECT EXISTS (
+        SELECT FROM ${table} WHERE ${column} IS NOT NULL
+        AND NOT EXISTS (SELECT FROM ${to} WHERE ${to}.id = ${table}.${column})
+      ) AS dangling`);
+    if (rows[0]?.dangling) throw new Error(`${table} refers to a ${to} that is not there`);
+  }
+}
+
+async function isEmpty(client: PoolClient, { name }: Table): Promise<boolean> {
+  const { rows } = await client.query<{ empty: boolean }>(
+    `SELECT NOT EXISTS (SELECT FROM ${name}) AS empty`,
+  );
+  return rows[0]?.empty ?? false;
+}
+
+/** Rows of such a table are changed in place: to delete one would take what refers to it. */
+function isReferredTo({ name }: Table): boolean {
+  return REFERENCES.some(({ to }) => to === name);
+}
+
+function stageOf({ name }: Table): string {
+  return `new_${name}`;
+}
+
+function columnsOf({ key, values }: Table): string {
+  return [...key, ...values].join(', ');
+}
+
+/** Whether the columns of a row and its staged one are the same. */
+function same(table: Table, columns: readonly string[], operator: string): string {
+  return columns
+    .map((column) => `${stageOf(table)}.${column} ${operator} ${table.name}.${column}`)
+    .join(' AND ');
+}
+
+const CREATE_STAGE = (table: Table): string => `
+  CREATE TEMPORARY TABLE ${stageOf(table)} ON COMMIT DROP AS
+  SELECT ${columnsOf(table)} FROM ${table.name} WITH NO DATA`;
+
+const DELETE_OTHERS = (table: Table): string => `
+  DELETE FROM ${table.name} WHERE NOT EXISTS (
+    SELECT FROM ${stageOf(table)} WHERE ${same(table, table.key, '=')}
+    ${isReferredTo(table) ? '' : `AND ${same(table, table.values, '=')}`}
+  )`;
+
+const UPDATE_CHANGED = (table: Table): string => `
+  UPDATE ${table.name}
+  SET ${table.values.map((column) => `${column} = ${stageOf(table)}.${column}`).join(', ')}
+  FROM ${stageOf(table)}
+  WHERE ${same(table, table.key, '=')}
+  AND NOT (${same(table, table.values, 'IS NOT DISTINCT FROM')})`;
+
+const INSERT_NEW = (table: Table): string => `
+  INSERT INTO ${table.name} (${columnsOf(table)})
+  SELECT ${columnsOf(table)} FROM ${stageOf(table)} WHERE NOT EXISTS (
+    SELECT FROM ${table.name} WHERE ${same(table, table.key, '=')}
+  )`;
+
+/** Statements that were planned for small tables would read large ones from end to end. A table that is being analysed is left to that. */
+const ANALYZE = `ANALYZE (SKIP_LOCKED) ${TABLES.map(({ name }) => name).join(', ')}`;
+
+/** Without profiles there are no schedules. */
+const DELETE_SCHEDULES = (profilesAreStaged: boolean): string =>
+  profilesAreStaged
+    ? `DELETE FROM schedule
+       WHERE NOT EXISTS (SELECT FROM new_profile WHERE id = profile_id)
+       OR NOT EXISTS (SELECT FROM new_profile WHERE id = target_profile_id)`
+    : 'DELETE FROM schedule';

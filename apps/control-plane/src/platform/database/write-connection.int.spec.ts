@@ -1,0 +1,81 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { PrismaClient } from '../../generated/prisma/client.js';
+import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
+import { Database } from './database.js';
+
+describe('WriteConnection', () => {
+  let url: string;
+  let database: Database;
+  const page = (id: number) => ({ data: { id, type: 0 } });
+  const stored = async () =>
+    (await database.pool.query<{ id: number }>('SELECT id FROM block_page')).rows;
+
+  beforeAll(async () => {
+    url = await createFreshDatabase(inject('databaseUrl'));
+    database = new Database(url, pino({ level: 'silent' }));
+  });
+  beforeEach(() => database.pool.query('TRUNCATE block_page CASCADE'));
+  afterAll(async () => {
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+
+  it('has Prisma work in the transaction that was begun on it', async () => {
+    await database.writes.use(async (client, tx) => {
+      await client.query('BEGIN');
+      await tx.blockPage.create(page(1));
+      expect(await stored()).toEqual([]);
+      expect((await client.query('SELECT id FROM block_page')).rows).toEqual([{ id: 1 }]);
+      await client.query('COMMIT');
+    });
+    expect(await stored()).toEqual([{ id: 1 }]);
+  });
+
+  it('undoes what a work that throws left open, and serves the next one', async () => {
+    const failing = database.writes.use(async (client, tx) => {
+      await client.query('BEGIN');
+      await tx.blockPage.create(page(1));
+      await tx.blockPage.create(page(1));
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'P2002' });
+    await database.writes.use((_client, tx) => tx.blockPage.create(page(2)));
+    expect(await stored()).toEqual([{ id: 2 }]);
+  });
+
+  it('sends at once what is not waited for, and a statement that fails leaves nothing of them', async () => {
+    const failing = database.writes.use((client) =>
+      Promise.all([
+        client.query('BEGIN'),
+        client.query('INSERT INTO block_page VALUES (1, 0)'),
+        client.query('INSERT INTO block_page VALUES (2, 99)'),
+        client.query('COMMIT'),
+      ]),
+    );
+    await expect(failing).rejects.toThrow('block_page_type');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('refuses Prisma outside of a work, and a transaction within one', async () => {
+    const kept = await database.writes.use((_client, tx) => Promise.resolve({ tx }));
+    await expect(kept.tx.blockPage.create(page(1))).rejects.toThrow('outside of a change');
+    const nested = database.writes.use((_client, tx) =>
+      (tx as PrismaClient).$transaction((inner) => inner.blockPage.create(page(1))),
+    );
+    await expect(nested).rejects.toThrow('has begun already');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('prepares its statements anew when a migration or a pooler has made them useless', async () => {
+    const find = () => database.writes.use((_client, tx) => tx.blockPage.findMany());
+    await find();
+    for (const text of [
+      'ALTER TABLE block_page ALTER COLUMN type TYPE integer',
+      'DEALLOCATE ALL',
+    ]) {
+      await database.writes.use((client) => client.query(text));
+      await expect(find()).rejects.toThrow(/cached plan|does not exist/);
+      expect(await find()).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { RuleVerdict } from '@weir/config-model';
+import type { Json } from '../../http/validation/json.js';
+import { ProfilePath } from '../profiles/profile-path.js';
+import { ApplicationRuleDto } from '../profiles/profile.dto.js';
+import { Gives, Takes } from '../../http/routing/shape.js';
+import type { Revised } from '../../revisions/revised.js';
+import {
+  AddApplicationsDto,
+  StoredApplicationRuleDto,
+  ApplicationRulePath,
+  PLACES,
+  toAnswer,
+} from './application-rule.dto.js';
+import { ApplicationRulesService } from './application-rules.service.js';
+
+@Controller('profile/:profile_id/app_aware')
+export class ApplicationRulesController {
+  constructor(private readonly rules: ApplicationRulesService) {}
+
+  @Get()
+  @Takes({ path: ProfilePath })
+  @Gives({
+    summary: 'Application rules of a profile, by application',
+    status: 200,
+    body: [StoredApplicationRuleDto],
+    refusals: [404],
+  })
+  async list(@Param() path: ProfilePath): Promise<Revised<Json<StoredApplicationRuleDto>[]>> {
+    const found = await this.rules.list(path.profile_id);
+    return found.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
+  }
+
+  @Post()
+  @Takes({ path: ProfilePath, body: ApplicationRuleDto })
+  @Gives({
+    summary: 'Sets the rule of an application',
+    status: 201,
+    body: StoredApplicationRuleDto,
+    refusals: [404],
+  })
+  async add(
+    @Param() path: ProfilePath,
+    @Body() body: ApplicationRuleDto,
+  ): Promise<Revised<Json<StoredApplicationRuleDto>>> {
+    const verdict = RuleVerdict[body.status];
+    const put = await this.rules.put(path.profile_id, [body.app_id], verdict, PLACES.single);
+    return put.map((rules) => toAnswer(path.profile_id, rules[0]));
+  }
+
+  @Post('batch')
+  @Takes({ path: ProfilePath, body: AddApplicationsDto })
+  @Gives({
+    summary: 'Sets the rules of several applications',
+    status: 201,
+    body: [StoredApplicationRuleDto],
+    refusals: [404],
+  })
+  async addAll(
+    @Param() path: ProfilePath,
+    @Body() body: AddApplicationsDto,
+  ): Promise<Revised<Json<StoredApplicationRuleDto>[]>> {
+    const verdict = RuleVerdict[body.status];
+    const put = await this.rules.put(path.profile_id, body.app_ids, verdict, PLACES.batch);
+    return put.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
+  }
+
+  @Delete(':app_aware_id')
+  @Takes({ path: ApplicationRulePath })
+  @Gives({
+    summary: 'Removes the rule of an application; the last segment is the application id',
+    status: 204,
+    refusals: [404],
+  })
+  remove(@Param() path: ApplicationRulePath): Promise<Revised<void>> {
+    return this.rules.remove(path.profile_id, path.app_aware_id);
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { ApplicationRule, Profile, RuleVerdict } from '@weir/config-model';
+import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
+import { notFound } from '../../http/errors/errors.js';
+import { sortRules } from '../profiles/profile-draft.js';
+import { requireProfile, updateProfile } from '../profiles/profile-store.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import {
+  ConfigurationWriter,
+  type LockedHead,
+  type Transaction,
+} from '../../revisions/configuration-writer.js';
+import type { Revised } from '../../revisions/revised.js';
+import { type Fault, refuseFaults } from '../../http/validation/fault.js';
+
+/** Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of it. */
+@Injectable()
+export class ApplicationRulesService {
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+    private readonly catalogue: ActiveCatalogueReader,
+  ) {}
+
+  /** The rules of a profile, by application. */
+  list(profileId: number): Promise<Revised<readonly ApplicationRule[]>> {
+    return this.reader.read(async (tx) => (await requireProfile(tx, profileId)).applicationRules);
+  }
+
+  /**
+   * Sets the rules, whether or not they stood (decisions §2). @returns them in the submitted order, each once.
+   * @param place where the body names the application at a position.
+   */
+  put(
+    profileId: number,
+    applicationIds: readonly number[],
+    verdict: RuleVerdict,
+    place: (i: number) => string[],
+  ): Promise<Revised<ApplicationRule[]>> {
+    return this.writer.write(async (tx, head) => {
+      const before = await requireProfile(tx, profileId);
+      refuseFaults(await this.unknown(tx, head, applicationIds, place));
+      const distinct = new Set(applicationIds);
+      const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
+      const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
+      return {
+        result: rules,
+        changes: [await replaceRules(tx, before, [...others, ...rules])],
+      };
+    });
+  }
+
+  remove(profileId: number, applicationId: number): Promise<Revised<void>> {
+    return this.writer.write(async (tx) => {
+      const before = await requireProfile(tx, profileId);
+      const rest = before.applicationRules.filter((rule) => rule.applicationId !== applicationId);
+      if (rest.length === before.applicationRules.length) {
+        throw notFound(`application rule ${applicationId} of profile ${profileId}`);
+      }
+      return { result: undefined, changes: [await replaceRules(tx, before, rest)] };
+    });
+  }
+
+  private async unknown(
+    tx: Transaction,
+    head: LockedHead,
+    applicationIds: readonly number[],
+    place: (i: number) => string[],
+  ): Promise<Fault[]> {
+    const known = await this.catalogue.applications(tx, head);
+    return applicationIds.flatMap((applicationId, i): Fault[] => {
+      if (known.has(applicationId)) return [];
+      const msg = `The catalogue has no application ${applicationId}`;
+      return [{ loc: place(i), msg, type: 'reference' }];
+    });
+  }
+}
+
+interface ProfileChange {
+  readonly kind: 'profile';
+  readonly before: Profile;
+  readonly after: Profile;
+}
+
+async function replaceRules(
+  tx: Transaction,
+  before: Profile,
+  rules: readonly ApplicationRule[],
+): Promise<ProfileChange> {
+  const after = { ...before, applicationRules: sortRules(rules) };
+  await updateProfile(tx, before, after);
+  return { kind: 'profile', before, after };
+}

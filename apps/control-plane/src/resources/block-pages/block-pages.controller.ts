@@ -1,0 +1,57 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import type { Json } from '../../http/validation/json.js';
+import { Gives, Takes } from '../../http/routing/shape.js';
+import type { Listing, Revised } from '../../revisions/revised.js';
+import { BlockPageDto, BlockPagePath, PatchBlockPageDto, toDto } from './block-page.dto.js';
+import { BlockPagesService } from './block-pages.service.js';
+
+@Controller('blockpage')
+export class BlockPagesController {
+  constructor(private readonly pages: BlockPagesService) {}
+
+  @Get()
+  @Gives({ summary: 'All block pages, by id', status: 200, body: [BlockPageDto] })
+  list(): Promise<Revised<Listing<Json<BlockPageDto>>>> {
+    return this.pages.list(toDto);
+  }
+
+  @Post()
+  @Takes({ body: BlockPageDto })
+  @Gives({ summary: 'Creates a block page', status: 201, body: BlockPageDto, refusals: [409] })
+  async create(@Body() body: BlockPageDto): Promise<Revised<Json<BlockPageDto>>> {
+    return (await this.pages.create({ id: body.id, type: body.type })).map(toDto);
+  }
+
+  @Get(':page_id')
+  @Takes({ path: BlockPagePath })
+  @Gives({ summary: 'One block page', status: 200, body: BlockPageDto, refusals: [404] })
+  async get(@Param() path: BlockPagePath): Promise<Revised<Json<BlockPageDto>>> {
+    return (await this.pages.get(path.page_id)).map(toDto);
+  }
+
+  @Patch(':page_id')
+  @Takes({ path: BlockPagePath, body: PatchBlockPageDto, repeats: { page_id: ['id'] } })
+  @Gives({
+    summary: 'Changes the type of a block page',
+    status: 200,
+    body: BlockPageDto,
+    refusals: [404],
+  })
+  async update(
+    @Param() path: BlockPagePath,
+    @Body() body: PatchBlockPageDto,
+  ): Promise<Revised<Json<BlockPageDto>>> {
+    return (await this.pages.update({ id: path.page_id, type: body.type })).map(toDto);
+  }
+
+  @Delete(':page_id')
+  @Takes({ path: BlockPagePath })
+  @Gives({
+    summary: 'Removes a block page that no profile uses',
+    status: 204,
+    refusals: [404, 409],
+  })
+  remove(@Param() path: BlockPagePath): Promise<Revised<void>> {
+    return this.pages.remove(path.page_id);
+  }
+}

@@ -1,0 +1,65 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import type { Json } from '../../../http/validation/json.js';
+import { Gives, Takes } from '../../../http/routing/shape.js';
+import type { Listing, Revised } from '../../../revisions/revised.js';
+import {
+  Ipv4NetworkDto,
+  Ipv4NetworkPath,
+  PatchIpv4NetworkDto,
+  toDto,
+  toPatch,
+  toRecord,
+} from './ipv4-network.dto.js';
+import { Ipv4NetworksService } from './ipv4-networks.service.js';
+
+@Controller('net')
+export class Ipv4NetworksController {
+  constructor(private readonly networks: Ipv4NetworksService) {}
+
+  @Get()
+  @Gives({ summary: 'All IPv4 networks, by address', status: 200, body: [Ipv4NetworkDto] })
+  list(): Promise<Revised<Listing<Json<Ipv4NetworkDto>>>> {
+    return this.networks.list(toDto);
+  }
+
+  @Post()
+  @Takes({ body: Ipv4NetworkDto })
+  @Gives({
+    summary: 'Attaches an IPv4 network to a profile',
+    status: 201,
+    body: Ipv4NetworkDto,
+    refusals: [409],
+  })
+  async create(@Body() body: Ipv4NetworkDto): Promise<Revised<Json<Ipv4NetworkDto>>> {
+    return (await this.networks.create(toRecord(body))).map(toDto);
+  }
+
+  @Get(':int_ip')
+  @Takes({ path: Ipv4NetworkPath })
+  @Gives({ summary: 'One IPv4 network', status: 200, body: Ipv4NetworkDto, refusals: [404] })
+  async get(@Param() path: Ipv4NetworkPath): Promise<Revised<Json<Ipv4NetworkDto>>> {
+    return (await this.networks.get(path.int_ip)).map(toDto);
+  }
+
+  @Patch(':int_ip')
+  @Takes({ path: Ipv4NetworkPath, body: PatchIpv4NetworkDto })
+  @Gives({
+    summary: 'Changes an IPv4 network; another address moves it',
+    status: 200,
+    body: Ipv4NetworkDto,
+    refusals: [404, 409],
+  })
+  async update(
+    @Param() path: Ipv4NetworkPath,
+    @Body() body: PatchIpv4NetworkDto,
+  ): Promise<Revised<Json<Ipv4NetworkDto>>> {
+    return (await this.networks.update(path.int_ip, toPatch(body))).map(toDto);
+  }
+
+  @Delete(':int_ip')
+  @Takes({ path: Ipv4NetworkPath })
+  @Gives({ summary: 'Removes an IPv4 network', status: 204, refusals: [404] })
+  remove(@Param() path: Ipv4NetworkPath): Promise<Revised<void>> {
+    return this.networks.remove(path.int_ip);
+  }
+}

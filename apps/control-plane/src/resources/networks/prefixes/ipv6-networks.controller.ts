@@ -1,0 +1,66 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import type { Json } from '../../../http/validation/json.js';
+import { Gives, Takes } from '../../../http/routing/shape.js';
+import type { Listing, Revised } from '../../../revisions/revised.js';
+import {
+  Ipv6NetworkDto,
+  Ipv6NetworkPath,
+  PatchIpv6NetworkDto,
+  toAddress,
+  toDto,
+  toPatch,
+  toRecord,
+} from './ipv6-network.dto.js';
+import { Ipv6NetworksService } from './ipv6-networks.service.js';
+
+@Controller('net6')
+export class Ipv6NetworksController {
+  constructor(private readonly networks: Ipv6NetworksService) {}
+
+  @Get()
+  @Gives({ summary: 'All IPv6 networks, by address', status: 200, body: [Ipv6NetworkDto] })
+  list(): Promise<Revised<Listing<Json<Ipv6NetworkDto>>>> {
+    return this.networks.list(toDto);
+  }
+
+  @Post()
+  @Takes({ body: Ipv6NetworkDto })
+  @Gives({
+    summary: 'Attaches an IPv6 network to a profile',
+    status: 201,
+    body: Ipv6NetworkDto,
+    refusals: [409],
+  })
+  async create(@Body() body: Ipv6NetworkDto): Promise<Revised<Json<Ipv6NetworkDto>>> {
+    return (await this.networks.create(toRecord(body))).map(toDto);
+  }
+
+  @Get(':ipv6')
+  @Takes({ path: Ipv6NetworkPath })
+  @Gives({ summary: 'One IPv6 network', status: 200, body: Ipv6NetworkDto, refusals: [404] })
+  async get(@Param() path: Ipv6NetworkPath): Promise<Revised<Json<Ipv6NetworkDto>>> {
+    return (await this.networks.get(toAddress(path.ipv6))).map(toDto);
+  }
+
+  @Patch(':ipv6')
+  @Takes({ path: Ipv6NetworkPath, body: PatchIpv6NetworkDto })
+  @Gives({
+    summary: 'Changes an IPv6 network; another address moves it',
+    status: 200,
+    body: Ipv6NetworkDto,
+    refusals: [404, 409],
+  })
+  async update(
+    @Param() path: Ipv6NetworkPath,
+    @Body() body: PatchIpv6NetworkDto,
+  ): Promise<Revised<Json<Ipv6NetworkDto>>> {
+    return (await this.networks.update(toAddress(path.ipv6), toPatch(body))).map(toDto);
+  }
+
+  @Delete(':ipv6')
+  @Takes({ path: Ipv6NetworkPath })
+  @Gives({ summary: 'Removes an IPv6 network', status: 204, refusals: [404] })
+  remove(@Param() path: Ipv6NetworkPath): Promise<Revised<void>> {
+    return this.networks.remove(toAddress(path.ipv6));
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Profile } from '@weir/config-model';
+import { findBlockPage, unknownBlockPage } from '../block-pages/block-page-store.js';
+import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
+import { conflict } from '../../http/errors/errors.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import {
+  ConfigurationWriter,
+  type LockedHead,
+  type Transaction,
+} from '../../revisions/configuration-writer.js';
+import type { Listing, Revised } from '../../revisions/revised.js';
+import { type Fault, refuseFaults } from '../../http/validation/fault.js';
+import { applicationFaults } from './application-faults.js';
+import { PLACES } from './profile.dto.js';
+import { patched, type ProfileDraft, type ProfilePatch, toProfile } from './profile-draft.js';
+import {
+  findProfile,
+  insertProfile,
+  PROFILES,
+  requireProfile,
+  updateProfile,
+} from './profile-store.js';
+
+@Injectable()
+export class ProfilesService {
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+    private readonly catalogue: ActiveCatalogueReader,
+  ) {}
+
+  list<T>(convert: (profile: Profile) => T): Promise<Revised<Listing<T>>> {
+    return this.reader.list(PROFILES.sql, (row: Parameters<typeof PROFILES.toEntity>[0]) =>
+      convert(PROFILES.toEntity(row)),
+    );
+  }
+
+  get(id: number): Promise<Revised<Profile>> {
+    return this.reader.read((tx) => requireProfile(tx, id));
+  }
+
+  create(draft: ProfileDraft): Promise<Revised<Profile>> {
+    return this.writer.write(async (tx, head) => {
+      refuseFaults(await this.referenceFaults(tx, head, draft));
+      if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} exists already`);
+      const after = toProfile(draft);
+      await insertProfile(tx, after);
+      return { result: after, changes: [{ kind: 'profile', before: null, after }] };
+    });
+  }
+
+  update(id: number, patch: ProfilePatch): Promise<Revised<Profile>> {
+    return this.writer.write(async (tx, head) => {
+      const before = await requireProfile(tx, id);
+      refuseFaults(await this.referenceFaults(tx, head, patch));
+      const after = toProfile(patched(before, patch));
+      await updateProfile(tx, before, after);
+      return { result: after, changes: [{ kind: 'profile', before, after }] };
+    });
+  }
+
+  /** What the submitted part of a profile refers to in vain, or names twice. */
+  private async referenceFaults(
+    tx: Transaction,
+    head: LockedHead,
+    { pageId, applicationRules }: Partial<ProfilePatch>,
+  ): Promise<Fault[]> {
+    const faults: Fault[] = [];
+    if (typeof pageId === 'number' && !(await findBlockPage(tx, pageId))) {
+      faults.push(unknownBlockPage(pageId, PLACES.pageId));
+    }
+    const applications = await this.catalogue.applications(tx, head);
+    faults.push(...applicationFaults(applicationRules ?? [], applications, PLACES.application));
+    return faults;
+  }
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { conflict, notFound } from '../../http/errors/errors.js';
+import { profileFaults, requireProfile } from '../profiles/profile-store.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import type { Revised } from '../../revisions/revised.js';
+import { refuseFaults } from '../../http/validation/fault.js';
+import { TARGET_PLACE } from './schedule.dto.js';
+import {
+  deleteSchedule,
+  findSchedule,
+  putSchedule,
+  type ScheduleRecord,
+  toEntity,
+} from './schedule-store.js';
+
+@Injectable()
+export class SchedulesService {
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly writer: ConfigurationWriter,
+  ) {}
+
+  get(profileId: number): Promise<Revised<ScheduleRecord>> {
+    return this.reader.read((tx) => existing(tx, profileId));
+  }
+
+  create(record: ScheduleRecord): Promise<Revised<ScheduleRecord>> {
+    return this.writer.write(async (tx) => {
+      await requireProfile(tx, record.profileId);
+      await refuseTarget(tx, record);
+      if (await findSchedule(tx, record.profileId)) {
+        throw conflict(`profile ${record.profileId} has a schedule already`);
+      }
+      await putSchedule(tx, record);
+      const after = toEntity(record);
+      return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
+    });
+  }
+
+  update(
+    profileId: number,
+    patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
+  ): Promise<Revised<ScheduleRecord>> {
+    return this.writer.write(async (tx) => {
+      const before = await existing(tx, profileId);
+      const record = { ...before, ...patch };
+      await refuseTarget(tx, record);
+      await putSchedule(tx, record);
+      const change = { before: toEntity(before), after: toEntity(record) };
+      return { result: record, changes: [{ kind: 'schedule', ...change }] };
+    });
+  }
+
+  remove(profileId: number): Promise<Revised<void>> {
+    return this.writer.write(async (tx) => {
+      const before = toEntity(await existing(tx, profileId));
+      await deleteSchedule(tx, profileId);
+      return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
+    });
+  }
+}
+
+async function existing(tx: Transaction, profileId: number): Promise<ScheduleRecord> {
+  await requireProfile(tx, profileId);
+  const record = await findSchedule(tx, profileId);
+  if (record === null) throw notFound(`schedule of profile ${profileId}`);
+  return record;
+}
+
+/** @throws InvalidRequestError when the target is the profile itself, or does not exist. */
+async function refuseTarget(
+  tx: Transaction,
+  { profileId, targetProfileId }: ScheduleRecord,
+): Promise<void> {
+  if (targetProfileId === profileId) {
+    const msg = 'Must differ from the profile that has the schedule';
+    refuseFaults([{ loc: TARGET_PLACE, msg, type: 'value_error' }]);
+  }
+  refuseFaults(await profileFaults(tx, targetProfileId, TARGET_PLACE));
+}
