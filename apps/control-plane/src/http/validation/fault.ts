@@ -19,10 +19,13 @@ export const FAULT_TYPES = [
 
 export type FaultType = (typeof FAULT_TYPES)[number];
 
+/** Where in a request a fault is: `body` or `path`, then field names; array positions as strings. */
+export type FaultLocation = readonly string[];
+
 /** One thing that is wrong with a request: an item of `detail` in a 422 answer. */
 export interface Fault {
-  /** `body` or `path`, then field names; array positions as strings. Inside a check: relative to the value checked. */
-  readonly loc: readonly string[];
+  /** Inside a check: relative to the value checked. */
+  readonly loc: FaultLocation;
   /** For people. Never holds a domain. */
   readonly msg: string;
   readonly type: FaultType;

@@ -26,7 +26,7 @@ export class ApplicationRulePath {
 }
 
 /** Where a body names an application. */
-export const PLACES = {
+export const APPLICATION_LOCATIONS = {
   single: (): string[] => ['body', 'app_id'],
   batch: (i: number): string[] => ['body', 'app_ids', String(i)],
 } as const;

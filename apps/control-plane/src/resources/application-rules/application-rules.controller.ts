@@ -9,7 +9,7 @@ import {
   AddApplicationsDto,
   StoredApplicationRuleDto,
   ApplicationRulePath,
-  PLACES,
+  APPLICATION_LOCATIONS,
   toAnswer,
 } from './application-rule.dto.js';
 import { ApplicationRulesService } from './application-rules.service.js';
@@ -44,7 +44,12 @@ export class ApplicationRulesController {
     @Body() body: ApplicationRuleDto,
   ): Promise<Revised<Json<StoredApplicationRuleDto>>> {
     const verdict = RuleVerdict[body.status];
-    const put = await this.rules.put(path.profile_id, [body.app_id], verdict, PLACES.single);
+    const put = await this.rules.put(
+      path.profile_id,
+      [body.app_id],
+      verdict,
+      APPLICATION_LOCATIONS.single,
+    );
     return put.map((rules) => toAnswer(path.profile_id, rules[0]));
   }
 
@@ -61,7 +66,12 @@ export class ApplicationRulesController {
     @Body() body: AddApplicationsDto,
   ): Promise<Revised<Json<StoredApplicationRuleDto>[]>> {
     const verdict = RuleVerdict[body.status];
-    const put = await this.rules.put(path.profile_id, body.app_ids, verdict, PLACES.batch);
+    const put = await this.rules.put(
+      path.profile_id,
+      body.app_ids,
+      verdict,
+      APPLICATION_LOCATIONS.batch,
+    );
     return put.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
   }
 

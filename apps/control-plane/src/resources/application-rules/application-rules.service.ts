@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '../../revisions/configuration-writer.js';
 import type { Revised } from '../../revisions/revised.js';
-import { type Fault, refuseFaults } from '../../http/validation/fault.js';
+import { type Fault, type FaultLocation, refuseFaults } from '../../http/validation/fault.js';
 
 /** Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of it. */
 @Injectable()
@@ -29,17 +29,17 @@ export class ApplicationRulesService {
 
   /**
    * Sets the rules, whether or not they stood (decisions §2). @returns them in the submitted order, each once.
-   * @param place where the body names the application at a position.
+   * @param locationOf where the request names the application at a position.
    */
   put(
     profileId: number,
     applicationIds: readonly number[],
     verdict: RuleVerdict,
-    place: (i: number) => string[],
+    locationOf: (i: number) => FaultLocation,
   ): Promise<Revised<ApplicationRule[]>> {
     return this.writer.write(async (tx, head) => {
       const before = await requireProfile(tx, profileId);
-      refuseFaults(await this.unknown(tx, head, applicationIds, place));
+      refuseFaults(await this.unknown(tx, head, applicationIds, locationOf));
       const distinct = new Set(applicationIds);
       const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
       const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
@@ -65,13 +65,13 @@ export class ApplicationRulesService {
     tx: Transaction,
     head: LockedHead,
     applicationIds: readonly number[],
-    place: (i: number) => string[],
+    locationOf: (i: number) => FaultLocation,
   ): Promise<Fault[]> {
     const known = await this.catalogue.applications(tx, head);
     return applicationIds.flatMap((applicationId, i): Fault[] => {
       if (known.has(applicationId)) return [];
       const msg = `The catalogue has no application ${applicationId}`;
-      return [{ loc: place(i), msg, type: 'reference' }];
+      return [{ loc: locationOf(i), msg, type: 'reference' }];
     });
   }
 }

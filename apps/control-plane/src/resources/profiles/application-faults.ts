@@ -1,21 +1,21 @@
 import type { ApplicationRule } from '@weir/config-model';
-import type { Fault } from '../../http/validation/fault.js';
+import type { Fault, FaultLocation } from '../../http/validation/fault.js';
 
 /** Rules of one profile that name an application twice, or one that the catalogue does not have (decisions §2). */
 export function applicationFaults(
   rules: readonly ApplicationRule[],
   applications: ReadonlyMap<number, string>,
-  place: (i: number) => string[],
+  locationOf: (i: number) => FaultLocation,
 ): Fault[] {
   const faults: Fault[] = [];
   const seen = new Set<number>();
   for (const [i, { applicationId }] of rules.entries()) {
     if (seen.has(applicationId)) {
       const msg = `Application ${applicationId} is named twice`;
-      faults.push({ loc: place(i), msg, type: 'duplicate' });
+      faults.push({ loc: locationOf(i), msg, type: 'duplicate' });
     } else if (!applications.has(applicationId)) {
       const msg = `The catalogue has no application ${applicationId}`;
-      faults.push({ loc: place(i), msg, type: 'reference' });
+      faults.push({ loc: locationOf(i), msg, type: 'reference' });
     }
     seen.add(applicationId);
   }

@@ -1,10 +1,18 @@
 import type { ApplicationRule, Profile } from '@weir/config-model';
+import type { FaultLocation } from '../../http/validation/fault.js';
 
 /** A profile as submitted: categories and applications in any order, maybe twice. */
 export type ProfileDraft = Profile;
 
 /** What a change of a profile submits; undefined: stays as it is. */
 export type ProfilePatch = { readonly [K in keyof Omit<Profile, 'id'>]: Profile[K] | undefined };
+
+/** Where a request names what a profile refers to, for the faults of unknown ones. */
+export interface ProfileLocations {
+  readonly pageId: FaultLocation;
+  /** Of the application at a position. */
+  application(i: number): FaultLocation;
+}
 
 /** The profile that a draft means: its categories as an ascending set, its rules by application. */
 export function toProfile(draft: ProfileDraft): Profile {

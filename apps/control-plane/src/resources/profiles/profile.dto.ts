@@ -11,7 +11,7 @@ import {
   OptionalObjectField,
   OptionalObjectListField,
 } from '../../http/validation/fields.js';
-import type { ProfileDraft, ProfilePatch } from './profile-draft.js';
+import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
 
 @Example<ProfileSettingsDto>({
   id: 1,
@@ -100,11 +100,11 @@ export class PatchProfileDto {
   apps?: ApplicationRuleDto[];
 }
 
-/** Where a body refers to something else: the places of its 422 faults. */
-export const PLACES = {
+/** Where a body names a block page and applications. */
+export const PROFILE_LOCATIONS: ProfileLocations = {
   pageId: ['body', 'profile', 'page_id'],
-  application: (i: number): string[] => ['body', 'apps', String(i), 'app_id'],
-} as const;
+  application: (i) => ['body', 'apps', String(i), 'app_id'],
+};
 
 export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
   return {

@@ -3,7 +3,14 @@ import { ProfilePath } from './profile-path.js';
 import type { Json } from '../../http/validation/json.js';
 import { Gives, Takes } from '../../http/routing/shape.js';
 import type { Listing, Revised } from '../../revisions/revised.js';
-import { PatchProfileDto, ProfileDto, toDraft, toDto, toPatch } from './profile.dto.js';
+import {
+  PatchProfileDto,
+  PROFILE_LOCATIONS,
+  ProfileDto,
+  toDraft,
+  toDto,
+  toPatch,
+} from './profile.dto.js';
 import { ProfilesService } from './profiles.service.js';
 
 @Controller('profiles')
@@ -20,7 +27,7 @@ export class ProfilesController {
   @Takes({ body: ProfileDto })
   @Gives({ summary: 'Creates a profile', status: 201, body: ProfileDto, refusals: [409] })
   async create(@Body() body: ProfileDto): Promise<Revised<Json<ProfileDto>>> {
-    return (await this.profiles.create(toDraft(body))).map(toDto);
+    return (await this.profiles.create(toDraft(body), PROFILE_LOCATIONS)).map(toDto);
   }
 
   @Get(':profile_id')
@@ -42,6 +49,8 @@ export class ProfilesController {
     @Param() path: ProfilePath,
     @Body() body: PatchProfileDto,
   ): Promise<Revised<Json<ProfileDto>>> {
-    return (await this.profiles.update(path.profile_id, toPatch(body))).map(toDto);
+    return (await this.profiles.update(path.profile_id, toPatch(body), PROFILE_LOCATIONS)).map(
+      toDto,
+    );
   }
 }

@@ -12,8 +12,13 @@ import {
 import type { Listing, Revised } from '../../revisions/revised.js';
 import { type Fault, refuseFaults } from '../../http/validation/fault.js';
 import { applicationFaults } from './application-faults.js';
-import { PLACES } from './profile.dto.js';
-import { patched, type ProfileDraft, type ProfilePatch, toProfile } from './profile-draft.js';
+import {
+  patched,
+  type ProfileDraft,
+  type ProfileLocations,
+  type ProfilePatch,
+  toProfile,
+} from './profile-draft.js';
 import {
   findProfile,
   insertProfile,
@@ -40,9 +45,9 @@ export class ProfilesService {
     return this.reader.read((tx) => requireProfile(tx, id));
   }
 
-  create(draft: ProfileDraft): Promise<Revised<Profile>> {
+  create(draft: ProfileDraft, locations: ProfileLocations): Promise<Revised<Profile>> {
     return this.writer.write(async (tx, head) => {
-      refuseFaults(await this.referenceFaults(tx, head, draft));
+      refuseFaults(await this.referenceFaults(tx, head, draft, locations));
       if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} exists already`);
       const after = toProfile(draft);
       await insertProfile(tx, after);
@@ -50,10 +55,10 @@ export class ProfilesService {
     });
   }
 
-  update(id: number, patch: ProfilePatch): Promise<Revised<Profile>> {
+  update(id: number, patch: ProfilePatch, locations: ProfileLocations): Promise<Revised<Profile>> {
     return this.writer.write(async (tx, head) => {
       const before = await requireProfile(tx, id);
-      refuseFaults(await this.referenceFaults(tx, head, patch));
+      refuseFaults(await this.referenceFaults(tx, head, patch, locations));
       const after = toProfile(patched(before, patch));
       await updateProfile(tx, before, after);
       return { result: after, changes: [{ kind: 'profile', before, after }] };
@@ -65,13 +70,16 @@ export class ProfilesService {
     tx: Transaction,
     head: LockedHead,
     { pageId, applicationRules }: Partial<ProfilePatch>,
+    locations: ProfileLocations,
   ): Promise<Fault[]> {
     const faults: Fault[] = [];
     if (typeof pageId === 'number' && !(await findBlockPage(tx, pageId))) {
-      faults.push(unknownBlockPage(pageId, PLACES.pageId));
+      faults.push(unknownBlockPage(pageId, locations.pageId));
     }
     const applications = await this.catalogue.applications(tx, head);
-    faults.push(...applicationFaults(applicationRules ?? [], applications, PLACES.application));
+    faults.push(
+      ...applicationFaults(applicationRules ?? [], applications, (i) => locations.application(i)),
+    );
     return faults;
   }
 }

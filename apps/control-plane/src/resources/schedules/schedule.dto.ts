@@ -94,8 +94,8 @@ export class PatchScheduleDto {
   periods?: PeriodDto[];
 }
 
-/** Where a body refers to the target. */
-export const TARGET_PLACE = ['body', 'target_profile_id'] as const;
+/** Where a body names the target. */
+export const TARGET_LOCATION = ['body', 'target_profile_id'] as const;
 
 export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
   return {

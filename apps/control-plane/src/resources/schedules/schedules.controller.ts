@@ -3,7 +3,14 @@ import type { Json } from '../../http/validation/json.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { Gives, Takes } from '../../http/routing/shape.js';
 import type { Revised } from '../../revisions/revised.js';
-import { PatchScheduleDto, ScheduleDto, toDto, toPatch, toRecord } from './schedule.dto.js';
+import {
+  PatchScheduleDto,
+  ScheduleDto,
+  TARGET_LOCATION,
+  toDto,
+  toPatch,
+  toRecord,
+} from './schedule.dto.js';
 import { SchedulesService } from './schedules.service.js';
 
 @Controller('profile/:profile_id/schedule')
@@ -29,7 +36,9 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: ScheduleDto,
   ): Promise<Revised<Json<ScheduleDto>>> {
-    return (await this.schedules.create(toRecord(path.profile_id, body))).map(toDto);
+    return (await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION)).map(
+      toDto,
+    );
   }
 
   @Patch()
@@ -44,7 +53,9 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: PatchScheduleDto,
   ): Promise<Revised<Json<ScheduleDto>>> {
-    return (await this.schedules.update(path.profile_id, toPatch(body))).map(toDto);
+    return (await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION)).map(
+      toDto,
+    );
   }
 
   @Delete()

@@ -4,8 +4,7 @@ import { profileFaults, requireProfile } from '../profiles/profile-store.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
 import type { Revised } from '../../revisions/revised.js';
-import { refuseFaults } from '../../http/validation/fault.js';
-import { TARGET_PLACE } from './schedule.dto.js';
+import { type FaultLocation, refuseFaults } from '../../http/validation/fault.js';
 import {
   deleteSchedule,
   findSchedule,
@@ -25,10 +24,11 @@ export class SchedulesService {
     return this.reader.read((tx) => existing(tx, profileId));
   }
 
-  create(record: ScheduleRecord): Promise<Revised<ScheduleRecord>> {
+  /** @param targetLocation where the request names the target, for the fault of an unusable one. */
+  create(record: ScheduleRecord, targetLocation: FaultLocation): Promise<Revised<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
       await requireProfile(tx, record.profileId);
-      await refuseTarget(tx, record);
+      await refuseTarget(tx, record, targetLocation);
       if (await findSchedule(tx, record.profileId)) {
         throw conflict(`profile ${record.profileId} has a schedule already`);
       }
@@ -41,11 +41,12 @@ export class SchedulesService {
   update(
     profileId: number,
     patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
+    targetLocation: FaultLocation,
   ): Promise<Revised<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, profileId);
       const record = { ...before, ...patch };
-      await refuseTarget(tx, record);
+      await refuseTarget(tx, record, targetLocation);
       await putSchedule(tx, record);
       const change = { before: toEntity(before), after: toEntity(record) };
       return { result: record, changes: [{ kind: 'schedule', ...change }] };
@@ -72,10 +73,11 @@ async function existing(tx: Transaction, profileId: number): Promise<ScheduleRec
 async function refuseTarget(
   tx: Transaction,
   { profileId, targetProfileId }: ScheduleRecord,
+  targetLocation: FaultLocation,
 ): Promise<void> {
   if (targetProfileId === profileId) {
     const msg = 'Must differ from the profile that has the schedule';
-    refuseFaults([{ loc: TARGET_PLACE, msg, type: 'value_error' }]);
+    refuseFaults([{ loc: targetLocation, msg, type: 'value_error' }]);
   }
-  refuseFaults(await profileFaults(tx, targetProfileId, TARGET_PLACE));
+  refuseFaults(await profileFaults(tx, targetProfileId, targetLocation));
 }

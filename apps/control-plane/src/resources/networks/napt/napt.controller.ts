@@ -3,6 +3,7 @@ import type { Json } from '../../../http/validation/json.js';
 import { Gives, Takes } from '../../../http/routing/shape.js';
 import type { Revised } from '../../../revisions/revised.js';
 import {
+  NAPT_LOCATIONS,
   NaptAddressPath,
   NaptDto,
   NaptKeyDto,
@@ -29,14 +30,14 @@ export class NaptController {
     refusals: [409],
   })
   async create(@Body() body: NaptDto): Promise<Revised<Json<NaptDto>>> {
-    return (await this.napt.create(toAssignment(body))).map(toDto);
+    return (await this.napt.create(toAssignment(body), NAPT_LOCATIONS.single)).map(toDto);
   }
 
   @Post('batch')
   @Takes({ body: [NaptDto] })
   @Gives({ summary: 'Attaches several port ranges', status: 201, body: [NaptDto], refusals: [409] })
   async createAll(@Body() body: NaptDto[]): Promise<Revised<Json<NaptDto>[]>> {
-    const created = await this.napt.createAll(body.map(toAssignment));
+    const created = await this.napt.createAll(body.map(toAssignment), NAPT_LOCATIONS.batch);
     return created.map((assignments) => assignments.map(toDto));
   }
 
@@ -78,7 +79,7 @@ export class NaptController {
     @Param() path: NaptPath,
     @Body() body: PatchNaptDto,
   ): Promise<Revised<Json<NaptDto>>> {
-    return (await this.napt.update(pathKey(path), toPatch(body))).map(toDto);
+    return (await this.napt.update(pathKey(path), toPatch(body), NAPT_LOCATIONS.single)).map(toDto);
   }
 
   @Delete(':int_ip/:lower_port_bound/:upper_port_bound')

@@ -6,7 +6,9 @@ import { type Check, id } from '../../../http/validation/checks.js';
 import type { Fault } from '../../../http/validation/fault.js';
 import { Example } from '../../../http/validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
+import type { NaptLocations } from './napt.service.js';
 import type { NaptKey } from './napt-store.js';
+import { UPPER_BELOW_LOWER } from './port-ranges.js';
 
 const LAST_PORT = 65535;
 
@@ -24,7 +26,7 @@ const upperBound: Check = {
 
 const BELOW_LOWER: Fault = {
   loc: [],
-  msg: 'Must not be below lower_port_bound',
+  msg: UPPER_BELOW_LOWER,
   type: 'greater_than_equal',
 };
 
@@ -85,14 +87,19 @@ export class NaptPath {
   upper_port_bound!: number;
 }
 
-/** Where the faults of a body stand that only the database can tell. */
-export const PLACES = {
-  single: { profile: ['body', 'profile_id'] },
-  batch: (i: number) => ({ item: ['body', String(i)], profile: ['body', String(i), 'profile_id'] }),
+/** Where a body holds what only the database can judge. */
+export const NAPT_LOCATIONS = {
+  single: locationsBelow('body'),
+  batch: (i: number) => locationsBelow('body', String(i)),
 } as const;
 
-/** The fault of a change that would leave the upper bound below the lower. */
-export const UPPER_BELOW_LOWER: Fault = { ...BELOW_LOWER, loc: ['body', 'upper_port_bound'] };
+function locationsBelow(...item: readonly string[]): NaptLocations {
+  return {
+    item,
+    profileId: [...item, 'profile_id'],
+    upperPort: [...item, 'upper_port_bound'],
+  };
+}
 
 export function toKey(dto: NaptKeyDto): NaptKey {
   return {

@@ -7,8 +7,7 @@ import { ConfigurationReader } from '../../../revisions/configuration-reader.js'
 import { ConfigurationWriter, type Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Revised } from '../../../revisions/revised.js';
-import { type Fault, refuseFaults } from '../../../http/validation/fault.js';
-import { PLACES, UPPER_BELOW_LOWER } from './napt.dto.js';
+import { type Fault, type FaultLocation, refuseFaults } from '../../../http/validation/fault.js';
 import {
   deleteAssignments,
   findAssignment,
@@ -17,7 +16,14 @@ import {
   type NaptKey,
   updateAssignment,
 } from './napt-store.js';
-import { type Clash, findClashes, type OrderedRange } from './port-ranges.js';
+import { type Clash, findClashes, type OrderedRange, UPPER_BELOW_LOWER } from './port-ranges.js';
+
+/** Where a request holds the parts of an assignment, for their faults. */
+export interface NaptLocations {
+  readonly item: FaultLocation;
+  readonly profileId: FaultLocation;
+  readonly upperPort: FaultLocation;
+}
 
 /** Order of what stands already: before everything submitted. */
 const STANDING = -1;
@@ -38,9 +44,9 @@ export class NaptService {
     return this.reader.read((tx) => existing(tx, key));
   }
 
-  create(assignment: NaptAssignment): Promise<Revised<NaptAssignment>> {
+  create(assignment: NaptAssignment, locations: NaptLocations): Promise<Revised<NaptAssignment>> {
     return this.writer.write(async (tx) => {
-      refuseFaults(await profileFaults(tx, assignment.profileId, PLACES.single.profile));
+      refuseFaults(await profileFaults(tx, assignment.profileId, locations.profileId));
       await refuseStanding(tx, assignment, null);
       await insertAssignments(tx, [assignment]);
       return { result: assignment, changes: [added(assignment)] };
@@ -48,13 +54,16 @@ export class NaptService {
   }
 
   /** Adds all or none. */
-  createAll(assignments: readonly NaptAssignment[]): Promise<Revised<readonly NaptAssignment[]>> {
+  createAll(
+    assignments: readonly NaptAssignment[],
+    locationsOf: (i: number) => NaptLocations,
+  ): Promise<Revised<readonly NaptAssignment[]>> {
     return this.writer.write(async (tx) => {
       refuseFaults([
-        ...(await batchProfileFaults(tx, assignments)),
+        ...(await batchProfileFaults(tx, assignments, locationsOf)),
         ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
           const msg = `Clashes with ${text(earlier)} in the same request`;
-          return { loc: PLACES.batch(later.order).item, msg, type: 'duplicate' };
+          return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
         }),
       ]);
       const standing = await standingBeside(tx, assignments);
@@ -66,13 +75,17 @@ export class NaptService {
   }
 
   /** Changes an assignment; another key moves it. */
-  update(key: NaptKey, patch: Partial<NaptAssignment>): Promise<Revised<NaptAssignment>> {
+  update(
+    key: NaptKey,
+    patch: Partial<NaptAssignment>,
+    locations: NaptLocations,
+  ): Promise<Revised<NaptAssignment>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, key);
       const after = { ...before, ...patch };
       refuseFaults([
-        ...(after.upperPort < after.lowerPort ? [UPPER_BELOW_LOWER] : []),
-        ...(await profileFaults(tx, after.profileId, PLACES.single.profile)),
+        ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
+        ...(await profileFaults(tx, after.profileId, locations.profileId)),
       ]);
       await refuseStanding(tx, after, before);
       await updateAssignment(tx, key, after);
@@ -97,6 +110,10 @@ export class NaptService {
   }
 }
 
+function upperBelowLower({ upperPort }: NaptLocations): Fault {
+  return { loc: upperPort, msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
+}
+
 type Placed = NaptAssignment & OrderedRange;
 
 function added(after: NaptAssignment): EntityChange {
@@ -116,13 +133,14 @@ async function existing(tx: Transaction, key: NaptKey): Promise<NaptAssignment> 
 async function batchProfileFaults(
   tx: Transaction,
   assignments: readonly NaptAssignment[],
+  locationsOf: (i: number) => NaptLocations,
 ): Promise<Fault[]> {
   const unknown = await unknownProfiles(
     tx,
     assignments.map(({ profileId }) => profileId),
   );
   return assignments.flatMap(({ profileId }, i) =>
-    unknown.has(profileId) ? [unknownProfile(profileId, PLACES.batch(i).profile)] : [],
+    unknown.has(profileId) ? [unknownProfile(profileId, locationsOf(i).profileId)] : [],
   );
 }
 

@@ -4,6 +4,9 @@ export interface PortRange {
   readonly upperPort: number;
 }
 
+/** Message of the fault of a range whose upper port is below its lower port. */
+export const UPPER_BELOW_LOWER = 'Must not be below the lower port bound';
+
 /** A range that is to stand beside others; of two that clash, the one with the higher order is to blame. */
 export interface OrderedRange extends PortRange {
   readonly order: number;

@@ -38,6 +38,9 @@ export class Ipv4NetworkPath {
   int_ip!: number;
 }
 
+/** Where a body names the profile. */
+export const PROFILE_LOCATION = ['body', 'profile_id'] as const;
+
 export function toRecord(dto: Ipv4NetworkDto): NetworkRecord<number> {
   return {
     address: parseIpv4(dto.ip) as number,

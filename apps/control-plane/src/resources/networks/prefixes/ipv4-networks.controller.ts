@@ -6,6 +6,7 @@ import {
   Ipv4NetworkDto,
   Ipv4NetworkPath,
   PatchIpv4NetworkDto,
+  PROFILE_LOCATION,
   toDto,
   toPatch,
   toRecord,
@@ -31,7 +32,7 @@ export class Ipv4NetworksController {
     refusals: [409],
   })
   async create(@Body() body: Ipv4NetworkDto): Promise<Revised<Json<Ipv4NetworkDto>>> {
-    return (await this.networks.create(toRecord(body))).map(toDto);
+    return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Get(':int_ip')
@@ -53,7 +54,7 @@ export class Ipv4NetworksController {
     @Param() path: Ipv4NetworkPath,
     @Body() body: PatchIpv4NetworkDto,
   ): Promise<Revised<Json<Ipv4NetworkDto>>> {
-    return (await this.networks.update(path.int_ip, toPatch(body))).map(toDto);
+    return (await this.networks.update(path.int_ip, toPatch(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Delete(':int_ip')

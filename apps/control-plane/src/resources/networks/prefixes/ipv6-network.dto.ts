@@ -45,6 +45,9 @@ export function toAddress(text: string): Ipv6Words {
   return parseIpv6(text) as Ipv6Words;
 }
 
+/** Where a body names the profile. */
+export const PROFILE_LOCATION = ['body', 'profile_id'] as const;
+
 export function toRecord(dto: Ipv6NetworkDto): NetworkRecord<Ipv6Words> {
   return {
     address: toAddress(dto.ip),

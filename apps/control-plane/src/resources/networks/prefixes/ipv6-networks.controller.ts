@@ -6,6 +6,7 @@ import {
   Ipv6NetworkDto,
   Ipv6NetworkPath,
   PatchIpv6NetworkDto,
+  PROFILE_LOCATION,
   toAddress,
   toDto,
   toPatch,
@@ -32,7 +33,7 @@ export class Ipv6NetworksController {
     refusals: [409],
   })
   async create(@Body() body: Ipv6NetworkDto): Promise<Revised<Json<Ipv6NetworkDto>>> {
-    return (await this.networks.create(toRecord(body))).map(toDto);
+    return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Get(':ipv6')
@@ -54,7 +55,9 @@ export class Ipv6NetworksController {
     @Param() path: Ipv6NetworkPath,
     @Body() body: PatchIpv6NetworkDto,
   ): Promise<Revised<Json<Ipv6NetworkDto>>> {
-    return (await this.networks.update(toAddress(path.ipv6), toPatch(body))).map(toDto);
+    return (await this.networks.update(toAddress(path.ipv6), toPatch(body), PROFILE_LOCATION)).map(
+      toDto,
+    );
   }
 
   @Delete(':ipv6')

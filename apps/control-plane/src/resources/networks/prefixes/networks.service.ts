@@ -4,7 +4,7 @@ import type { ConfigurationReader } from '../../../revisions/configuration-reade
 import type { ConfigurationWriter, Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Listing, Revised } from '../../../revisions/revised.js';
-import { refuseFaults } from '../../../http/validation/fault.js';
+import { type FaultLocation, refuseFaults } from '../../../http/validation/fault.js';
 import type { AddressFamily } from '../addresses/address-family.js';
 import {
   fromRow,
@@ -14,9 +14,6 @@ import {
   type NetworkRow,
   NetworkStore,
 } from './network-store.js';
-
-/** Where a body refers to a profile. */
-const PROFILE_PLACE = ['body', 'profile_id'] as const;
 
 /** The networks of one address family. */
 export class NetworksService<A> {
@@ -40,9 +37,13 @@ export class NetworksService<A> {
     return this.reader.read((tx) => this.existing(tx, address));
   }
 
-  create(record: NetworkRecord<A>): Promise<Revised<NetworkRecord<A>>> {
+  /** @param profileLocation where the request names the profile, for the fault of an unknown one. */
+  create(
+    record: NetworkRecord<A>,
+    profileLocation: FaultLocation,
+  ): Promise<Revised<NetworkRecord<A>>> {
     return this.writer.write(async (tx) => {
-      refuseFaults(await profileFaults(tx, record.profileId, PROFILE_PLACE));
+      refuseFaults(await profileFaults(tx, record.profileId, profileLocation));
       await this.refuseTaken(tx, record, null);
       await this.store.insert(tx, record);
       return { result: record, changes: [this.change(null, record)] };
@@ -50,11 +51,15 @@ export class NetworksService<A> {
   }
 
   /** Changes a network; another address moves it. */
-  update(address: A, patch: Partial<NetworkRecord<A>>): Promise<Revised<NetworkRecord<A>>> {
+  update(
+    address: A,
+    patch: Partial<NetworkRecord<A>>,
+    profileLocation: FaultLocation,
+  ): Promise<Revised<NetworkRecord<A>>> {
     return this.writer.write(async (tx) => {
       const before = await this.existing(tx, address);
       const record = { ...before, ...patch };
-      refuseFaults(await profileFaults(tx, record.profileId, PROFILE_PLACE));
+      refuseFaults(await profileFaults(tx, record.profileId, profileLocation));
       await this.refuseTaken(tx, record, before);
       await this.store.update(tx, address, record);
       return { result: record, changes: [this.change(before, record)] };
