@@ -5,7 +5,7 @@ import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
-import { createKeeper } from './catalogue/create-keeper.js';
+import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
@@ -148,14 +148,26 @@ async function startParts(
     variable: 'FEED_PORT',
   });
 
-  // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
-  const keeper = createKeeper(configuration, { database, writer, registry, key: hashKey, log });
-  stops.work.push(() => keeper.stop());
-  await keeper.start();
+  // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake
+  // changes nothing.
+  const updater = createUpdater({
+    location: configuration.CATALOGUE,
+    limits: {
+      timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
+      maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
+    },
+    database,
+    writer,
+    registry,
+    key: hashKey,
+    log,
+  });
+  stops.work.push(() => updater.stop());
+  await updater.start();
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
-    ...catalogueJobs(keeper, configuration.CATALOGUE_INTERVAL_MS),
+    ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
   const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });

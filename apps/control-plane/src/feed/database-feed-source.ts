@@ -8,7 +8,10 @@ import { SNAPSHOT_TABLES } from './entity-tables.js';
 /** Stored size of the operations behind which a page of changes ends; one change is a page, however large. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** One statement, so that head and changes are of one moment. The sizes are those stored, compressed: known without reading the operations. */
+/**
+ * One statement, so that head and changes are of one moment. The sizes are those stored, compressed: known without
+ * reading the operations.
+ */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
          page.revision::float8 AS revision, page.digest, page.operations

@@ -32,7 +32,8 @@ export async function attempt<T>(
   head: LockedHead,
   work: Work<T>,
 ): Promise<{ readonly attempt: Attempt<T>; readonly head: LockedHead }> {
-  // Together, so that the savepoint costs no wait; and to their end, so that nothing is asked once the transaction is over.
+  // Together, so that the savepoint costs no wait; and to their end, so that nothing is asked once the transaction is
+  // over.
   const [saved, outcome] = await Promise.allSettled([
     client.query('SAVEPOINT change'),
     work(tx, head),

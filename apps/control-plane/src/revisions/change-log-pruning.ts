@@ -37,8 +37,8 @@ export function changeLogPruning(pool: Pool, log: Logger): Job {
 }
 
 /**
- * Deletes, a batch at a time, the changes that are among neither the last `CHANGES_KEPT` nor those of the last `HOURS_KEPT`. Locks
- * nothing that a new change needs.
+ * Deletes, a batch at a time, the changes that are among neither the last `CHANGES_KEPT` nor those of the last
+ * `HOURS_KEPT`. Locks nothing that a new change needs.
  * @returns how many. @throws the signal's reason between two batches.
  */
 export async function pruneChangeLog(

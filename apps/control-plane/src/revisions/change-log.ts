@@ -32,8 +32,8 @@ const PAUSE_MS = 10_000;
 
 /**
  * Locks the head until the transaction ends: changes are made one after the other across all replicas.
- * @param pauseMs a holder that asks PostgreSQL nothing for longer has its transaction ended: one that is cut off, or stopped, would
- * otherwise keep every replica waiting for hours, until TCP gives its connection up.
+ * @param pauseMs a holder that asks PostgreSQL nothing for longer has its transaction ended: one that is cut off, or
+ * stopped, would otherwise keep every replica waiting for hours, until TCP gives its connection up.
  */
 export async function lockHead(
   client: ClientBase,
@@ -63,8 +63,8 @@ const LOG_CHANGES = `
 
 /**
  * Logs changes, at least one, whose revisions follow the head's, and moves the head to the last of them.
- * @returns when that is done. It is sent at once, so that a COMMIT may follow; what cannot be sent is thrown, not a rejection: no COMMIT
- * follows then.
+ * @returns when that is done. It is sent at once, so that a COMMIT may follow; what cannot be sent is thrown, not a
+ * rejection: no COMMIT follows then.
  */
 export function logChanges(
   client: ClientBase,

@@ -27,7 +27,10 @@ export class ConfigurationReader {
     );
   }
 
-  /** Reads the rows of a query as a listing of any length, all of it at one revision. The first page is in when this resolves. */
+  /**
+   * Reads the rows of a query as a listing of any length, all of it at one revision. The first page is in when this
+   * resolves.
+   */
   async list<T>(sql: string, convert: (row: never) => T): Promise<Revised<Listing<T>>> {
     const snapshot = await Snapshot.open(this.database.listings);
     const items = convertPages(snapshot, sql, convert);

@@ -35,7 +35,10 @@ const REPLACEMENT_SILENCE_MS = 300_000;
 /** A replacement may check millions of rows while it holds the head. */
 const REPLACEMENT_PAUSE_MS = 60_000;
 
-/** While rows are copied in PostgreSQL waits for them, whatever time limits it has; a host that is gone is found out by this alone. */
+/**
+ * While rows are copied in PostgreSQL waits for them, whatever time limits it has; a host that is gone is found out by
+ * this alone.
+ */
 const FIND_OUT_WHO_IS_GONE = `
   SET LOCAL tcp_keepalives_idle = 10;
   SET LOCAL tcp_keepalives_interval = 5;
@@ -46,8 +49,8 @@ const FIND_OUT_WHO_IS_GONE = `
 const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_MS'] ?? 0);
 
 /**
- * The one way to change the configuration: one transaction that locks the head, does the work, logs the operations and moves the
- * head; then the change is published, and the answer waits for the resolvers.
+ * The one way to change the configuration: one transaction that locks the head, does the work, logs the operations and
+ * moves the head; then the change is published, and the answer waits for the resolvers.
  */
 @Injectable()
 export class ConfigurationWriter {
@@ -65,7 +68,8 @@ export class ConfigurationWriter {
 
   /**
    * @param work checks and writes inside the transaction. What it throws undoes what it did and takes no revision.
-   * @returns the result with the revision of the change, when the resolvers have it in force or the time to wait is over.
+   * @returns the result with the revision of the change, when the resolvers have it in force or the time to wait is
+   * over.
    */
   async write<T>(
     work: (tx: Transaction, head: LockedHead) => Promise<Written<T>>,
@@ -73,7 +77,9 @@ export class ConfigurationWriter {
     return (await this.writeUnless(work)) as Revised<T>;
   }
 
-  /** As `write`, but the work may find that there is nothing to do (null): then nothing is written, and null returned. */
+  /**
+   * As `write`, but the work may find that there is nothing to do (null): then nothing is written, and null returned.
+   */
   async writeUnless<T>(work: Work<T>): Promise<Revised<T> | null> {
     const made = await this.commits.make(work);
     switch (made.type) {
@@ -90,9 +96,10 @@ export class ConfigurationWriter {
   }
 
   /**
-   * Replaces the whole configuration (decisions §2). Its rows are too many for Prisma and for a change in the log: they are written
-   * through the connection itself, and followers are told to load a snapshot.
-   * @param load checks and writes inside the transaction; what it throws undoes everything. @returns the digest of all that stands then.
+   * Replaces the whole configuration (decisions §2). Its rows are too many for Prisma and for a change in the log: they
+   * are written through the connection itself, and followers are told to load a snapshot.
+   * @param load checks and writes inside the transaction; what it throws undoes everything. @returns the digest of all
+   * that stands then.
    */
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
@@ -122,7 +129,10 @@ export class ConfigurationWriter {
     return change;
   }
 
-  /** Begins to publish, before the next commit, so in order. Acknowledgements are waited for elsewhere, and a publication never fails. */
+  /**
+   * Begins to publish, before the next commit, so in order. Acknowledgements are waited for elsewhere, and a
+   * publication never fails.
+   */
   private async publish(changes: readonly PublishedChange[]): Promise<void> {
     if (changes.length > 0 && PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
     for (const change of changes) void this.propagation.publish(change);

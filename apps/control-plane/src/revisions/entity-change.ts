@@ -9,7 +9,9 @@ import {
   toRow,
 } from '@weir/config-model';
 
-/** One entity before and after a change; null where there is none. A changed key is one entity less and another more. */
+/**
+ * One entity before and after a change; null where there is none. A changed key is one entity less and another more.
+ */
 export type EntityChange = {
   [K in EntityKind]: {
     readonly kind: K;

@@ -23,8 +23,8 @@ export interface GroupLimits {
 const LIMITS: GroupLimits = { changes: 32, growsForMs: 20 };
 
 /**
- * Makes changes in the order in which they were asked for. Those that come while one is made wait, and are then made in one
- * transaction: each as if it were alone, on what those before it left, with a revision of its own.
+ * Makes changes in the order in which they were asked for. Those that come while one is made wait, and are then made in
+ * one transaction: each as if it were alone, on what those before it left, with a revision of its own.
  */
 export class GroupCommit {
   /** Not begun yet; each has a turn to come, unless an earlier one takes it up. */
@@ -96,7 +96,10 @@ export class GroupCommit {
     });
   }
 
-  /** Takes up the one that has waited longest. Its own turn is not needed any more, and would keep those behind it waiting. */
+  /**
+   * Takes up the one that has waited longest. Its own turn is not needed any more, and would keep those behind it
+   * waiting.
+   */
   private next(): Wanted | undefined {
     const [next] = this.wanted;
     if (next === undefined) return undefined;

@@ -18,8 +18,8 @@ export class Revised<T> {
 }
 
 /**
- * Items that are sent as a JSON array while they are read from the database. Holds a connection: whoever takes it reads it to its
- * end or closes it.
+ * Items that are sent as a JSON array while they are read from the database. Holds a connection: whoever takes it reads
+ * it to its end or closes it.
  */
 export class Listing<T> {
   /** @param first what the first call of `rest.next()` gave: the source is open and readable. */

@@ -25,7 +25,8 @@ export class Turns {
 
   /**
    * @param task a function of its own, by which it is known while it waits.
-   * @returns what the task comes to. @throws QueueTimeoutError, the task not begun, when its turn does not come in time.
+   * @returns what the task comes to. @throws QueueTimeoutError, the task not begun, when its turn does not come in
+   * time.
    */
   async take<T>(task: () => Promise<T>): Promise<T> {
     if (this.taken) await this.itsTurn(task);

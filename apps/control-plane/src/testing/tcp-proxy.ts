@@ -6,12 +6,16 @@ export interface TcpProxy {
   cut(): void;
   /** Takes what comes in and hands nothing on, as a server that hangs does. */
   freeze(): void;
-  /** The same from when a client sends this text, and nobody hears of a connection that is closed either: a cut that is silent. */
+  /**
+   * The same from when a client sends this text, and nobody hears of a connection that is closed either: a cut that is
+   * silent.
+   */
   freezeAt(text: string): void;
   mend(): void;
   /**
-   * Breaks the connection on which the client next sends this text, before or after it reached the server; the server's answer to it is
-   * lost. `once`: not until the client has sent that. `staysAway`: and breaks all others, and refuses new ones.
+   * Breaks the connection on which the client next sends this text, before or after it reached the server; the server's
+   * answer to it is lost. `once`: not until the client has sent that. `staysAway`: and breaks all others, and refuses
+   * new ones.
    */
   breakAt(
     text: string,

@@ -8,13 +8,18 @@ import type {
   Transaction,
   Written,
 } from '../../revisions/configuration-writer.js';
-import { findBySha256, findByVersion, findIdleRules, setActive } from '../store/catalogue-store.js';
-import { dropOldImages, storeImage } from '../store/image-store.js';
+import {
+  findBySha256,
+  findByVersion,
+  findRulesWithoutApplication,
+  setActive,
+} from '../store/catalogue-store.js';
+import { deleteOldImages, storeImage } from '../store/image-store.js';
 
-/** Application ids in one line of the log. */
-const MOST_REPORTED = 20;
+/** Application ids in one log line, at most. */
+const MAX_REPORTED = 20;
 
-/** Puts compiled catalogues into force: a change like any other, in the revision sequence. */
+/** Puts a compiled catalogue in force. Each activation is a change with a revision, like any other. */
 export class CatalogueActivation {
   constructor(
     private readonly database: Database,
@@ -22,29 +27,32 @@ export class CatalogueActivation {
     private readonly log: Logger,
   ) {}
 
-  /** Activates a catalogue unless the same one is active; of several replicas that try at once, one does. */
+  /** Activates a catalogue unless it is active already. When several replicas try at once, one of them does. */
   async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
     await storeImage(this.database, compiled, inputsSha256);
     const active = await this.writer.writeUnless((tx, head) =>
       activateUnlessActive(tx, head, compiled.sha256),
     );
     if (active === null) return;
-    // Not in the change: thousands of rows are deleted while nobody waits for them.
-    await dropOldImages(this.database.pool);
+    // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
+    await deleteOldImages(this.database.pool);
     this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
-    await this.reportIdleRules(compiled.applications.map(({ id }) => id));
+    await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
   }
 
-  /** Rules of an application that is gone are kept, as it may come back; an operator is told. */
-  private async reportIdleRules(known: readonly number[]): Promise<void> {
-    const idle = await findIdleRules(this.database.pool, known);
+  /** Warns of rules whose application is not in the catalogue. They are kept, because the application may return. */
+  private async reportRulesWithoutApplication(known: readonly number[]): Promise<void> {
+    const idle = await findRulesWithoutApplication(this.database.pool, known);
     if (idle.length === 0) return;
     const fields = {
-      applications: idle.slice(0, MOST_REPORTED).map(({ applicationId }) => applicationId),
+      applications: idle.slice(0, MAX_REPORTED).map(({ applicationId }) => applicationId),
       applicationCount: idle.length,
       ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
     };
-    this.log.warn(fields, 'rules name applications that the catalogue does not have: no effect');
+    this.log.warn(
+      fields,
+      'some rules have no effect: the catalogue does not have their applications',
+    );
   }
 }
 
@@ -57,7 +65,7 @@ async function activateUnlessActive(
     head.catalogueVersion === null ? null : await findByVersion(tx, head.catalogueVersion);
   if (before?.sha256 === sha256) return null;
   const after = await findBySha256(tx, sha256);
-  if (after === null) throw new Error('the catalogue image was dropped before its activation');
+  if (after === null) throw new Error('the catalogue image was deleted before its activation');
   await setActive(tx, after.version);
   return { result: after, changes: [{ kind: 'catalogue', before, after }] };
 }

@@ -17,8 +17,8 @@ const state = (agoMs: number, failures = 0): SourceState => ({
   format: 'domains',
   etag: null,
   lastModified: null,
-  sinceAttempt: agoMs / 1000,
-  sinceSuccess: null,
+  secondsSinceAttempt: agoMs / 1000,
+  secondsSinceSuccess: null,
   lastError: null,
   failures,
   domainCount: 1,
@@ -29,22 +29,22 @@ const state = (agoMs: number, failures = 0): SourceState => ({
 });
 
 describe('isDue', () => {
-  it('asks what was never asked', () => {
+  it('is true for a source that was never requested', () => {
     expect(isDue(source(HOUR_MS), undefined)).toBe(true);
   });
 
-  it('asks a URL again after its interval', () => {
+  it('is true when the interval of a URL is over', () => {
     expect(isDue(source(HOUR_MS), state(HOUR_MS - 1))).toBe(false);
     expect(isDue(source(HOUR_MS), state(HOUR_MS))).toBe(true);
   });
 
-  it('asks what belongs to the definition each time, or half a minute after a failure', () => {
+  it('is true each time for a URL without an interval, but 30 s after a failure', () => {
     expect(isDue(source(null), state(0))).toBe(true);
     expect(isDue(source(null), state(29_999, 9))).toBe(false);
     expect(isDue(source(null), state(30_000, 9))).toBe(true);
   });
 
-  it('reads anew what was read in another format', () => {
+  it('is true when the last list was read in another format', () => {
     const other = { ...state(0), format: 'hosts' } as const;
     expect(isDue(source(HOUR_MS), other)).toBe(true);
   });
@@ -55,13 +55,13 @@ describe('isDue', () => {
     [5, 480_000],
     [20, HOUR_MS],
     [2_000, HOUR_MS],
-  ])('waits after %d failures for %d ms', (failures, pauseMs) => {
+  ])('after %d failures it is true after %d ms', (failures, pauseMs) => {
     const daily = source(24 * HOUR_MS);
     expect(isDue(daily, state(pauseMs - 1, failures))).toBe(false);
     expect(isDue(daily, state(pauseMs, failures))).toBe(true);
   });
 
-  it('does not wait longer after a failure than after a success', () => {
+  it('never waits longer after a failure than after a success', () => {
     expect(isDue(source(10_000), state(10_000, 4))).toBe(true);
   });
 });

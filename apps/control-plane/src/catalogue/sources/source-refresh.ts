@@ -2,14 +2,14 @@ import { CatalogueError, openSource, type SourceDefinition } from '@weir/catalog
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import type { CatalogueMetrics } from '../catalogue-metrics.js';
-import type { ReadOutcome, SourceLimits } from '../worker/catalogue-tasks.js';
-import { readInThread } from '../worker/catalogue-thread.js';
-import { refusalOf } from './source-guard.js';
+import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
+import { readInThread } from '../worker/worker-thread.js';
+import type { RefreshMetrics } from './refresh-metrics.js';
+import { rejectionReason } from './rejection-reason.js';
 import {
-  noteFailure,
-  noteGoodList,
-  noteUnchanged,
+  recordFailure,
+  recordList,
+  recordUnchanged,
   type SourceState,
 } from '../store/source-store.js';
 
@@ -17,24 +17,26 @@ export interface SourceRefreshOptions {
   readonly pool: Pool;
   readonly key: HashKey;
   readonly limits: SourceLimits;
-  readonly metrics: CatalogueMetrics;
+  readonly metrics: RefreshMetrics;
   readonly log: Logger;
 }
 
-/** Asks sources for their lists and keeps what is good of them. No source has a part in what becomes of another. */
+/**
+ * Requests the lists of sources and stores those that can be accepted. One source's failure does not affect another.
+ */
 export class SourceRefresh {
   constructor(private readonly options: SourceRefreshOptions) {}
 
-  /** Asks a source, and notes what came of it. @throws only when the database cannot be asked, or `signal` is aborted. */
+  /** Requests one source and records the outcome. @throws only when the database fails or `signal` is aborted. */
   async refresh(
     source: SourceDefinition,
     state: SourceState | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.options.metrics.measured(async () => {
+    await this.options.metrics.measure(async () => {
       const last = state?.namesSha256 && state.format === source.format ? state : undefined;
       const outcome = await this.read(source, last, signal);
-      const result = await this.takeOver(source, last, outcome);
+      const result = await this.applyOutcome(source, last, outcome);
       if (typeof result === 'string') return result;
       await this.fail(source, state, result.problem);
       return 'failed';
@@ -54,14 +56,17 @@ export class SourceRefresh {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CatalogueError)) {
-        log.error({ source: source.name, err: error }, 'the reader of a catalogue source broke');
+        log.error(
+          { source: source.name, err: error },
+          'reading a catalogue source failed unexpectedly',
+        );
       }
       return { status: 'failed', problem: (error as Error).message };
     }
   }
 
-  /** @param last the last good list, in the format that the source has now. */
-  private async takeOver(
+  /** @param last the last accepted list; undefined when there is none in the format that the source has now. */
+  private async applyOutcome(
     { name, format }: SourceDefinition,
     last: SourceState | undefined,
     outcome: ReadOutcome,
@@ -69,28 +74,28 @@ export class SourceRefresh {
     const { pool, log } = this.options;
     if (outcome.status === 'failed') return outcome;
     if (outcome.status === 'unchanged') {
-      if (last === undefined) return { problem: 'answered 304 unasked' };
-      await noteUnchanged(pool, last);
+      if (last === undefined) return { problem: 'answered 304 to a request without a condition' };
+      await recordUnchanged(pool, last);
       return 'unchanged';
     }
     const { count, report, etag, lastModified, names, namesSha256 } = outcome;
-    const problem = refusalOf(count, last?.domainCount ?? null);
+    const problem = rejectionReason(count, last?.domainCount ?? null);
     if (problem !== null) return { problem };
     const { invalidLines: invalidCount, examples } = report;
     if (invalidCount > 0) {
       log.warn({ source: name, invalidCount, examples }, 'a catalogue source has invalid lines');
     }
     if (last?.namesSha256 === namesSha256) {
-      await noteUnchanged(pool, { name, etag, lastModified });
+      await recordUnchanged(pool, { name, etag, lastModified });
       return 'unchanged';
     }
-    const kept = { format, etag, lastModified, domainCount: count, invalidCount };
-    await noteGoodList(pool, name, { ...kept, names, namesSha256 });
+    const accepted = { format, etag, lastModified, domainCount: count, invalidCount };
+    await recordList(pool, name, { ...accepted, names, namesSha256 });
     log.info({ source: name, domains: count }, 'a catalogue source has a new list');
     return 'changed';
   }
 
-  /** Said once for as long as it stays the same. */
+  /** Logs a problem when it is new or has changed, not at each attempt. */
   private async fail(
     { name, declaredAt }: SourceDefinition,
     state: SourceState | undefined,
@@ -102,11 +107,11 @@ export class SourceRefresh {
         'a catalogue source cannot be used',
       );
     }
-    await noteFailure(this.options.pool, name, problem);
+    await recordFailure(this.options.pool, name, problem);
   }
 }
 
-/** Known without a thread, as it is asked every few seconds. */
+/** Checks a file without starting a worker thread, because this runs every few seconds. */
 async function isUnchangedFile(
   source: SourceDefinition,
   etag: string | null,

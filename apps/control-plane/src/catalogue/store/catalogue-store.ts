@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 
-/** Ids and names of what an image holds, as its row in the database says. */
+/** Ids, names and sizes of the groups in an image. */
 export interface CatalogueMetadata {
   readonly categories: readonly GroupSummary[];
   readonly applications: readonly GroupSummary[];
@@ -24,8 +24,11 @@ export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
   toEntity: (row) => ({ version: row.version, sha256: row.sha256, sizeBytes: row.size_bytes }),
 };
 
-/** Of what the image in force was compiled from; null: there is none, or an earlier version compiled it. */
-export async function activeInputs(pool: Pool): Promise<string | null> {
+/**
+ * SHA-256 of the inputs of the image in force; null: there is no image, or a release that did not record it compiled
+ * it.
+ */
+export async function readActiveInputsSha256(pool: Pool): Promise<string | null> {
   const { rows } = await pool.query<{ inputs: string | null }>(
     'SELECT inputs_sha256 AS inputs FROM config_head JOIN catalogue_image ON version = catalogue_version',
   );
@@ -61,7 +64,7 @@ export async function findMetadata(
   return row && (row.metadata as unknown as CatalogueMetadata);
 }
 
-/** Of the image in force; nothing when there is none. */
+/** The groups in the image in force; empty when there is none. */
 export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {
   const { rows } = await pool.query<{ metadata: CatalogueMetadata }>(
     'SELECT metadata FROM config_head JOIN catalogue_image ON version = catalogue_version',
@@ -69,13 +72,13 @@ export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata>
   return rows[0]?.metadata ?? { categories: [], applications: [] };
 }
 
-/** Makes an image the one in force. */
+/** Makes this image the one in force. */
 export async function setActive(tx: Transaction, version: number): Promise<void> {
   await tx.configHead.update({ where: { id: 1 }, data: { catalogueVersion: version } });
 }
 
-/** Applications that rules name and that are not `known`, by id, with the number of their rules. */
-export async function findIdleRules(
+/** Applications that have rules but are not in `known`, by id, with the number of their rules. */
+export async function findRulesWithoutApplication(
   pool: Pool,
   known: readonly number[],
 ): Promise<readonly { readonly applicationId: number; readonly rules: number }[]> {

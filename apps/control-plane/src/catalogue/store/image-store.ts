@@ -5,14 +5,14 @@ import type { Database } from '../../platform/database/database.js';
 import { inTransaction } from '../../platform/database/in-transaction.js';
 import type { CatalogueMetadata } from './catalogue-store.js';
 
-/** A piece is read by a query of its own: followers read at their own pace, and several at a time. */
+/** Each piece is read by its own query, because followers read slowly and several at a time. */
 const PIECE_BYTES = 256 * 1024;
-/** Images kept besides the active one: followers that are a little behind still find theirs. */
+/** Images kept besides the active one, for followers that are a little behind. */
 const OLD_IMAGES_KEPT = 2;
 
 /**
- * Stores an image unless it is there already. Not through Prisma: it would encode the bytes several times.
- * @param inputsSha256 of what it was compiled from.
+ * Stores an image unless it is stored already. It does not use Prisma, which would encode the bytes several times.
+ * @param inputsSha256 of the inputs that it was compiled from.
  */
 export async function storeImage(
   database: Database,
@@ -21,7 +21,7 @@ export async function storeImage(
 ): Promise<void> {
   const metadata: CatalogueMetadata = { categories, applications };
   await inTransaction(database, database.silenceMs, async (client) => {
-    // Whoever stores the same image meanwhile waits here.
+    // A replica that stores the same image at the same time waits here.
     const { rows } = await client.query<{ version: string }>(
       `INSERT INTO catalogue_image (sha256, size_bytes, metadata, inputs_sha256) VALUES ($1, $2, $3, $4)
        ON CONFLICT (sha256) DO UPDATE SET inputs_sha256 = excluded.inputs_sha256, created_at = now()
@@ -52,7 +52,7 @@ async function storePieces(
   }
 }
 
-/** An image by its sha256, read piece by piece; null when it is not kept. */
+/** An image by its SHA-256, to be read piece by piece; null when it is not stored. */
 export async function findImage(pool: Pool, sha256: string): Promise<StoredImage | null> {
   const { rows } = await pool.query<{ version: string; sizeBytes: number }>(
     'SELECT version, size_bytes::float8 AS "sizeBytes" FROM catalogue_image WHERE sha256 = $1',
@@ -61,11 +61,11 @@ export async function findImage(pool: Pool, sha256: string): Promise<StoredImage
   const [row] = rows;
   if (row === undefined) return null;
   const { version, sizeBytes } = row;
-  return { sizeBytes, read: (start, end) => readRange(pool, version, start, end) };
+  return { sizeBytes, read: (start, end) => readBytes(pool, version, start, end) };
 }
 
-/** @throws Error when the image is dropped meanwhile. */
-async function* readRange(
+/** The bytes from `start` up to `end`, exclusive. @throws Error when the image is deleted meanwhile. */
+async function* readBytes(
   pool: Pool,
   version: string,
   start: number,
@@ -80,15 +80,15 @@ async function* readRange(
     const begin = number * PIECE_BYTES;
     const part = rows[0]?.bytes.subarray(at - begin, end - begin);
     if (part === undefined || part.length === 0) {
-      throw new Error(`catalogue ${version} was dropped while it was read`);
+      throw new Error(`catalogue ${version} was deleted while it was read`);
     }
     yield part;
     at += part.length;
   }
 }
 
-/** Drops the images that are long out of force. */
-export async function dropOldImages(pool: Pool): Promise<void> {
+/** Deletes all images but the active one and the last `OLD_IMAGES_KEPT` before it. */
+export async function deleteOldImages(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM catalogue_image WHERE version NOT IN (
        SELECT version FROM catalogue_image

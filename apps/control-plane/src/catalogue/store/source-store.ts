@@ -2,49 +2,49 @@ import type { ListFormat } from '@weir/catalogue';
 import type { Pool } from 'pg';
 import { readPieces } from '../../platform/database/read-pieces.js';
 
-/** What is known of a source, the names of its list apart. */
+/** What is stored of a source, without the names in its list. */
 export interface SourceState {
   readonly name: string;
-  /** Of the last good list; null: never read. */
+  /** Of the last accepted list; null: never read. */
   readonly format: ListFormat | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Seconds, by the clock of the database. */
-  readonly sinceAttempt: number;
-  /** Likewise; null: it never succeeded. */
-  readonly sinceSuccess: number | null;
+  /** By the clock of the database. */
+  readonly secondsSinceAttempt: number;
+  /** By the clock of the database; null: it never succeeded. */
+  readonly secondsSinceSuccess: number | null;
   /** Of the last attempt; null: it succeeded. */
   readonly lastError: string | null;
   /** Attempts since the last success. */
   readonly failures: number;
   readonly domainCount: number | null;
   readonly invalidCount: number | null;
-  /** Of the last good list's bytes; null: there is none. */
+  /** Of the bytes of the last accepted list; null: there is none. */
   readonly namesSha256: string | null;
   readonly namesBytes: number;
   /** Whether the definition named it when it was read last. */
   readonly isNamed: boolean;
 }
 
-/** A list that was read and found good. */
-export interface GoodList {
+/** A list that was read and accepted. */
+export interface AcceptedList {
   readonly format: ListFormat;
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly domainCount: number;
   readonly invalidCount: number;
-  /** As `NameList.toBytes` gives them. */
+  /** Serialised by `NameList.toBytes`. */
   readonly names: Uint8Array;
   readonly namesSha256: string;
 }
 
-const LONGEST_ERROR = 500;
+const MAX_ERROR_LENGTH = 500;
 
 export async function readStates(pool: Pool): Promise<ReadonlyMap<string, SourceState>> {
   const { rows } = await pool.query<SourceState>(`
     SELECT name, format, etag, last_modified AS "lastModified", last_error AS "lastError", failures,
-           extract(epoch FROM now() - last_attempt_at)::float8 AS "sinceAttempt",
-           extract(epoch FROM now() - last_success_at)::float8 AS "sinceSuccess",
+           extract(epoch FROM now() - last_attempt_at)::float8 AS "secondsSinceAttempt",
+           extract(epoch FROM now() - last_success_at)::float8 AS "secondsSinceSuccess",
            domain_count AS "domainCount", invalid_count AS "invalidCount",
            names_sha256 AS "namesSha256", coalesce(octet_length(names), 0) AS "namesBytes",
            is_named AS "isNamed"
@@ -52,7 +52,7 @@ export async function readStates(pool: Pool): Promise<ReadonlyMap<string, Source
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** The bytes of the last good list. @throws Error when another has taken its place meanwhile. */
+/** The bytes of the last accepted list. @throws Error when it was replaced meanwhile. */
 export async function readNames(
   pool: Pool,
   { namesSha256, namesBytes }: Pick<SourceState, 'namesSha256' | 'namesBytes'>,
@@ -67,7 +67,7 @@ export async function readNames(
   return names;
 }
 
-export async function noteGoodList(pool: Pool, name: string, list: GoodList): Promise<void> {
+export async function recordList(pool: Pool, name: string, list: AcceptedList): Promise<void> {
   await pool.query(
     `INSERT INTO catalogue_source (name, format, etag, last_modified, domain_count, invalid_count, names, names_sha256,
                                    last_attempt_at, last_success_at)
@@ -90,8 +90,8 @@ export async function noteGoodList(pool: Pool, name: string, list: GoodList): Pr
   );
 }
 
-/** The source could be read, and lists what it listed before. */
-export async function noteUnchanged(
+/** The source could be read and its list has not changed. */
+export async function recordUnchanged(
   pool: Pool,
   { name, etag, lastModified }: Pick<SourceState, 'name' | 'etag' | 'lastModified'>,
 ): Promise<void> {
@@ -105,21 +105,21 @@ export async function noteUnchanged(
   );
 }
 
-/** The last good list stays. */
-export async function noteFailure(pool: Pool, name: string, problem: string): Promise<void> {
+/** The last accepted list stays. */
+export async function recordFailure(pool: Pool, name: string, problem: string): Promise<void> {
   await pool.query(
     `INSERT INTO catalogue_source AS source (name, last_attempt_at, last_error, failures) VALUES ($1, now(), $2, 1)
      ON CONFLICT (name) DO UPDATE SET
        last_attempt_at = now(), last_error = excluded.last_error, failures = source.failures + 1`,
-    [name, problem.slice(0, LONGEST_ERROR)],
+    [name, problem.slice(0, MAX_ERROR_LENGTH)],
   );
 }
 
 /**
- * Notes which sources the definition names. What is known of others is kept for a week: replicas of two versions may run side by side
- * for a while.
+ * Records which sources the definition names. The others are deleted after a week: during an upgrade, replicas with an
+ * older definition may still use them.
  */
-export async function noteNamed(pool: Pool, names: readonly string[]): Promise<void> {
+export async function recordNamed(pool: Pool, names: readonly string[]): Promise<void> {
   await pool.query(
     `UPDATE catalogue_source SET is_named = NOT is_named WHERE is_named <> (name = ANY ($1::text[]))`,
     [names],

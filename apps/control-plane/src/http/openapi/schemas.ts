@@ -11,7 +11,10 @@ export class ComponentSchemas {
   readonly schemas: Record<string, ValueSchema> = {};
   private readonly owners = new Map<string, DtoClass>();
 
-  /** A reference to the schema of a class, or the schema of a list of them. @throws Error when another class has its name. */
+  /**
+   * A reference to the schema of a class, or the schema of a list of them.
+   * @throws Error when another class has its name.
+   */
   refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
     if (Array.isArray(type)) {
       const items = this.refer((type as readonly [DtoClass])[0], direction);

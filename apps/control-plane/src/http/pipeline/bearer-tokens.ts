@@ -8,7 +8,10 @@ export class BearerTokens {
     this.digests = tokens.map(sha256);
   }
 
-  /** Whether the `Authorization` header carries one of the tokens. The time it takes tells nothing of them: every one is compared. */
+  /**
+   * Whether the `Authorization` header carries one of the tokens. The time it takes tells nothing of them: every one is
+   * compared.
+   */
   accepts(authorization: string | undefined): boolean {
     const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
     let accepted = false;

@@ -2,8 +2,8 @@ import type { CidrSet } from '@weir/ops';
 import { isIP } from 'node:net';
 
 /**
- * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost entry of
- * `X-Forwarded-For` that is not one (decisions §8). Where all of them are trusted, the leftmost.
+ * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost
+ * entry of `X-Forwarded-For` that is not one (decisions §8). Where all of them are trusted, the leftmost.
  * @returns null when the entry that counts is not an address: such a source is approved by no list.
  */
 export function clientAddress(

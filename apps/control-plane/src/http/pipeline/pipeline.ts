@@ -111,7 +111,9 @@ function findRoute(routes: RouteTable): Step {
   };
 }
 
-/** Broken escapes are a fault to report with all others, but the router would stop at them: it gets the path without. */
+/**
+ * Broken escapes are a fault to report with all others, but the router would stop at them: it gets the path without.
+ */
 function makeRoutable(request: Request): void {
   request.url = request.url.replaceAll('%', '-');
 }

@@ -27,8 +27,8 @@ interface Entry {
 }
 
 /**
- * Every endpoint by path. Known before a request is parsed any further, so that an unknown path is 404 and a wrong method 405
- * before the body is looked at, and so that logs name the route and never the path, which may hold a domain.
+ * Every endpoint by path. Known before a request is parsed any further, so that an unknown path is 404 and a wrong
+ * method 405 before the body is looked at, and so that logs name the route and never the path, which may hold a domain.
  */
 export class RouteTable {
   private readonly entries: readonly Entry[];

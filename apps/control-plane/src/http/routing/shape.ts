@@ -23,7 +23,10 @@ export interface Shape {
   readonly body?: DtoClass | readonly [DtoClass];
   /** Class that describes a body which the controller reads itself, as it comes in: `@Req().body` gives its bytes. */
   readonly streamed?: DtoClass;
-  /** Body fields that only repeat a part of the path: `{ profile_id: ['profile', 'id'] }`. They must agree with it (decisions §1). */
+  /**
+   * Body fields that only repeat a part of the path: `{ profile_id: ['profile', 'id'] }`. They must agree with it
+   * (decisions §1).
+   */
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
 }
 

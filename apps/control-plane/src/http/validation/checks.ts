@@ -7,7 +7,10 @@ export type ValueSchema = Readonly<Record<string, unknown>>;
 /** What a field may hold: said to clients, and checked. Strict: nothing is converted. */
 export interface Check {
   readonly schema: ValueSchema;
-  /** What is wrong with the value; none when it is right. `owner` is the object that it is a field of, its other fields unchecked. */
+  /**
+   * What is wrong with the value; none when it is right. `owner` is the object that it is a field of, its other fields
+   * unchecked.
+   */
   faults(value: unknown, owner?: object): readonly Fault[];
 }
 

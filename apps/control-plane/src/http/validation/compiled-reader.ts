@@ -8,8 +8,8 @@ export type CompiledReader<T> = (plain: unknown) => T | null;
 type Fields = Record<string, unknown>;
 
 /**
- * A reader of one class that is fast enough for millions of objects, by the same descriptions and checks as `readDto`: it gives an
- * instance exactly where `readDto` finds no fault. Which faults there are, `readDto` says.
+ * A reader of one class that is fast enough for millions of objects, by the same descriptions and checks as `readDto`:
+ * it gives an instance exactly where `readDto` finds no fault. Which faults there are, `readDto` says.
  */
 export function compileReader<T extends object>(type: DtoClass<T>): CompiledReader<T> {
   const fields = fieldsOf(type).map(compileField);

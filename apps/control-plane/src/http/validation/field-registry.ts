@@ -3,7 +3,9 @@ import type { Check } from './checks.js';
 /** A class whose instances are read from JSON. */
 export type DtoClass<T extends object = object> = new () => T;
 
-/** What the decorators said of one field: the source of its validation, of compiled readers and of the OpenAPI document. */
+/**
+ * What the decorators said of one field: the source of its validation, of compiled readers and of the OpenAPI document.
+ */
 export interface FieldDescription {
   readonly name: string;
   readonly required: boolean;

@@ -9,7 +9,9 @@ import {
   registerField,
 } from './field-registry.js';
 
-/** Where `readDto` finds the check of a field that failed: under this name in the contexts of class-validator's errors. */
+/**
+ * Where `readDto` finds the check of a field that failed: under this name in the contexts of class-validator's errors.
+ */
 export const CHECK = 'check';
 
 function checked(check: Check): PropertyDecorator {
@@ -43,7 +45,10 @@ export function OptionalField(check: Check): PropertyDecorator {
   return applyDecorators(whenPresent, checked(check), described(check, { required: false }));
 }
 
-/** A field that holds an object of another class. @param check of the object beside its own fields; at least that it is one. */
+/**
+ * A field that holds an object of another class.
+ * @param check of the object beside its own fields; at least that it is one.
+ */
 export function ObjectField(type: () => DtoClass, check = object): PropertyDecorator {
   return applyDecorators(checked(check), ...nested(type), described(check, { type }));
 }

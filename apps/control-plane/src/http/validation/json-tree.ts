@@ -5,8 +5,8 @@ const MAX_DEPTH = 16;
 
 /**
  * Takes out of a parsed body what class-transformer would drop in silence or trip over: keys that every object inherits
- * (`constructor`, `__proto__`, `toString` …) and values nested too deep for recursion. None of them is a field of the contract.
- * Changes `value`.
+ * (`constructor`, `__proto__`, `toString` …) and values nested too deep for recursion. None of them is a field of the
+ * contract. Changes `value`.
  * @returns a fault for each that was taken out.
  */
 export function pruneTree(value: unknown): Fault[] {

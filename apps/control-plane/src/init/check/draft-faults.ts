@@ -12,7 +12,10 @@ import type { FaultList } from '../read/fault-list.js';
 import { type InitList, placeOf } from '../read/init.dto.js';
 import { hashWords, RowIndex } from '../draft/row-index.js';
 
-/** What has to be true between the values of a submitted configuration: keys are there once, references lead somewhere (decisions §2). */
+/**
+ * What has to be true between the values of a submitted configuration: keys are there once, references lead somewhere
+ * (decisions §2).
+ */
 export async function findDraftFaults(
   draft: Draft,
   applications: ReadonlyMap<number, string>,

@@ -10,8 +10,8 @@ import { Column } from './column.js';
 import { hashWords } from './row-index.js';
 
 /*
- * The submitted configuration in columns of numbers, row by row in the order of the body: a fraction of what its text takes, however
- * many rows there are.
+ * The submitted configuration in columns of numbers, row by row in the order of the body: a fraction of what its text
+ * takes, however many rows there are.
  */
 
 export class DraftBlockPages {

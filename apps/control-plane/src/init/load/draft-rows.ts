@@ -13,7 +13,10 @@ import type { TableName } from './tables.js';
 
 const PIECE_CHARACTERS = 65_536;
 
-/** Writes a draft as rows of the database, counting each entity into the digest on the way. Each table is to be read once. */
+/**
+ * Writes a draft as rows of the database, counting each entity into the digest on the way. Each table is to be read
+ * once.
+ */
 export class DraftRows {
   constructor(
     private readonly draft: Draft,

@@ -8,11 +8,11 @@ import type { Draft } from '../draft/draft-tables.js';
 import { REFERENCES, type Table, TABLES } from './tables.js';
 
 /**
- * Puts a draft in place of the whole configuration, within a transaction that holds the head's lock. What it refers to must be
- * in it. Schedules whose profiles are both there stay (decisions §2).
+ * Puts a draft in place of the whole configuration, within a transaction that holds the head's lock. What it refers to
+ * must be in it. Schedules whose profiles are both there stay (decisions §2).
  *
- * A table that has rows gets the new ones beside it first, and only what differs is written: a configuration is mostly sent again
- * to be sure of it, and a million rows that stay need no new index entries.
+ * A table that has rows gets the new ones beside it first, and only what differs is written: a configuration is mostly
+ * sent again to be sure of it, and a million rows that stay need no new index entries.
  * @returns the digest of all that stands then.
  */
 export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
@@ -51,8 +51,8 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
 }
 
 /**
- * PostgreSQL looks every reference of every row up by itself, which is the longest part of a load, and cannot be put off. Where its
- * user may, that is switched off for this transaction, and one query a reference does it at the end.
+ * PostgreSQL looks every reference of every row up by itself, which is the longest part of a load, and cannot be put
+ * off. Where its user may, that is switched off for this transaction, and one query a reference does it at the end.
  * @returns whether it is off.
  */
 async function leaveReferencesToUs(client: PoolClient): Promise<boolean> {
@@ -126,7 +126,10 @@ const INSERT_NEW = (table: Table): string => `
     SELECT FROM ${table.name} WHERE ${same(table, table.key, '=')}
   )`;
 
-/** Statements that were planned for small tables would read large ones from end to end. A table that is being analysed is left to that. */
+/**
+ * Statements that were planned for small tables would read large ones from end to end. A table that is being analysed
+ * is left to that.
+ */
 const ANALYZE = `ANALYZE (SKIP_LOCKED) ${TABLES.map(({ name }) => name).join(', ')}`;
 
 /** Without profiles there are no schedules. */

@@ -28,7 +28,8 @@ type RowReader = (plain: unknown, at: number) => void;
 
 /**
  * Reads the body of an init as it comes in, checking each value by itself.
- * @throws InvalidRequestError with what is wrong with it; the body has been read to its end then, so that its size comes first.
+ * @throws InvalidRequestError with what is wrong with it; the body has been read to its end then, so that its size
+ * comes first.
  */
 export async function readInit(
   body: AsyncIterable<Uint8Array>,

@@ -54,9 +54,10 @@ class Part {
 }
 
 /**
- * Reads a JSON object of lists that may be longer than memory: each list is handed over some values at a time while the bytes come
- * in. The bytes are only searched for brackets, strings and commas, and cut there; whether the pieces are JSON is `JSON.parse`'s
- * business. The pieces are JSON, and each list has one value more than commas, exactly if the whole is JSON.
+ * Reads a JSON object of lists that may be longer than memory: each list is handed over some values at a time while the
+ * bytes come in. The bytes are only searched for brackets, strings and commas, and cut there; whether the pieces are
+ * JSON is `JSON.parse`'s business. The pieces are JSON, and each list has one value more than commas, exactly if the
+ * whole is JSON.
  */
 export class JsonLists {
   private readonly outside = new Part(1);

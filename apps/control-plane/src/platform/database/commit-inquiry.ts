@@ -43,8 +43,8 @@ export interface TransactionMark {
 }
 
 /**
- * Runs a transaction to its end. One that fails when its COMMIT is on its way may stand all the same: the COMMIT may have got through,
- * and the answer been lost. Then the database is asked.
+ * Runs a transaction to its end. One that fails when its COMMIT is on its way may stand all the same: the COMMIT may
+ * have got through, and the answer been lost. Then the database is asked.
  * @param run calls `committing` with its outcome before its COMMIT is sent.
  * @param deadlineMs longest that the database is asked.
  * @throws what `run` throws, when nothing stands; CommitUnknownError when the database does not tell.
@@ -90,13 +90,17 @@ async function isCommitted(
   throw new CommitUnknownError();
 }
 
-/** @returns null when the database does not tell, for whatever reason: no other error may stand for a change that perhaps stands. */
+/**
+ * @returns null when the database does not tell, for whatever reason: no other error may stand for a change that
+ * perhaps stands.
+ */
 async function ask(pool: Pool, { number }: TransactionMark): Promise<string | null> {
   try {
     const { rows } = await pool.query<{ status: string | null }>(STATUS, [number]);
     return rows[0]?.status ?? null;
   } catch (error) {
-    // After a crash, or on a standby that had not got so far. It must not be asked again, for soon another transaction has that number.
+    // After a crash, or on a standby that had not got so far. It must not be asked again, for soon another transaction
+    // has that number.
     return (error as { code?: unknown }).code === IN_THE_FUTURE ? 'aborted' : null;
   }
 }

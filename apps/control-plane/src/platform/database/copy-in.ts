@@ -61,7 +61,10 @@ class CopyIn implements Submittable {
     }
   }
 
-  /** Of the server or the connection. After a refusal of our own its answer to that comes here, and ours is the better one. */
+  /**
+   * Of the server or the connection. After a refusal of our own its answer to that comes here, and ours is the better
+   * one.
+   */
   handleError(error: unknown): void {
     this.failure ??= error;
     this.fail(this.failure);

@@ -1,4 +1,7 @@
-/** Codes that say that the database could not be asked, could not do it now, or ended the conversation before the commit. */
+/**
+ * Codes that say that the database could not be asked, could not do it now, or ended the conversation before the
+ * commit.
+ */
 const UNREACHABLE = new Set([
   // of the operating system
   'ECONNREFUSED',

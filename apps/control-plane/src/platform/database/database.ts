@@ -8,20 +8,28 @@ import { boundSilence } from './silence.js';
 import { replaceStale } from './stale-statements.js';
 import { WriteConnection } from './write-connection.js';
 
-/** Connections that one replica holds at most, besides the one for changes. Whoever reads slowly is in the way of his like alone. */
+/**
+ * Connections that one replica holds at most, besides the one for changes. Whoever reads slowly is in the way of his
+ * like alone.
+ */
 const MAX_CONNECTIONS = { brief: 5, listings: 4, snapshots: 4 };
 /** A database that does not answer for this long counts as out of reach. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection that rests is kept from being forgotten by what is between, a load balancer or a firewall. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** The longest statement of a single change takes milliseconds; a wait for another replica's change is a few seconds. */
+/**
+ * The longest statement of a single change takes milliseconds; a wait for another replica's change is a few seconds.
+ */
 const SILENCE_MS = 30_000;
 
 /** Longest that the end of the connections is waited for. */
 const GOODBYE_MS = 1_500;
 
-/** For the options of Prisma's transactions: how long one waits for a connection. Its own default is shorter than a busy moment. */
+/**
+ * For the options of Prisma's transactions: how long one waits for a connection. Its own default is shorter than a busy
+ * moment.
+ */
 export const MAX_WAIT_MS = 10_000;
 
 /** The connections of a replica, and Prisma on top of them. */

@@ -3,7 +3,10 @@ import type { Database } from './database.js';
 import { boundSilence } from './silence.js';
 import { withConnection } from './with-connection.js';
 
-/** Does some work in one transaction of a connection's own. What it throws undoes everything. @param ownSilenceMs as of `boundSilence`, for this transaction. */
+/**
+ * Does some work in one transaction of a connection's own. What it throws undoes everything.
+ * @param ownSilenceMs as of `boundSilence`, for this transaction.
+ */
 export async function inTransaction<T>(
   { pool, silenceMs }: Database,
   ownSilenceMs: number,

@@ -4,8 +4,8 @@ const MOST_NAMES = 200;
 const UNNAMED = '';
 
 /**
- * Gives each text of a statement a name, under which a connection prepares it once. Texts that come when all names are given go without:
- * Prisma writes another one for each length of a list.
+ * Gives each text of a statement a name, under which a connection prepares it once. Texts that come when all names are
+ * given go without: Prisma writes another one for each length of a list.
  */
 export function namedStatements(): (query: { readonly sql: string }) => string {
   const names = new Map<string, string>();

@@ -11,7 +11,8 @@ export interface BytesColumn {
 }
 
 /**
- * The bytes of a value from `start` up to `end`, exclusive, in pieces, each read by a query of its own; the row must not change.
+ * The bytes of a value from `start` up to `end`, exclusive, in pieces, each read by a query of its own; the row must
+ * not change.
  * @throws Error when there is no such row any more, or it is shorter.
  */
 export async function* readPieces(

@@ -5,8 +5,8 @@ import type { Pool, PoolClient } from 'pg';
 const PAGE_ROWS = 1_000;
 
 /**
- * The configuration at one revision, read page by page: memory stays flat at any size, and no change is seen half. Holds a
- * connection until closed.
+ * The configuration at one revision, read page by page: memory stays flat at any size, and no change is seen half.
+ * Holds a connection until closed.
  */
 export class Snapshot {
   private constructor(
@@ -54,7 +54,10 @@ export class Snapshot {
   }
 }
 
-/** A connection that breaks between two queries says so in this event, which must be listened to; the next query fails anyway. */
+/**
+ * A connection that breaks between two queries says so in this event, which must be listened to; the next query fails
+ * anyway.
+ */
 function heardAtNextQuery(): void {
   // Nothing to add.
 }

@@ -10,8 +10,8 @@ interface Inside {
 const STALE = new Set(['0A000', '26000']);
 
 /**
- * Replaces connections on which prepared statements have gone stale, by a migration or a pooler, when they are given back. The
- * driver would go on using the statements for as long as the connection lasts.
+ * Replaces connections on which prepared statements have gone stale, by a migration or a pooler, when they are given
+ * back. The driver would go on using the statements for as long as the connection lasts.
  */
 export function replaceStale(pool: Pool): void {
   const stale = new WeakSet<PoolClient>();

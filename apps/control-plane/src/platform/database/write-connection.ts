@@ -5,8 +5,9 @@ import { withConnection } from './with-connection.js';
 import { namedStatements } from './named-statements.js';
 
 /**
- * The one connection on which a replica makes its changes, and Prisma on it. Statements that do not wait for one another's answers go
- * out together (`pipeline`), and the connection is kept, so that a change finds its statements prepared.
+ * The one connection on which a replica makes its changes, and Prisma on it. Statements that do not wait for one
+ * another's answers go out together (`pipeline`), and the connection is kept, so that a change finds its statements
+ * prepared.
  */
 export class WriteConnection {
   readonly pool: pg.Pool;
@@ -20,8 +21,8 @@ export class WriteConnection {
   }
 
   /**
-   * Lends the connection to some work, and Prisma on it; one work at a time. When it throws, the transaction that it left open is undone.
-   * It must not end before all that it asked is answered: what came later would be another work's.
+   * Lends the connection to some work, and Prisma on it; one work at a time. When it throws, the transaction that it
+   * left open is undone. It must not end before all that it asked is answered: what came later would be another work's.
    */
   use<T>(work: (client: pg.PoolClient, tx: Prisma.TransactionClient) => Promise<T>): Promise<T> {
     return withConnection(this.pool, async (client) => {

@@ -14,8 +14,8 @@ export interface JobRunnerOptions extends Omit<JobWorkerOptions, 'connections' |
 const RENEWAL_MS = 30_000;
 
 /**
- * Runs jobs by schedule through BullMQ: a queue a job, and one run at a time of each among all replicas, by whichever is free. While
- * Redis is away nothing runs; an empty one is given the schedules again.
+ * Runs jobs by schedule through BullMQ: a queue a job, and one run at a time of each among all replicas, by whichever
+ * is free. While Redis is away nothing runs; an empty one is given the schedules again.
  */
 export class JobRunner {
   private readonly connections: JobConnections;

@@ -13,7 +13,10 @@ import {
 import type { Revised } from '../../revisions/revised.js';
 import { type Fault, type FaultLocation, refuseFaults } from '../../http/validation/fault.js';
 
-/** Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of it. */
+/**
+ * Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of
+ * it.
+ */
 @Injectable()
 export class ApplicationRulesService {
   constructor(

@@ -5,7 +5,9 @@ import { findMetadata } from '../../catalogue/store/catalogue-store.js';
 
 const NONE: ReadonlyMap<number, string> = new Map();
 
-/** Names of the applications that the active catalogue has. An image never changes, so the last one read is remembered. */
+/**
+ * Names of the applications that the active catalogue has. An image never changes, so the last one read is remembered.
+ */
 @Injectable()
 export class ActiveCatalogueReader {
   private last: ReadHead | null = null;

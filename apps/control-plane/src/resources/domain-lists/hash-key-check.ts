@@ -10,8 +10,8 @@ const MISMATCH =
   'DOMAIN_HASH_KEY is not the key of this database: every domain rule in it would match nothing. Give the former key, or start with an empty database';
 
 /**
- * Holds a deployment to one DOMAIN_HASH_KEY: the first start notes the hash of a fixed name in the database, and every later one compares.
- * Nothing but this would show that the key was lost, for domains are not stored.
+ * Holds a deployment to one DOMAIN_HASH_KEY: the first start notes the hash of a fixed name in the database, and every
+ * later one compares. Nothing but this would show that the key was lost, for domains are not stored.
  */
 export class HashKeyCheck {
   private isSame = false;

@@ -11,7 +11,9 @@ export const WEEKDAYS = [
   'sunday',
 ] as const;
 
-/** A point of the week as the contract writes it: a weekday by name or integer, and `HH:MM` on half hours up to `24:00`. */
+/**
+ * A point of the week as the contract writes it: a weekday by name or integer, and `HH:MM` on half hours up to `24:00`.
+ */
 export interface TimePoint {
   readonly day: (typeof WEEKDAYS)[number] | number;
   readonly time: string;

@@ -2,8 +2,8 @@ const DOT = 0x2e;
 const ZERO = 0x30;
 
 /**
- * The address as a big-endian unsigned 32-bit integer; null when the text is not four decimal parts without leading zeros. Digit by
- * digit, because bodies may hold millions of them.
+ * The address as a big-endian unsigned 32-bit integer; null when the text is not four decimal parts without leading
+ * zeros. Digit by digit, because bodies may hold millions of them.
  */
 export function parseIpv4(text: string): number | null {
   if (text.length > 15) return null;

@@ -11,7 +11,10 @@ export function parseIpv6(text: string): Ipv6Words | null {
   return isIpv4Mapped(words) ? null : words;
 }
 
-/** The text of RFC 5952: lower case, no leading zeros, the longest run of two or more zero groups (the first of equals) as `::`. */
+/**
+ * The text of RFC 5952: lower case, no leading zeros, the longest run of two or more zero groups (the first of equals)
+ * as `::`.
+ */
 export function formatIpv6(words: Ipv6Words): string {
   const groups = words.flatMap((word) => [word >>> 16, word & 0xffff]);
   const { start, length } = longestZeroRun(groups);

@@ -18,7 +18,10 @@ export interface Clash<R extends OrderedRange> {
   readonly later: R;
 }
 
-/** Whether two ranges cannot stand on one address: equal, or overlapping without one lying inside the other (decisions §3). */
+/**
+ * Whether two ranges cannot stand on one address: equal, or overlapping without one lying inside the other (decisions
+ * §3).
+ */
 export function clashes(a: PortRange, b: PortRange): boolean {
   if (a.lowerPort === b.lowerPort && a.upperPort === b.upperPort) return true;
   const [first, second] = a.lowerPort < b.lowerPort ? [a, b] : [b, a];
@@ -30,8 +33,9 @@ export function clashes(a: PortRange, b: PortRange): boolean {
 }
 
 /**
- * Clashes among ranges of one address: none exactly when all of them may stand together, and without those to blame the rest may.
- * In order of lower ends, a stack holds the ranges that reach the current one, each inside the one below; so the top alone decides.
+ * Clashes among ranges of one address: none exactly when all of them may stand together, and without those to blame the
+ * rest may. In order of lower ends, a stack holds the ranges that reach the current one, each inside the one below; so
+ * the top alone decides.
  */
 export function findClashes<R extends OrderedRange>(ranges: readonly R[]): Clash<R>[] {
   const found: Clash<R>[] = [];

@@ -1,65 +1,40 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
 import { withinPatience } from '../platform/database/patience.js';
 import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
 import { readStates, type SourceState } from './store/source-store.js';
 
-const REFRESH_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900];
-
-export type RefreshResult = 'changed' | 'unchanged' | 'failed';
-
-/** What the database says at the time of a scrape; nothing while it is out of reach. */
+/** What the database holds at the time of a scrape; empty while it is unreachable. */
 interface Sample {
   readonly groups: CatalogueMetadata;
   readonly sources: readonly SourceState[];
 }
 
-const NOTHING: Sample = { groups: { categories: [], applications: [] }, sources: [] };
+const EMPTY: Sample = { groups: { categories: [], applications: [] }, sources: [] };
 
-/** What an operator is to know of the catalogue. Every replica tells the same, but for the refreshes, which are its own. */
-export class CatalogueMetrics {
-  private readonly refreshes: Histogram<'result'>;
-  private readonly underWay: Gauge;
+/** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
+export class CatalogueGauges {
   private sampling: Promise<Sample> | null = null;
 
   constructor(
     private readonly registry: Registry,
     private readonly pool: Pool,
   ) {
-    this.refreshes = new Histogram({
-      name: 'weir_catalogue_refresh_seconds',
-      help: 'Time that a source took to be asked and read, on this replica',
-      labelNames: ['result'],
-      buckets: REFRESH_SECONDS,
-      registers: [registry],
-    });
-    this.underWay = new Gauge({
-      name: 'weir_catalogue_refreshing',
-      help: 'Sources that are being asked or read on this replica',
-      registers: [registry],
-    });
     this.groupGauge('category', 'categories');
     this.groupGauge('application', 'applications');
     this.sourceGauge(
       'age_seconds',
-      'Time since the source was read, or found unchanged',
-      (source) => source.sinceSuccess,
+      'Time since the source was last read or found unchanged',
+      (source) => source.secondsSinceSuccess,
     );
-    this.sourceGauge('domains', 'Domains of its last good list', (source) => source.domainCount);
-    this.sourceGauge('failed', '1: the last attempt to refresh it failed', ({ lastError }) =>
+    this.sourceGauge(
+      'domains',
+      'Domains in the last accepted list of the source',
+      (source) => source.domainCount,
+    );
+    this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ lastError }) =>
       lastError === null ? 0 : 1,
     );
-  }
-
-  /** Counts and times the refresh of a source. */
-  async measured(refresh: () => Promise<RefreshResult>): Promise<void> {
-    const end = this.refreshes.startTimer();
-    this.underWay.inc();
-    try {
-      end({ result: await refresh() });
-    } finally {
-      this.underWay.dec();
-    }
   }
 
   private groupGauge(label: 'category' | 'application', kind: keyof CatalogueMetadata): void {
@@ -79,7 +54,7 @@ export class CatalogueMetrics {
     );
   }
 
-  /** A gauge whose values are read when it is asked for; null: there is none. */
+  /** A gauge whose values are read at each scrape; a value of null is left out. */
   private gauge(
     name: string,
     help: string,
@@ -100,7 +75,7 @@ export class CatalogueMetrics {
     });
   }
 
-  /** One for all gauges of a scrape. */
+  /** All gauges of one scrape share one read. */
   private sample(): Promise<Sample> {
     this.sampling ??= this.read().finally(() => {
       this.sampling = null;
@@ -109,10 +84,10 @@ export class CatalogueMetrics {
   }
 
   private read(): Promise<Sample> {
-    return withinPatience(this.ask(), NOTHING);
+    return withinPatience(this.query(), EMPTY);
   }
 
-  private async ask(): Promise<Sample> {
+  private async query(): Promise<Sample> {
     try {
       const [groups, states] = await Promise.all([
         findActiveMetadata(this.pool),
@@ -120,8 +95,8 @@ export class CatalogueMetrics {
       ]);
       return { groups, sources: [...states.values()].filter(({ isNamed }) => isNamed) };
     } catch {
-      // Whether the database can be asked is what /readyz tells.
-      return NOTHING;
+      // /readyz and its log line report a database failure.
+      return EMPTY;
     }
   }
 }

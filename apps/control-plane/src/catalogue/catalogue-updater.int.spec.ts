@@ -13,9 +13,10 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { HASH_KEY } from '../testing/harness.js';
 import { type ListServer, startListServer } from '../testing/list-server.js';
 import { CatalogueActivation } from './activate/catalogue-activation.js';
-import { CatalogueKeeper } from './catalogue-keeper.js';
+import { CatalogueUpdater } from './catalogue-updater.js';
 import { findImage } from './store/image-store.js';
-import { CatalogueMetrics } from './catalogue-metrics.js';
+import { CatalogueGauges } from './catalogue-gauges.js';
+import { RefreshMetrics } from './sources/refresh-metrics.js';
 import { SourceRefresh } from './sources/source-refresh.js';
 
 const KEY = parseHashKey(HASH_KEY);
@@ -27,17 +28,17 @@ const cutOff: RequestListener = (_request, response) => {
   response.write('n1.example\n', () => response.destroy());
 };
 
-describe('CatalogueKeeper', () => {
+describe('CatalogueUpdater', () => {
   let databaseUrl: string;
   let database: Database;
   let lists: ListServer;
   let folder: string;
-  let keeper: CatalogueKeeper;
+  let updater: CatalogueUpdater;
   let registry: Registry;
   const logLines: string[] = [];
   const log = pino({}, { write: (line: string) => void logLines.push(line) });
 
-  const startKeeper = (place = folder, timeoutMs = 30_000) => {
+  const startUpdater = (location = folder, timeoutMs = 30_000) => {
     registry = new Registry();
     const { pool } = database;
     const applied = { resolvers: 0, applied: 0 } as never;
@@ -50,11 +51,12 @@ describe('CatalogueKeeper', () => {
       replacementMs: 0,
     });
     const limits = { timeoutMs, maxBytes: 100_000 };
-    const metrics = new CatalogueMetrics(registry, pool);
+    const metrics = new RefreshMetrics(registry);
+    new CatalogueGauges(registry, pool);
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
     const activation = new CatalogueActivation(database, writer, log);
-    keeper = new CatalogueKeeper({ place, key: KEY, pool, sources, activation, log });
-    return keeper.start();
+    updater = new CatalogueUpdater({ location, key: KEY, pool, sources, activation, log });
+    return updater.start();
   };
   const define = (...sources: string[]) =>
     writeFile(
@@ -75,8 +77,8 @@ describe('CatalogueKeeper', () => {
       `UPDATE catalogue_source SET last_attempt_at = last_attempt_at - interval '${seconds} s'`,
     );
   const refresh = async () => {
-    await keeper.refreshUrls(NEVER);
-    await keeper.look(NEVER);
+    await updater.refreshUrls(NEVER);
+    await updater.update(NEVER);
   };
   const errorOf = async (name: string) =>
     (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
@@ -107,7 +109,7 @@ describe('CatalogueKeeper', () => {
     folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
   });
   afterEach(async () => {
-    keeper.stop();
+    updater.stop();
     await lists.stop();
     await database.close();
     await dropDatabase(inject('databaseUrl'), databaseUrl);
@@ -117,7 +119,7 @@ describe('CatalogueKeeper', () => {
   it('starts without asking a URL, and has its list in force after its refresh', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     expect([await listed('inline.example', 'a.example'), lists.requests]).toEqual([
       ['inline.example'],
       [],
@@ -129,7 +131,7 @@ describe('CatalogueKeeper', () => {
   it('asks a URL again when its time has come, and changes nothing for the same list', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
     await refresh();
     expect(lists.requests).toHaveLength(1);
@@ -147,7 +149,7 @@ describe('CatalogueKeeper', () => {
   it('puts in force what a source has new, and what it has no more', async () => {
     lists.serve('/a', ['a.example', 'b.example']);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
     lists.serve('/a', ['b.example', 'c.example']);
     await later(3600);
@@ -172,10 +174,10 @@ describe('CatalogueKeeper', () => {
     for (const path of paths) lists.serve(path, [...ONE_TO_TEN.slice(1), own(path)]);
     lists.serve('/good', ['b.example']);
     await define(...paths.map(url), url('/good'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
-    keeper.stop();
-    await startKeeper(folder, 5_000);
+    updater.stop();
+    await startUpdater(folder, 5_000);
     for (const path of paths) lists.serve(path, faults[path][0]);
     lists.serve('/good', ['c.example']);
     await later(3600);
@@ -201,7 +203,7 @@ describe('CatalogueKeeper', () => {
 
   it('asks a source that fails again later and later, and takes it up when it is mended', async () => {
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
     await refresh();
     expect(lists.requests).toHaveLength(1);
@@ -221,7 +223,7 @@ describe('CatalogueKeeper', () => {
     lists.serve('/a', (_request, response) => response.writeHead(302, { Location: '/b' }).end());
     lists.serve('/b', ['b.example']);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
     expect(await listed('b.example')).toEqual(['b.example']);
   });
@@ -229,68 +231,68 @@ describe('CatalogueKeeper', () => {
   it('compiles from the last good lists when the sources are gone', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     await refresh();
-    keeper.stop();
+    updater.stop();
     await writeFile(join(folder, 'extra.txt'), 'extra.example\n');
     await define(url('/gone'), url('/a'), 'file: extra.txt, format: domains');
-    await startKeeper();
+    await startUpdater();
     expect(await listed('a.example', 'extra.example')).toEqual(['a.example', 'extra.example']);
     expect(lists.requests).toHaveLength(1);
   });
 
   it('takes up a list that is dropped into the folder, and each change of it', async () => {
     await define();
-    await startKeeper();
+    await startUpdater();
     await mkdir(join(folder, 'lists'));
     await writeFile(join(folder, 'lists/new.txt'), 'a.example\n');
     await define('file: lists/new.txt, format: domains');
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect(await listed('a.example')).toEqual(['a.example']);
     await writeFile(join(folder, 'lists/new.txt'), 'a.example\nb.example\n');
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect(await listed('a.example', 'b.example')).toEqual(['a.example', 'b.example']);
     await rm(join(folder, 'lists/new.txt'));
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect(await listed('a.example', 'b.example')).toEqual(['a.example', 'b.example']);
     expect(await errorOf('lists/new.txt')).toContain('cannot be read: ENOENT');
     expect(await registry.metrics()).toContain('source="lists/new.txt"');
     await define();
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect(await listed('inline.example', 'a.example')).toEqual(['inline.example']);
     expect(await registry.metrics()).not.toContain('source="lists/new.txt"');
   });
 
   it('keeps what is in force while the definition cannot be used, and says so once', async () => {
     await define();
-    await startKeeper();
+    await startUpdater();
     await writeFile(join(folder, 'catalogue.yaml'), 'categories: 7');
-    await keeper.look(NEVER);
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
+    await updater.update(NEVER);
     expect(await listed('inline.example')).toEqual(['inline.example']);
     expect(logLines.filter((line) => line.includes('must be a list'))).toHaveLength(1);
     expect(await registry.metrics()).toContain(
       'weir_catalogue_source_failed{source="catalogue.yaml"} 1',
     );
     await define();
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect(await errorOf('catalogue.yaml')).toBeNull();
   });
 
   it('tells once that a list was damaged where it is kept, and compiles when there is another', async () => {
     await writeFile(join(folder, 'a.txt'), 'a.example\n');
     await define('file: a.txt, format: domains');
-    await startKeeper();
+    await startUpdater();
     await query(
       'UPDATE catalogue_source SET names = set_byte(names, 39, 255 - get_byte(names, 39))',
     );
     await query('UPDATE catalogue_image SET inputs_sha256 = NULL');
-    await keeper.look(NEVER);
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
+    await updater.update(NEVER);
     expect(await errorOf('catalogue.yaml')).toContain('checksum is wrong');
     expect(logLines.filter((line) => line.includes('checksum is wrong'))).toHaveLength(1);
     await writeFile(join(folder, 'a.txt'), 'b.example\n');
-    await keeper.look(NEVER);
+    await updater.update(NEVER);
     expect([await listed('b.example'), await errorOf('catalogue.yaml')]).toEqual([
       ['b.example'],
       null,
@@ -299,7 +301,7 @@ describe('CatalogueKeeper', () => {
 
   it('follows a definition that is a URL, and the files beside it', async () => {
     lists.serve('/set/catalogue.yaml', (_request, response) => response.writeHead(503).end());
-    await startKeeper(`${lists.url}/set`);
+    await startUpdater(`${lists.url}/set`);
     const yaml = 'categories: [{ id: 1, name: A, sources: [{ file: a.txt, format: domains }] }]';
     lists.serve('/set/catalogue.yaml', (_request, response) => response.end(yaml));
     lists.serve('/set/a.txt', ['a.example']);
@@ -309,16 +311,16 @@ describe('CatalogueKeeper', () => {
 
   it('tells the domains of each category and application', async () => {
     await define();
-    await startKeeper();
+    await startUpdater();
     expect(await registry.metrics()).toContain('weir_catalogue_category_domains{category="12"} 1');
   });
 
   it('gives a download up when it is told to stop', async () => {
     lists.serve('/a', () => undefined);
     await define(url('/a'));
-    await startKeeper();
+    await startUpdater();
     const stopping = new AbortController();
-    const refreshing = keeper.refreshUrls(stopping.signal);
+    const refreshing = updater.refreshUrls(stopping.signal);
     await expect.poll(() => lists.requests.length).toBe(1);
     expect(await registry.metrics()).toContain('weir_catalogue_refreshing 1');
     stopping.abort(new Error('stopped by this test'));

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { compileGroups, readSource } from './catalogue-tasks.js';
-import type { ThreadTask } from './catalogue-thread.js';
+import { compileGroups } from './compile-groups.js';
+import { readSource } from './read-source.js';
+import type { ThreadTask } from './worker-thread.js';
 
 const task = workerData as ThreadTask;
 if (task.kind === 'read') {
@@ -8,6 +9,6 @@ if (task.kind === 'read') {
   parentPort?.postMessage(outcome, outcome.status === 'read' ? [outcome.names.buffer] : []);
 } else {
   const outcome = compileGroups(task.input);
-  const moved = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];
-  parentPort?.postMessage(outcome, moved);
+  const transferList = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];
+  parentPort?.postMessage(outcome, transferList);
 }
