@@ -15,7 +15,7 @@ import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 
 /** What the resources share; made outside of Nest, where its order of start and stop is. */
-export interface Shared {
+export interface SharedServices {
   readonly reader: ConfigurationReader;
   readonly writer: ConfigurationWriter;
   readonly hasher: DomainHasher;
@@ -39,7 +39,7 @@ export interface Shared {
   ],
 })
 export class AppModule {
-  static with(shared: Shared): DynamicModule {
+  static with(shared: SharedServices): DynamicModule {
     return {
       module: AppModule,
       providers: [

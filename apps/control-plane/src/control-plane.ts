@@ -11,7 +11,7 @@ import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
-import { isDatabaseUnreachable } from './platform/database/database-faults.js';
+import { isDatabaseUnreachable } from './platform/database/database-errors.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { Readiness } from './operations/readiness.js';
 import type { Job } from './platform/jobs/job.js';
@@ -25,7 +25,7 @@ import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
-import { closeServer, drainServer, listen, type Place } from './platform/servers.js';
+import { closeServer, drainServer, listen, type ListenAddress } from './platform/server-lifecycle.js';
 
 /** A running control plane. */
 export interface ControlPlane extends Service {
@@ -130,7 +130,7 @@ async function startParts(
       tls,
     },
   );
-  const serve = async (server: Server, place: Place): Promise<number> => {
+  const serve = async (server: Server, place: ListenAddress): Promise<number> => {
     const port = await listen(server, place);
     stops.drains.push(() => drainServer(server));
     stops.work.push(() => closeServer(server, CUT_OFF_MS));

@@ -3,14 +3,14 @@ import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nest
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger, TlsFiles } from '@weir/ops';
 import type { Server } from 'node:http';
-import { AppModule, type Shared } from './app.module.js';
+import { AppModule, type SharedServices } from './app.module.js';
 import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
 import { discoverEndpoints } from './http/routing/discover-endpoints.js';
 import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
 import { RouteTable } from './http/routing/route-table.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
-import { ShapeInterceptor } from './http/routing/shape.js';
+import { RequestShapeInterceptor } from './http/routing/request-shape.js';
 import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
 
 export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
@@ -20,7 +20,7 @@ export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | '
 
 /** The server of the management API; it does not listen yet. */
 export async function createManagementApi(
-  shared: Shared,
+  shared: SharedServices,
   options: ManagementApiOptions,
 ): Promise<Server> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- options that Nest types as a class are written as a literal everywhere
@@ -38,7 +38,7 @@ export async function createManagementApi(
   const document = createDocument(endpoints);
   installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
   app.useGlobalFilters(new ErrorFilter(options.log));
-  app.useGlobalInterceptors(new ShapeInterceptor(app.get(Reflector)), new RevisionInterceptor());
+  app.useGlobalInterceptors(new RequestShapeInterceptor(app.get(Reflector)), new RevisionInterceptor());
   await app.init();
   const server = app.getHttpServer();
   limitTimes(server, TIME_LIMITS);

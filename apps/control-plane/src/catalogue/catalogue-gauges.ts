@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Pool } from 'pg';
-import { withinPatience } from '../platform/database/patience.js';
+import { withTimeout } from '../platform/database/with-timeout.js';
 import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
 import { readStates, type SourceState } from './store/source-store.js';
 
@@ -84,7 +84,7 @@ export class CatalogueGauges {
   }
 
   private read(): Promise<Sample> {
-    return withinPatience(this.query(), EMPTY);
+    return withTimeout(this.query(), EMPTY);
   }
 
   private async query(): Promise<Sample> {

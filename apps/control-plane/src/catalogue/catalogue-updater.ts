@@ -2,7 +2,7 @@ import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@wei
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import { isDatabaseUnreachable } from '../platform/database/database-faults.js';
+import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
 import type { CatalogueActivation } from './activate/catalogue-activation.js';
 import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
 import { compileInputs } from './compile/compile-inputs.js';

@@ -3,7 +3,7 @@ import { Digest, fromRow, toRow } from '@weir/config-model';
 import { pino } from 'pino';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer } from '../testing/answer.js';
+import { type Answer } from '../testing/response.js';
 import { FEED_TOKEN, faultsOf, pluck, type Harness, startHarness } from '../testing/harness.js';
 import { rawRequest } from '../testing/raw-request.js';
 import { RowReplica } from '../testing/row-replica.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
 import { DomainHasher } from '../resources/domain-lists/domain-hasher.js';
-import { ConfigurationReader, type ReadHead } from '../revisions/configuration-reader.js';
+import { ConfigurationReader, type ConfigurationHead } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
-import type { Revised } from '../revisions/revised.js';
+import type { WithRevision } from '../revisions/with-revision.js';
 import { findDraftFaults } from './check/draft-faults.js';
 import type { Draft } from './draft/draft-tables.js';
 import { FaultList } from './read/fault-list.js';
@@ -23,14 +23,14 @@ export class InitService {
   ) {}
 
   /** One body at a time is read by a replica: two at once would take twice the memory. */
-  async replace(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+  async replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     const mine = this.last.then(() => this.read(body));
     // The next one goes on whether this one failed or not; its caller hears of the failure.
     this.last = mine.catch(() => undefined);
     return mine;
   }
 
-  private async read(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+  private async read(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     const draft = await readInit(body, this.hasher);
     // Before the lock, so that a body that is refused keeps nobody waiting.
     const checkedWith = await this.check(draft);
@@ -44,7 +44,7 @@ export class InitService {
   }
 
   /** @returns the head with the catalogue that was in force. @throws InvalidRequestError */
-  private async check(draft: Draft): Promise<ReadHead> {
+  private async check(draft: Draft): Promise<ConfigurationHead> {
     const { result } = await this.reader.read(async (tx, head) => ({
       head,
       applications: await this.catalogue.applications(tx, head),

@@ -6,7 +6,7 @@ import {
 } from '@weir/change-feed';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Database } from '../platform/database/database.js';
-import { withinPatience } from '../platform/database/patience.js';
+import { withTimeout } from '../platform/database/with-timeout.js';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 
 /** What the control plane tells of itself besides its requests. */
@@ -38,7 +38,7 @@ export function createRegistry(
   gauge(registry, 'weir_redis_connected', '1: Redis is connected and answers', () =>
     publisher.connected ? 1 : 0,
   );
-  reachGauge(registry, database);
+  databaseReachableGauge(registry, database);
   const lastRevision = (): number => source.lastHead?.revision ?? 0;
   gauge(registry, 'weir_config_revision', 'Head of the change log', lastRevision);
   followerGauges(registry, source, publisher);
@@ -46,7 +46,7 @@ export function createRegistry(
 }
 
 /** Asked for at each scrape, which must not wait for a database that hangs. */
-function reachGauge(registry: Registry, database: Pick<Database, 'probe'>): void {
+function databaseReachableGauge(registry: Registry, database: Pick<Database, 'probe'>): void {
   new Gauge({
     name: 'weir_database_reachable',
     help: '1: PostgreSQL answers within three seconds',
@@ -56,7 +56,7 @@ function reachGauge(registry: Registry, database: Pick<Database, 'probe'>): void
         () => 1,
         () => 0,
       );
-      this.set(await withinPatience(answered, 0));
+      this.set(await withTimeout(answered, 0));
     },
   });
 }

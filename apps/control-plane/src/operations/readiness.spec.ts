@@ -22,7 +22,7 @@ describe('Readiness', () => {
       asked++;
       return new Promise<void>((resolve) => (answer = resolve));
     };
-    const readiness = of({ database: { probe }, patienceMs: 20 });
+    const readiness = of({ database: { probe }, timeoutMs: 20 });
     for (let i = 0; i < 3; i++) {
       expect(await readiness.notReady()).toBe('PostgreSQL does not answer');
     }

@@ -1,10 +1,10 @@
 import type { ChangePublisher } from '@weir/change-feed';
 import type { Logger } from '@weir/ops';
 import type { Database } from '../platform/database/database.js';
-import { withinPatience } from '../platform/database/patience.js';
+import { withTimeout } from '../platform/database/with-timeout.js';
 import type { SchemaCheck } from '../platform/database/schema-check.js';
 import type { HashKeyCheck } from '../resources/domain-lists/hash-key-check.js';
-import { databaseTrouble } from '../platform/database/database-faults.js';
+import { describeDatabaseError } from '../platform/database/database-errors.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;
@@ -13,7 +13,7 @@ export interface ReadinessOptions {
   readonly publisher: Pick<ChangePublisher, 'connected'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Longest that PostgreSQL may take to answer. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -29,7 +29,7 @@ export class Readiness {
   /** Why it cannot serve, in plain words; null when it can. Who asks while somebody else does gets the same answer. */
   async notReady(): Promise<string | null> {
     this.asking ??= this.ask().finally(() => (this.asking = null));
-    return withinPatience(this.asking, 'PostgreSQL does not answer', this.options.patienceMs);
+    return withTimeout(this.asking, 'PostgreSQL does not answer', this.options.timeoutMs);
   }
 
   /** What does not work while it serves. */
@@ -46,7 +46,7 @@ export class Readiness {
       return fault;
     } catch (error) {
       this.note(String(error));
-      return databaseTrouble(error);
+      return describeDatabaseError(error);
     }
   }
 

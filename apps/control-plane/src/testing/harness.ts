@@ -6,8 +6,8 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
-import type { Answer } from './answer.js';
-import { loadContract, theContract } from './contract.js';
+import type { Answer } from './response.js';
+import { loadOpenApiChecker, openApiChecker } from './openapi-checker.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
 import { startPrivateRedis } from '@weir/change-feed/testing';
 
@@ -76,7 +76,7 @@ export async function startHarness(
     startControlPlane(parseVariables(SCHEMA, { ...environment, ...more }), log);
   const controlPlane = await start();
   const baseUrl = `http://127.0.0.1:${controlPlane.managementPort}`;
-  await loadContract(baseUrl, { Authorization: `Bearer ${TOKEN}` });
+  await loadOpenApiChecker(baseUrl, { Authorization: `Bearer ${TOKEN}` });
   const client = new pg.Client(databaseUrl);
   await client.connect();
   // The last thing a spec does to it may be to drop its database.
@@ -128,7 +128,7 @@ async function call(
     headers: response.headers,
     body: text === '' ? undefined : JSON.parse(text),
   };
-  theContract()?.check(method, path, body, answer);
+  openApiChecker()?.check(method, path, body, answer);
   return answer;
 }
 

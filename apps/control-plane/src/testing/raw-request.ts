@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
-import { theContract } from './contract.js';
-import type { Answer } from './answer.js';
+import { openApiChecker } from './openapi-checker.js';
+import type { Answer } from './response.js';
 
 /** A request as written: the path goes out untouched, which `fetch` would not do, and nothing is added but `Host`. */
 export async function rawRequest(
@@ -25,7 +25,7 @@ export async function rawRequest(
     });
     outgoing.end(options.body);
   });
-  theContract()?.check(method, path, undefined, answer);
+  openApiChecker()?.check(method, path, undefined, answer);
   return answer;
 }
 

@@ -6,7 +6,7 @@ import type {
   ConfigurationWriter,
   LockedHead,
   Transaction,
-  Written,
+  WorkResult,
 } from '../../revisions/configuration-writer.js';
 import {
   findBySha256,
@@ -60,7 +60,7 @@ async function activateUnlessActive(
   tx: Transaction,
   head: LockedHead,
   sha256: string,
-): Promise<Written<ActiveCatalogue> | null> {
+): Promise<WorkResult<ActiveCatalogue> | null> {
   const before =
     head.catalogueVersion === null ? null : await findByVersion(tx, head.catalogueVersion);
   if (before?.sha256 === sha256) return null;

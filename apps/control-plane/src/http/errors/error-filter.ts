@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@weir/ops';
 import type { Request, Response } from '../routing/http.js';
-import { answerTo } from './answer.js';
+import { toErrorResponse } from './error-response.js';
 
 /** Answers every failure of a request, wherever on its way it happened. */
 @Catch()
@@ -12,7 +12,7 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.context.id;
-    const answer = answerTo(error, requestId);
+    const answer = toErrorResponse(error, requestId);
     if (answer.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
     else if (answer.status === 503)
       this.log.warn({ reason: lastLine(error), request_id: requestId }, 'request refused for now');

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { theContract } from '../../testing/contract.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 
 const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
@@ -39,7 +39,7 @@ it('docs/api-guide.md has an example of every call, and each succeeds', async ()
       .filter(({ status }) => status !== undefined && status < 300)
       .map(({ method, route }) => `${method} ${route?.replace(/:(\w+)/g, '{$1}')}`),
   );
-  const documented = theContract()!
+  const documented = openApiChecker()!
     .operations()
     .map(({ method, path }) => `${method} ${path}`);
   expect(documented.filter((call) => !called.has(call))).toEqual([]);

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../routing/discover-endpoints.js';
-import type { Shape } from '../routing/shape.js';
+import type { RequestShape } from '../routing/request-shape.js';
 import type { ValueSchema } from '../validation/checks.js';
 import { exampleOf } from '../validation/examples.js';
 import { fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/field-registry.js';
-import { REFUSAL_SCHEMAS, refusalsOf } from './refusals.js';
+import { ERROR_SCHEMAS, errorResponsesOf } from './error-responses.js';
 import { ComponentSchemas } from './schemas.js';
 
 /** An OpenAPI 3.0 document; as far as anything here looks into it. */
@@ -43,7 +43,7 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
     info: { title: 'Weir management API', version: '1', description: DESCRIPTION },
     paths,
     components: {
-      schemas: { ...components.schemas, ...REFUSAL_SCHEMAS },
+      schemas: { ...components.schemas, ...ERROR_SCHEMAS },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
     security: [{ bearer: [] }],
@@ -59,7 +59,7 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
     tags: [pattern.split('/')[1] ?? ''],
     ...(takes.path && { parameters: describePath(takes.path) }),
     ...(body && { requestBody: describeBody(body, components) }),
-    responses: { [gives.status]: describeSuccess(endpoint, components), ...refusalsOf(endpoint) },
+    responses: { [gives.status]: describeSuccess(endpoint, components), ...errorResponsesOf(endpoint) },
   } as OpenApiOperation;
 }
 
@@ -74,7 +74,7 @@ function describePath(path: DtoClass): object[] {
   }));
 }
 
-function describeBody(body: NonNullable<Shape['body']>, components: ComponentSchemas): object {
+function describeBody(body: NonNullable<RequestShape['body']>, components: ComponentSchemas): object {
   const schema = components.refer(body, 'request');
   return { required: true, content: { 'application/json': { schema } } };
 }

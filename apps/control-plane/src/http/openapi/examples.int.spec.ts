@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { theContract } from '../../testing/contract.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
 /** Every endpoint, in an order in which its example finds what it needs. */
@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 it('every endpoint has its place in the story of the examples', () => {
-  const documented = theContract()!
+  const documented = openApiChecker()!
     .operations()
     .map(({ method, path }) => `${method} ${path}`);
   expect(STORY.toSorted()).toEqual(documented.sort());
@@ -65,7 +65,7 @@ it('every endpoint has its place in the story of the examples', () => {
 it.each(STORY)(
   '%s succeeds with its example, and answers as its example says',
   async (endpoint) => {
-    const contract = theContract()!;
+    const contract = openApiChecker()!;
     const { method, path, operation } = contract
       .operations()
       .find((one) => `${one.method} ${one.path}` === endpoint)!;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { theContract } from '../../testing/contract.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 
 /** Method and path of every endpoint, and its success, as the contract's tables have them. */
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
   afterAll(() => harness.stop());
 
   it('has every endpoint of the contract with its success, and no other', () => {
-    const documented = theContract()!
+    const documented = openApiChecker()!
       .operations()
       .map(({ method, path, operation }) => {
         const success = Object.keys(operation.responses).find((status) => status.startsWith('2'));
@@ -73,7 +73,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes every refusal that an endpoint may come to', () => {
-    for (const { operation, path } of theContract()!.operations()) {
+    for (const { operation, path } of openApiChecker()!.operations()) {
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(['401', '403', '500', '503']));
       if (path.includes('{') || operation.requestBody) expect(statuses).toContain('422');

@@ -1,4 +1,4 @@
-import { MOST_ITEMS, type ValueSchema } from '../validation/checks.js';
+import { MAX_ITEMS, type ValueSchema } from '../validation/checks.js';
 import { exampleOf } from '../validation/examples.js';
 import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/field-registry.js';
@@ -18,7 +18,7 @@ export class ComponentSchemas {
   refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
     if (Array.isArray(type)) {
       const items = this.refer((type as readonly [DtoClass])[0], direction);
-      return { type: 'array', items, ...(direction === 'request' && { maxItems: MOST_ITEMS }) };
+      return { type: 'array', items, ...(direction === 'request' && { maxItems: MAX_ITEMS }) };
     }
     const one = type as DtoClass;
     const name = nameOf(one, direction);

@@ -8,9 +8,12 @@ import {
 import { Readable } from 'node:stream';
 import { map, type Observable } from 'rxjs';
 import type { Response } from '../routing/http.js';
-import { Listing, Revised } from '../../revisions/revised.js';
+import { Listing } from '../../revisions/listing.js';
+import { WithRevision } from '../../revisions/with-revision.js';
 
-/** Sends what is in a `Revised`: its revision and propagation as headers (decisions §1), its listings as streams. */
+/**
+ * Sends what is in a `WithRevision`: its revision and propagation as headers (decisions §1), its listings as streams.
+ */
 @Injectable()
 export class RevisionInterceptor implements NestInterceptor {
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -20,7 +23,7 @@ export class RevisionInterceptor implements NestInterceptor {
 }
 
 function unwrap(answer: unknown, response: Response): unknown {
-  if (!(answer instanceof Revised)) return answer;
+  if (!(answer instanceof WithRevision)) return answer;
   response.setHeader('X-Config-Revision', String(answer.revision));
   if (answer.applied !== null) {
     const { applied, total } = answer.applied;

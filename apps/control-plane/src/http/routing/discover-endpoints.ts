@@ -2,12 +2,12 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { BodyKind, Route } from './route-table.js';
-import { ANSWER_SHAPE, type AnswerShape, type Shape, SHAPE } from './shape.js';
+import { RESPONSE_SHAPE, type ResponseShape, type RequestShape, REQUEST_SHAPE } from './request-shape.js';
 
 /** One endpoint with all that its decorators say. */
 export interface Endpoint extends Route {
-  readonly takes: Shape;
-  readonly gives: AnswerShape;
+  readonly takes: RequestShape;
+  readonly gives: ResponseShape;
 }
 
 /** The endpoints of all controllers. @throws Error when one does not say what it answers. */
@@ -34,13 +34,13 @@ function describe(controller: object, handler: object): Endpoint {
     Reflect.getMetadata(PATH_METADATA, controller) as string,
     Reflect.getMetadata(PATH_METADATA, handler) as string,
   );
-  const takes = (Reflect.getMetadata(SHAPE, handler) as Shape | undefined) ?? {};
-  const gives = Reflect.getMetadata(ANSWER_SHAPE, handler) as AnswerShape | undefined;
+  const takes = (Reflect.getMetadata(REQUEST_SHAPE, handler) as RequestShape | undefined) ?? {};
+  const gives = Reflect.getMetadata(RESPONSE_SHAPE, handler) as ResponseShape | undefined;
   if (gives === undefined) throw new Error(`${method} ${pattern} does not say what it answers`);
   return { method, pattern, body: bodyKind(takes), takes, gives };
 }
 
-function bodyKind({ body, streamed }: Shape): BodyKind {
+function bodyKind({ body, streamed }: RequestShape): BodyKind {
   if (streamed) return 'streamed';
   return body === undefined ? 'none' : 'parsed';
 }

@@ -1,5 +1,5 @@
 import { MAX_ID } from '@weir/config-model';
-import { below, type Fault, type FaultType, MAX_FAULTS } from './fault.js';
+import { prefixFaults, type Fault, type FaultType, MAX_FAULTS } from './fault.js';
 
 /** JSON Schema of a value, as OpenAPI writes it. */
 export type ValueSchema = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export interface Check {
   faults(value: unknown, owner?: object): readonly Fault[];
 }
 
-const RIGHT: readonly Fault[] = [];
+const NO_FAULTS: readonly Fault[] = [];
 
 function fault(type: FaultType, msg: string): readonly Fault[] {
   return [{ loc: [], msg, type }];
@@ -28,7 +28,7 @@ export function integer(lowest: number, highest: number): Check {
     faults: (value) => {
       if (!Number.isInteger(value)) return fault('int_type', msg);
       if ((value as number) < lowest) return fault('greater_than_equal', msg);
-      return (value as number) > highest ? fault('less_than_equal', msg) : RIGHT;
+      return (value as number) > highest ? fault('less_than_equal', msg) : NO_FAULTS;
     },
   };
 }
@@ -39,7 +39,7 @@ export const id: Check = integer(0, MAX_ID);
 export const flag: Check = {
   schema: { type: 'boolean' },
   faults: (value) =>
-    typeof value === 'boolean' ? RIGHT : fault('bool_type', 'Must be true or false'),
+    typeof value === 'boolean' ? NO_FAULTS : fault('bool_type', 'Must be true or false'),
 };
 
 /** One of some texts, or one of some integers. */
@@ -51,7 +51,7 @@ export function oneOf(choices: readonly string[] | readonly number[]): Check {
     faults: (value) => {
       if (textual && typeof value !== 'string') return fault('string_type', msg);
       if (!textual && !Number.isInteger(value)) return fault('int_type', msg);
-      return (choices as readonly unknown[]).includes(value) ? RIGHT : fault('enum', msg);
+      return (choices as readonly unknown[]).includes(value) ? NO_FAULTS : fault('enum', msg);
     },
   };
 }
@@ -67,7 +67,7 @@ export function textForm(
     schema: { type: 'string', ...schema },
     faults: (value) => {
       if (typeof value !== 'string') return fault('string_type', msg);
-      return accepts(value) ? RIGHT : fault('value_error', msg);
+      return accepts(value) ? NO_FAULTS : fault('value_error', msg);
     },
   };
 }
@@ -76,15 +76,15 @@ export function textForm(
 export function nullable(check: Check): Check {
   return {
     schema: { ...check.schema, nullable: true },
-    faults: (value) => (value === null ? RIGHT : check.faults(value)),
+    faults: (value) => (value === null ? NO_FAULTS : check.faults(value)),
   };
 }
 
 /** Most items of a list in one change: it is made, and comes into force, as one step for which all others wait. */
-export const MOST_ITEMS = 100_000;
+export const MAX_ITEMS = 100_000;
 
 /** A list each item of which `check` allows. @param most items that it may have; Infinity: any number. */
-export function listOf(check: Check, most = MOST_ITEMS): Check {
+export function listOf(check: Check, most = MAX_ITEMS): Check {
   const bound = Number.isFinite(most) ? { maxItems: most } : {};
   return {
     schema: { type: 'array', items: check.schema, ...bound },
@@ -95,7 +95,7 @@ export function listOf(check: Check, most = MOST_ITEMS): Check {
       const found: Fault[] = [];
       for (let i = 0; i < value.length && found.length < MAX_FAULTS; i++) {
         const faults = check.faults(value[i]);
-        if (faults.length > 0) found.push(...below([String(i)], faults));
+        if (faults.length > 0) found.push(...prefixFaults([String(i)], faults));
       }
       return found;
     },
@@ -107,6 +107,6 @@ export const object: Check = {
   schema: { type: 'object' },
   faults: (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? RIGHT
+      ? NO_FAULTS
       : fault('object_type', 'Must be an object'),
 };

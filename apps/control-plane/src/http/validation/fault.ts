@@ -47,11 +47,11 @@ export class InvalidRequestError extends Error {
 }
 
 /** @throws InvalidRequestError when there is any fault. */
-export function refuseFaults(faults: readonly Fault[]): void {
+export function throwIfFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw new InvalidRequestError(faults);
 }
 
 /** The faults, their places moved below `loc`. */
-export function below(loc: readonly string[], faults: readonly Fault[]): Fault[] {
+export function prefixFaults(loc: readonly string[], faults: readonly Fault[]): Fault[] {
   return faults.map((fault) => ({ ...fault, loc: [...loc, ...fault.loc] }));
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flag, id, integer, listOf, MOST_ITEMS, nullable, oneOf, textForm } from './checks.js';
+import { flag, id, integer, listOf, MAX_ITEMS, nullable, oneOf, textForm } from './checks.js';
 import {
   Converted,
   Field,
@@ -138,7 +138,7 @@ describe('readBodyList', () => {
       '2: object_type',
     ]);
     expect(faultsOf(readBodyList(Inner, { id: 1 }))).toEqual([': list_type']);
-    const items = Array.from({ length: MOST_ITEMS + 1 }, () => ({ id: 1 }));
+    const items = Array.from({ length: MAX_ITEMS + 1 }, () => ({ id: 1 }));
     expect(faultsOf(readBodyList(Inner, items))).toEqual([': too_long']);
     expect(faultsOf(readBodyList(Inner, items.slice(1)))).toEqual([]);
   });

@@ -2,29 +2,29 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { type Check, listOf, object } from './checks.js';
 import { type CompiledReader, compileReader } from './compiled-reader.js';
-import { below, type Fault } from './fault.js';
+import { prefixFaults, type Fault } from './fault.js';
 import { CHECK } from './fields.js';
 import { type DtoClass } from './field-registry.js';
-import { pruneTree } from './json-tree.js';
+import { removeUnsafeValues } from './remove-unsafe-values.js';
 
 /** What was read, usable only when there is no fault. */
-export interface Reading<T> {
+export interface ReadResult<T> {
   readonly value: T;
   readonly faults: readonly Fault[];
 }
 
 /** Reads an object of a class from parsed JSON, which it may change. Every fault is reported, not only the first. */
-export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T> {
+export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const misshapen = object.faults(plain);
   if (misshapen.length > 0) return { value: plain as T, faults: misshapen };
-  const pruned = pruneTree(plain);
+  const pruned = removeUnsafeValues(plain);
   const value = plainToInstance(type, plain);
   const errors = validateSync(value, { whitelist: true, forbidNonWhitelisted: true });
   return { value, faults: [...pruned, ...errors.flatMap(toFaults)] };
 }
 
 /** As `readDto`, and fast where nothing is wrong: bodies may be long. */
-export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T> {
+export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const value = compiledReader(type)(plain);
   return value === null ? readDto(type, plain) : { value, faults: [] };
 }
@@ -33,13 +33,13 @@ export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): R
 const list = listOf({ schema: {}, faults: () => [] });
 
 /** Reads a list of objects of a class, as `readBody` does. */
-export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): Reading<T[]> {
+export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
   const misshapen = list.faults(plain);
   if (misshapen.length > 0) return { value: [], faults: misshapen };
   const readings = (plain as unknown[]).map((item) => readBody(type, item));
   return {
     value: readings.map((reading) => reading.value),
-    faults: readings.flatMap((reading, i) => below([String(i)], reading.faults)),
+    faults: readings.flatMap((reading, i) => prefixFaults([String(i)], reading.faults)),
   };
 }
 
@@ -53,7 +53,7 @@ function compiledReader<T extends object>(type: DtoClass<T>): CompiledReader<T> 
 
 /** The one way from class-validator's errors to the faults of a 422 answer. */
 function toFaults(error: ValidationError): Fault[] {
-  return below([error.property], ownFaults(error));
+  return prefixFaults([error.property], ownFaults(error));
 }
 
 function ownFaults(error: ValidationError): Fault[] {

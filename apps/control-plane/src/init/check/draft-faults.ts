@@ -5,7 +5,7 @@ import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
 import { applicationFaults } from '../../resources/profiles/application-faults.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
-import { Breather, forEachRow } from '../draft/breather.js';
+import { Yielder, forEachRow } from '../draft/yielder.js';
 import type { Column } from '../draft/column.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import type { FaultList } from '../read/fault-list.js';
@@ -21,29 +21,29 @@ export async function findDraftFaults(
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): Promise<void> {
-  const breather = new Breather();
-  const pages = await indexIds(breather, draft.blockPages.ids, (row) => {
+  const yielder = new Yielder();
+  const pages = await indexIds(yielder, draft.blockPages.ids, (row) => {
     const msg = `Block page ${draft.blockPages.ids.at(row)} is named twice`;
     faults.add({ loc: placeOf('blockpages', row, 'id'), msg, type: 'duplicate' });
   });
-  const profiles = await indexIds(breather, draft.profiles.ids, (row) => {
+  const profiles = await indexIds(yielder, draft.profiles.ids, (row) => {
     const msg = `Profile ${draft.profiles.ids.at(row)} is named twice`;
     faults.add({ loc: placeOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
   });
-  await checkProfiles(breather, draft, pages, applications, faults);
+  await checkProfiles(yielder, draft, pages, applications, faults);
   const checkProfileIds = (list: InitList, ids: Column): Promise<void> =>
-    forEachRow(breather, ids.length, (row) => {
+    forEachRow(yielder, ids.length, (row) => {
       const id = ids.at(row);
       if (!profiles.has(id)) faults.add(unknownProfile(id, placeOf(list, row, 'profile_id')));
     });
   await checkProfileIds('bw_lists', draft.domainRules.profileIds);
-  await checkDomainRules(breather, draft, faults);
+  await checkDomainRules(yielder, draft, faults);
   await checkProfileIds('napts', draft.napts.profileIds);
-  await checkNapts(breather, draft, faults);
+  await checkNapts(yielder, draft, faults);
   await checkProfileIds('nets', draft.ipv4Networks.profileIds);
-  await checkNetworks(breather, 'nets', IPV4, draft.ipv4Networks, faults);
+  await checkNetworks(yielder, 'nets', IPV4, draft.ipv4Networks, faults);
   await checkProfileIds('nets6', draft.ipv6Networks.profileIds);
-  await checkNetworks(breather, 'nets6', IPV6, draft.ipv6Networks, faults);
+  await checkNetworks(yielder, 'nets6', IPV6, draft.ipv6Networks, faults);
 }
 
 /** Whether an id is one of the submitted. */
@@ -52,7 +52,7 @@ export interface IdSet {
 }
 
 async function indexIds(
-  breather: Breather,
+  yielder: Yielder,
   ids: Column,
   onTwice: (row: number) => void,
 ): Promise<IdSet> {
@@ -61,7 +61,7 @@ async function indexIds(
     (id: number) =>
     (other: number): boolean =>
       ids.at(other) === id;
-  await forEachRow(breather, ids.length, (row) => {
+  await forEachRow(yielder, ids.length, (row) => {
     const id = ids.at(row);
     if (index.add(row, id, isSame(id)) !== null) onTwice(row);
   });
@@ -69,13 +69,13 @@ async function indexIds(
 }
 
 async function checkProfiles(
-  breather: Breather,
+  yielder: Yielder,
   { profiles }: Draft,
   pages: IdSet,
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): Promise<void> {
-  await forEachRow(breather, profiles.ids.length, (row) => {
+  await forEachRow(yielder, profiles.ids.length, (row) => {
     const { pageId, applicationRules } = profiles.at(row);
     if (pageId !== null && !pages.has(pageId)) {
       faults.add(unknownBlockPage(pageId, placeOf('profiles', row, 'profile', 'page_id')));
@@ -89,13 +89,13 @@ const TWO_TO_32 = 4_294_967_296;
 
 /** Drops rules that only repeat one before them; the same domain with both types is a fault (decisions §8). */
 async function checkDomainRules(
-  breather: Breather,
+  yielder: Yielder,
   { domainRules }: Draft,
   faults: FaultList,
 ): Promise<void> {
   const { hashes } = domainRules;
   const index = new RowIndex(hashes.length);
-  await forEachRow(breather, hashes.length, (row) => {
+  await forEachRow(yielder, hashes.length, (row) => {
     const hash = hashes.at(row);
     const profileId = domainRules.profileIdOf(row);
     const earlier = index.add(
@@ -117,20 +117,20 @@ async function checkDomainRules(
   });
 }
 
-async function checkNapts(breather: Breather, { napts }: Draft, faults: FaultList): Promise<void> {
+async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList): Promise<void> {
   // Rows of an address as a chain from its last one back to its first.
   const { addresses } = napts;
   const index = new RowIndex(addresses.length);
   const lastOf = new Int32Array(addresses.length);
   const previous = new Int32Array(addresses.length);
-  await forEachRow(breather, addresses.length, (row) => {
+  await forEachRow(yielder, addresses.length, (row) => {
     const address = addresses.at(row);
     const first = index.add(row, address, (other) => addresses.at(other) === address);
     previous[row] = first === null ? -1 : lastOf[first];
     lastOf[first ?? row] = row;
   });
   const clashing: { row: number; msg: string }[] = [];
-  await forEachRow(breather, addresses.length, (row) => {
+  await forEachRow(yielder, addresses.length, (row) => {
     // The first row of each address stands for it.
     if (previous[row] !== -1) return;
     const ranges = [];
@@ -148,7 +148,7 @@ async function checkNapts(breather: Breather, { napts }: Draft, faults: FaultLis
 }
 
 async function checkNetworks<A>(
-  breather: Breather,
+  yielder: Yielder,
   list: InitList,
   family: AddressFamily<A>,
   networks: DraftNetworks<A>,
@@ -159,7 +159,7 @@ async function checkNetworks<A>(
   const byPrefix = new RowIndex(count);
   const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
     String(a.address) === String(b.address);
-  await forEachRow(breather, count, (row) => {
+  await forEachRow(yielder, count, (row) => {
     const record = networks.at(row);
     const prefix = masked(family, record);
     const addressTwice = byAddress.add(row, networks.hash(record.address), (other) =>

@@ -7,7 +7,7 @@ import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
-import { type Breather, STEPS } from '../draft/breather.js';
+import { type Yielder, ROWS_PER_YIELD } from '../draft/yielder.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import type { TableName } from './tables.js';
 
@@ -21,7 +21,7 @@ export class DraftRows {
   constructor(
     private readonly draft: Draft,
     private readonly digest: Digest,
-    private readonly breather: Breather,
+    private readonly yielder: Yielder,
   ) {}
 
   /** The rows of a table, its columns as in `TABLES`. */
@@ -119,7 +119,7 @@ export class DraftRows {
   private async *lines(count: number, text: (row: number) => string): CopyText {
     let piece = '';
     for (let row = 0; row < count; row++) {
-      if (row % STEPS === 0) await this.breather.breathe();
+      if (row % ROWS_PER_YIELD === 0) await this.yielder.yieldIfDue();
       piece += text(row);
       if (piece.length < PIECE_CHARACTERS) continue;
       yield piece;

@@ -2,7 +2,7 @@ import { Digest } from '@weir/config-model';
 import type { PoolClient } from 'pg';
 import { copyIn } from '../../platform/database/copy-in.js';
 import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
-import { Breather } from '../draft/breather.js';
+import { Yielder } from '../draft/yielder.js';
 import { DraftRows } from './draft-rows.js';
 import type { Draft } from '../draft/draft-tables.js';
 import { REFERENCES, type Table, TABLES } from './tables.js';
@@ -17,30 +17,30 @@ import { REFERENCES, type Table, TABLES } from './tables.js';
  */
 export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
   const digest = new Digest();
-  const rows = new DraftRows(draft, digest, new Breather());
-  const unchecked = await leaveReferencesToUs(client);
+  const rows = new DraftRows(draft, digest, new Yielder());
+  const unchecked = await disableReferenceChecks(client);
   const staged: Table[] = [];
   for (const table of TABLES) {
     if (await isEmpty(client, table)) continue;
     await client.query(CREATE_STAGE(table));
-    await copyIn(client, `${stageOf(table)} (${columnsOf(table)})`, rows.of(table.name));
+    await copyIn(client, `${stagingTableOf(table)} (${columnsOf(table)})`, rows.of(table.name));
     staged.push(table);
   }
   await client.query(DELETE_SCHEDULES(staged.some(({ name }) => name === 'profile')));
-  const referring = staged.filter((table) => !isReferredTo(table));
+  const referring = staged.filter((table) => !isReferenced(table));
   for (const table of referring) await client.query(DELETE_OTHERS(table));
   for (const table of TABLES) {
     if (staged.includes(table)) {
-      if (isReferredTo(table)) await client.query(UPDATE_CHANGED(table));
+      if (isReferenced(table)) await client.query(UPDATE_CHANGED(table));
       await client.query(INSERT_NEW(table));
     } else {
       await copyIn(client, `${table.name} (${columnsOf(table)})`, rows.of(table.name));
     }
   }
   // Last of all, when nothing refers to them any more.
-  const referredTo = staged.filter(isReferredTo).toReversed();
+  const referredTo = staged.filter(isReferenced).toReversed();
   for (const table of referredTo) await client.query(DELETE_OTHERS(table));
-  if (unchecked) await refuseDangling(client);
+  if (unchecked) await checkReferences(client);
   await client.query(ANALYZE);
   // No part of what was submitted: they stay as they are.
   for (const kind of ['schedule', 'catalogue'] as const) {
@@ -55,7 +55,7 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
  * off. Where its user may, that is switched off for this transaction, and one query a reference does it at the end.
  * @returns whether it is off.
  */
-async function leaveReferencesToUs(client: PoolClient): Promise<boolean> {
+async function disableReferenceChecks(client: PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
     "SELECT has_parameter_privilege('session_replication_role', 'SET') AS may",
   );
@@ -65,7 +65,7 @@ async function leaveReferencesToUs(client: PoolClient): Promise<boolean> {
 }
 
 /** @throws Error when a row refers to nothing. The draft was checked, so that is a fault of ours. */
-async function refuseDangling(client: PoolClient): Promise<void> {
+async function checkReferences(client: PoolClient): Promise<void> {
   for (const { table, column, to } of REFERENCES) {
     const { rows } = await client.query<{ dangling: boolean }>(`
       SELECT EXISTS (
@@ -84,11 +84,11 @@ async function isEmpty(client: PoolClient, { name }: Table): Promise<boolean> {
 }
 
 /** Rows of such a table are changed in place: to delete one would take what refers to it. */
-function isReferredTo({ name }: Table): boolean {
+function isReferenced({ name }: Table): boolean {
   return REFERENCES.some(({ to }) => to === name);
 }
 
-function stageOf({ name }: Table): string {
+function stagingTableOf({ name }: Table): string {
   return `new_${name}`;
 }
 
@@ -99,30 +99,30 @@ function columnsOf({ key, values }: Table): string {
 /** Whether the columns of a row and its staged one are the same. */
 function same(table: Table, columns: readonly string[], operator: string): string {
   return columns
-    .map((column) => `${stageOf(table)}.${column} ${operator} ${table.name}.${column}`)
+    .map((column) => `${stagingTableOf(table)}.${column} ${operator} ${table.name}.${column}`)
     .join(' AND ');
 }
 
 const CREATE_STAGE = (table: Table): string => `
-  CREATE TEMPORARY TABLE ${stageOf(table)} ON COMMIT DROP AS
+  CREATE TEMPORARY TABLE ${stagingTableOf(table)} ON COMMIT DROP AS
   SELECT ${columnsOf(table)} FROM ${table.name} WITH NO DATA`;
 
 const DELETE_OTHERS = (table: Table): string => `
   DELETE FROM ${table.name} WHERE NOT EXISTS (
-    SELECT FROM ${stageOf(table)} WHERE ${same(table, table.key, '=')}
-    ${isReferredTo(table) ? '' : `AND ${same(table, table.values, '=')}`}
+    SELECT FROM ${stagingTableOf(table)} WHERE ${same(table, table.key, '=')}
+    ${isReferenced(table) ? '' : `AND ${same(table, table.values, '=')}`}
   )`;
 
 const UPDATE_CHANGED = (table: Table): string => `
   UPDATE ${table.name}
-  SET ${table.values.map((column) => `${column} = ${stageOf(table)}.${column}`).join(', ')}
-  FROM ${stageOf(table)}
+  SET ${table.values.map((column) => `${column} = ${stagingTableOf(table)}.${column}`).join(', ')}
+  FROM ${stagingTableOf(table)}
   WHERE ${same(table, table.key, '=')}
   AND NOT (${same(table, table.values, 'IS NOT DISTINCT FROM')})`;
 
 const INSERT_NEW = (table: Table): string => `
   INSERT INTO ${table.name} (${columnsOf(table)})
-  SELECT ${columnsOf(table)} FROM ${stageOf(table)} WHERE NOT EXISTS (
+  SELECT ${columnsOf(table)} FROM ${stagingTableOf(table)} WHERE NOT EXISTS (
     SELECT FROM ${table.name} WHERE ${same(table, table.key, '=')}
   )`;
 

@@ -1,4 +1,4 @@
-import { type Fault, MAX_FAULTS, refuseFaults } from '../../http/validation/fault.js';
+import { type Fault, MAX_FAULTS, throwIfFaults } from '../../http/validation/fault.js';
 
 /** The first faults of a long body; it holds no more than an answer names. */
 export class FaultList {
@@ -14,6 +14,6 @@ export class FaultList {
 
   /** @throws InvalidRequestError when there is any. */
   refuse(): void {
-    refuseFaults(this.found);
+    throwIfFaults(this.found);
   }
 }

@@ -14,10 +14,10 @@ import {
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { compileReader } from '../../http/validation/compiled-reader.js';
-import { below, refuseFaults } from '../../http/validation/fault.js';
+import { prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
 import type { DtoClass } from '../../http/validation/field-registry.js';
 import { readDto } from '../../http/validation/read-dto.js';
-import { Breather } from '../draft/breather.js';
+import { Yielder } from '../draft/yielder.js';
 import { Draft } from '../draft/draft-tables.js';
 import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, placeOf } from './init.dto.js';
@@ -37,11 +37,11 @@ export async function readInit(
 ): Promise<Draft> {
   const sink = new InitSink(hasher);
   const lists = new JsonLists({ bw_lists: 'domains' }, sink);
-  const breather = new Breather();
+  const yielder = new Yielder();
   let stopped = false;
   let malformed = false;
   for await (const bytes of body) {
-    await breather.breathe();
+    await yielder.yieldIfDue();
     if (stopped) continue;
     try {
       lists.push(bytes);
@@ -58,7 +58,7 @@ export async function readInit(
       malformed = sink.hear(error);
     }
   }
-  if (malformed) refuseFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
+  if (malformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
   sink.faults.refuse();
   return sink.draft;
 }
@@ -102,7 +102,7 @@ class InitSink implements ListSink {
 
   /** @param outside the body with empty lists. */
   readOutside(outside: unknown): void {
-    this.faults.add(...below(['body'], readDto(InitDto, outside).faults));
+    this.faults.add(...prefixFaults(['body'], readDto(InitDto, outside).faults));
   }
 
   /** Takes up what stopped the reading. @returns whether it was that the body is no JSON. */
@@ -123,7 +123,7 @@ class InitSink implements ListSink {
       const dto = read(plain);
       if (dto !== null) add(dto, at);
       else if (!this.faults.isFull) {
-        this.faults.add(...below(placeOf(list, at), readDto(type, plain).faults));
+        this.faults.add(...prefixFaults(placeOf(list, at), readDto(type, plain).faults));
       }
     };
   }
@@ -134,7 +134,7 @@ class InitSink implements ListSink {
       this.draft.domainRules.addDomain(at, position, hash);
     } else {
       const place = placeOf('bw_lists', at, 'domains', String(position));
-      this.faults.add(...below(place, domain.faults(value)));
+      this.faults.add(...prefixFaults(place, domain.faults(value)));
     }
   }
 

@@ -3,7 +3,7 @@ import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
-import { isDatabaseUnreachable } from './database-faults.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 import { pino } from 'pino';
 import { Database } from './database.js';
 

@@ -1,10 +1,10 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import type { Writable } from 'node:stream';
 
-/** Rows in the text form of COPY: a line each, columns apart by tabs. */
+/** Rows in the text format of COPY: one line each, columns separated by tabs. */
 export type CopyText = AsyncIterable<string>;
 
-/** The part of a connection that COPY needs; the driver has it, its types do not. */
+/** Methods of the driver's connections for COPY that its types do not declare. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(bytes: Buffer): void;
   endCopyFrom(): void;
@@ -14,7 +14,7 @@ interface CopyConnection extends Connection {
 /**
  * Loads rows with COPY … FROM STDIN (PostgreSQL's protocol, "COPY Operations"): several times as fast as INSERT.
  * @param target table with its columns: `block_page (id, type)`.
- * @throws what `rows` throws, or what PostgreSQL says to the rows; the transaction is broken then.
+ * @throws what `rows` throws, or the error of PostgreSQL. The transaction can only be rolled back then.
  */
 export async function copyIn(client: PoolClient, target: string, rows: CopyText): Promise<void> {
   const copy = new CopyIn(`COPY ${target} FROM STDIN`, rows);
@@ -49,7 +49,7 @@ class CopyIn implements Submittable {
   private async send(connection: CopyConnection): Promise<void> {
     try {
       for await (const text of this.rows) {
-        // PostgreSQL refused a row, or the connection broke: nobody reads the rest.
+        // PostgreSQL rejected a row, or the connection broke: the rest is not needed.
         if (this.failure !== undefined) return;
         connection.sendCopyFromChunk(Buffer.from(text));
         if (connection.stream.writableNeedDrain) await drained(connection.stream);
@@ -57,13 +57,13 @@ class CopyIn implements Submittable {
       connection.endCopyFrom();
     } catch (error) {
       this.failure ??= error;
-      connection.sendCopyFail('the rows broke off');
+      connection.sendCopyFail('the client could not produce the rows');
     }
   }
 
   /**
-   * Of the server or the connection. After a refusal of our own its answer to that comes here, and ours is the better
-   * one.
+   * An error of the server or the connection. When we aborted the COPY, the server reports that too; our own error is
+   * kept.
    */
   handleError(error: unknown): void {
     this.failure ??= error;
@@ -75,7 +75,7 @@ class CopyIn implements Submittable {
   }
 
   handleCommandComplete(): void {
-    // Ready follows.
+    // ReadyForQuery follows.
   }
 
   handleRowDescription(): void {

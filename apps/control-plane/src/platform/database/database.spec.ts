@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
-import { isDatabaseUnreachable } from './database-faults.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
 function message(type: string, ...parts: (string | number[])[]): Buffer {

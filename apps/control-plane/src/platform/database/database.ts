@@ -4,37 +4,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
-import { boundSilence } from './silence.js';
-import { replaceStale } from './stale-statements.js';
+import { setIdleTimeout } from './idle-timeout.js';
+import { closeStaleConnections } from './stale-connections.js';
 import { WriteConnection } from './write-connection.js';
 
-/**
- * Connections that one replica holds at most, besides the one for changes. Whoever reads slowly is in the way of his
- * like alone.
- */
-const MAX_CONNECTIONS = { brief: 5, listings: 4, snapshots: 4 };
-/** A database that does not answer for this long counts as out of reach. */
+/** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
+const MAX_CONNECTIONS = { general: 5, listings: 4, snapshots: 4 };
+/** After this time, a database that does not accept the connection counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection that rests is kept from being forgotten by what is between, a load balancer or a firewall. */
+/** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */
 const KEEP_ALIVE_MS = 30_000;
 
-/**
- * The longest statement of a single change takes milliseconds; a wait for another replica's change is a few seconds.
- */
-const SILENCE_MS = 30_000;
+/** The longest statement of a single change takes milliseconds, and the lock of the head a few seconds. */
+const IDLE_TIMEOUT_MS = 30_000;
 
-/** Longest that the end of the connections is waited for. */
-const GOODBYE_MS = 1_500;
+/** Longest time to wait until the connections are closed. */
+const CLOSE_TIMEOUT_MS = 1_500;
 
-/**
- * For the options of Prisma's transactions: how long one waits for a connection. Its own default is shorter than a busy
- * moment.
- */
+/** `maxWait` of Prisma's transactions: the wait for a connection. Prisma's default is too short for a busy moment. */
 export const MAX_WAIT_MS = 10_000;
 
 /** The connections of a replica, and Prisma on top of them. */
 export class Database {
-  /** For everything but changes and what others read at their own pace. */
+  /** For short queries. Changes, listings and snapshots have their own connections. */
   readonly pool: pg.Pool;
   /** For lists of the management API. */
   readonly listings: pg.Pool;
@@ -43,11 +35,11 @@ export class Database {
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
 
-  /** @param silenceMs longest that a query waits for PostgreSQL without a sign of life. */
+  /** @param idleTimeoutMs see `setIdleTimeout`. */
   constructor(
     url: string,
     log: Logger,
-    readonly silenceMs = SILENCE_MS,
+    readonly idleTimeoutMs = IDLE_TIMEOUT_MS,
   ) {
     const settings: pg.PoolConfig = {
       connectionString: url,
@@ -56,20 +48,20 @@ export class Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'weir-control-plane',
     };
-    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.brief });
+    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.general });
     this.listings = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.listings });
     this.snapshots = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.snapshots });
     this.writes = new WriteConnection(settings);
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
-        boundSilence(client, silenceMs);
-        // One that breaks while it is lent, even before whoever asked for it has it: the next query tells.
+        setIdleTimeout(client, idleTimeoutMs);
+        // A connection may break while it is in use or being handed over. The next query reports it.
         client.on('error', () => undefined);
       });
-      replaceStale(pool);
+      closeStaleConnections(pool);
       // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
       pool.on('error', (error) => {
-        log.warn({ reason: error.message }, 'a database connection broke');
+        log.warn({ reason: error.message }, 'a database connection was lost');
       });
     }
     this.prisma = new PrismaClient({
@@ -77,21 +69,21 @@ export class Database {
     });
   }
 
-  /** Connections, those of them that are not in use, and requests that wait for one. */
+  /** Numbers of connections, of idle ones, and of requests that wait for one. */
   get usage(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const sum = (of: 'totalCount' | 'idleCount' | 'waitingCount'): number =>
       this.pools.reduce((all, pool) => all + pool[of], 0);
     return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
-  /** Asks the database for next to nothing. @throws what it says when it cannot be used now. */
+  /** Runs a minimal query. @throws the error of the database when it cannot be used now. */
   async probe(): Promise<void> {
     await this.pool.query('SELECT FROM config_head');
   }
 
-  /** Says goodbye, to a PostgreSQL that hears it; one that does not answer is not waited for. */
+  /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
   async close(): Promise<void> {
-    await Promise.race([this.end(), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    await Promise.race([this.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   private async end(): Promise<void> {

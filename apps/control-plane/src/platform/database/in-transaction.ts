@@ -1,26 +1,26 @@
 import type { PoolClient } from 'pg';
 import type { Database } from './database.js';
-import { boundSilence } from './silence.js';
+import { setIdleTimeout } from './idle-timeout.js';
 import { withConnection } from './with-connection.js';
 
 /**
- * Does some work in one transaction of a connection's own. What it throws undoes everything.
- * @param ownSilenceMs as of `boundSilence`, for this transaction.
+ * Runs some work in one transaction on its own connection. When it throws, everything is undone.
+ * @param transactionIdleTimeoutMs idle timeout of the socket for this transaction, see `setIdleTimeout`.
  */
 export async function inTransaction<T>(
-  { pool, silenceMs }: Database,
-  ownSilenceMs: number,
+  { pool, idleTimeoutMs }: Database,
+  transactionIdleTimeoutMs: number,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   return withConnection(pool, async (client) => {
-    boundSilence(client, ownSilenceMs);
+    setIdleTimeout(client, transactionIdleTimeoutMs);
     try {
       await client.query('BEGIN');
       const result = await work(client);
       await client.query('COMMIT');
       return result;
     } finally {
-      boundSilence(client, silenceMs);
+      setIdleTimeout(client, idleTimeoutMs);
     }
   });
 }

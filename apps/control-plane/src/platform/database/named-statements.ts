@@ -1,18 +1,18 @@
-/** Each takes memory in every connection of PostgreSQL. */
-const MOST_NAMES = 200;
-/** The protocol's name for a statement that is parsed and planned each time. */
+/** Each prepared statement takes memory in every connection of PostgreSQL. */
+const MAX_NAMES = 200;
+/** The protocol's name for a statement that is not kept: it is parsed and planned each time. */
 const UNNAMED = '';
 
 /**
- * Gives each text of a statement a name, under which a connection prepares it once. Texts that come when all names are
- * given go without: Prisma writes another one for each length of a list.
+ * Names each distinct statement, so that a connection prepares it once. When all names are used up, further statements
+ * stay unnamed: Prisma writes a different text for each length of a list.
  */
 export function namedStatements(): (query: { readonly sql: string }) => string {
   const names = new Map<string, string>();
   return ({ sql }) => {
     const known = names.get(sql);
     if (known !== undefined) return known;
-    if (names.size >= MOST_NAMES) return UNNAMED;
+    if (names.size >= MAX_NAMES) return UNNAMED;
     const name = `weir_${names.size}`;
     names.set(sql, name);
     return name;

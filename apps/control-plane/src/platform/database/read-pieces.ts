@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 
-/** As much of a value as is read at once: followers read it at their own pace, and several at a time. */
+/** Bytes read by one query. Followers read slowly and several at a time, so whole values would take too much memory. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Where large values are: a table's column of `bytea`, stored uncompressed, and the column that names the row. */
+/** Where a large value is stored: an uncompressed `bytea` column, and the column that identifies the row. */
 export interface BytesColumn {
   readonly table: string;
   readonly column: string;
@@ -11,9 +11,9 @@ export interface BytesColumn {
 }
 
 /**
- * The bytes of a value from `start` up to `end`, exclusive, in pieces, each read by a query of its own; the row must
- * not change.
- * @throws Error when there is no such row any more, or it is shorter.
+ * The bytes of a value from `start` up to `end`, exclusive, in pieces. Each piece is read by its own query, so the row
+ * must not change.
+ * @throws Error when the row does not exist any more or is shorter.
  */
 export async function* readPieces(
   pool: Pool,
@@ -29,7 +29,8 @@ export async function* readPieces(
       [keyValue, at + 1, length],
     );
     const piece = rows[0]?.piece;
-    if (piece?.length !== length) throw new Error(`${table}.${column} went away while it was read`);
+    if (piece?.length !== length)
+      throw new Error(`${table}.${column} was deleted while it was read`);
     yield piece;
   }
 }

@@ -1,7 +1,7 @@
 import { type Logger, StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { isDatabaseUnreachable } from './database-faults.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 import { SCHEMA_VERSION } from './schema-version.js';
 
 const POLL_MS = 250;

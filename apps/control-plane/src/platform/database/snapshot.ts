@@ -1,12 +1,12 @@
 import type { Head } from '@weir/config-model';
 import type { Pool, PoolClient } from 'pg';
 
-/** Rows fetched, and held in memory, at a time. */
+/** Rows fetched at a time. */
 const PAGE_ROWS = 1_000;
 
 /**
- * The configuration at one revision, read page by page: memory stays flat at any size, and no change is seen half.
- * Holds a connection until closed.
+ * The configuration at one revision, read page by page, so that memory use does not depend on its size. It holds a
+ * connection until it is closed.
  */
 export class Snapshot {
   private constructor(
@@ -16,7 +16,7 @@ export class Snapshot {
 
   static async open(pool: Pool): Promise<Snapshot> {
     const client = await pool.connect();
-    client.on('error', heardAtNextQuery);
+    client.on('error', ignoreError);
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<Head>(
@@ -31,7 +31,7 @@ export class Snapshot {
     }
   }
 
-  /** Reads a query's rows, at most a thousand at a time. One query at a time. */
+  /** Reads the rows of a query, at most `PAGE_ROWS` at a time. Only one query may run at a time. */
   async *pages(sql: string): AsyncGenerator<unknown[]> {
     await this.client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
     for (;;) {
@@ -42,11 +42,11 @@ export class Snapshot {
     await this.client.query('CLOSE page');
   }
 
-  /** Ends the transaction and gives the connection back; one that does not answer any more is thrown away. */
+  /** Ends the transaction and releases the connection. A broken connection is discarded. */
   async close(): Promise<void> {
     try {
       await this.client.query('ROLLBACK');
-      this.client.off('error', heardAtNextQuery);
+      this.client.off('error', ignoreError);
       this.client.release();
     } catch (error) {
       this.client.release(error instanceof Error ? error : true);
@@ -54,10 +54,7 @@ export class Snapshot {
   }
 }
 
-/**
- * A connection that breaks between two queries says so in this event, which must be listened to; the next query fails
- * anyway.
- */
-function heardAtNextQuery(): void {
-  // Nothing to add.
+/** The listener for the error of a connection that breaks between two queries. The next query fails and reports it. */
+function ignoreError(): void {
+  // See above.
 }

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Lends a connection of the pool to some work. When it throws, the transaction that it left open is undone. */
+/** Runs some work on a connection of the pool. When it throws, the transaction that it left open is rolled back. */
 export async function withConnection<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
@@ -16,7 +16,7 @@ export async function withConnection<T>(
         client.release();
       },
       (broken: unknown) => {
-        // It does not answer any more: PostgreSQL undoes what it did, and nobody uses it again.
+        // The connection is broken: PostgreSQL rolls back, and the pool discards the connection.
         client.release(broken instanceof Error ? broken : true);
       },
     );

@@ -5,15 +5,14 @@ import { withConnection } from './with-connection.js';
 import { namedStatements } from './named-statements.js';
 
 /**
- * The one connection on which a replica makes its changes, and Prisma on it. Statements that do not wait for one
- * another's answers go out together (`pipeline`), and the connection is kept, so that a change finds its statements
- * prepared.
+ * The one connection on which a replica makes its changes, with Prisma on top of it. Statements that do not depend on
+ * each other's results are sent together (`pipeline`). The connection is kept, so its statements stay prepared.
  */
 export class WriteConnection {
   readonly pool: pg.Pool;
-  private readonly lent = new LentConnection();
+  private readonly prismaPool = new SingleConnectionPool();
   private readonly prisma = new PrismaClient({
-    adapter: new PrismaPg(this.lent, { statementNameGenerator: namedStatements() }),
+    adapter: new PrismaPg(this.prismaPool, { statementNameGenerator: namedStatements() }),
   });
 
   constructor(settings: pg.PoolConfig) {
@@ -21,16 +20,16 @@ export class WriteConnection {
   }
 
   /**
-   * Lends the connection to some work, and Prisma on it; one work at a time. When it throws, the transaction that it
-   * left open is undone. It must not end before all that it asked is answered: what came later would be another work's.
+   * Runs some work on the connection; one at a time. When it throws, the transaction that it left open is rolled back.
+   * It must not return before all its queries have ended: a later query would run in the next transaction.
    */
   use<T>(work: (client: pg.PoolClient, tx: Prisma.TransactionClient) => Promise<T>): Promise<T> {
     return withConnection(this.pool, async (client) => {
-      this.lent.client = client;
+      this.prismaPool.client = client;
       try {
         return await work(client, this.prisma);
       } finally {
-        this.lent.client = null;
+        this.prismaPool.client = null;
       }
     });
   }
@@ -41,17 +40,17 @@ export class WriteConnection {
   }
 }
 
-/** What Prisma takes for its pool: whatever it is asked is asked of the connection that is lent. */
-class LentConnection extends pg.Pool {
+/** The pool that Prisma gets: it runs every query on the client that is set at the moment. */
+class SingleConnectionPool extends pg.Pool {
   client: pg.PoolClient | null = null;
 
   override query = ((query: pg.QueryConfig) => {
-    if (this.client === null) throw new Error('Prisma was asked outside of a change');
+    if (this.client === null) throw new Error('Prisma was used outside of a change');
     return this.client.query(query);
   }) as pg.Pool['query'];
 
-  /** For a transaction of Prisma's own. */
+  /** Prisma calls this for a transaction of its own. */
   override connect = (): never => {
-    throw new Error('a change is one transaction, which has begun already');
+    throw new Error('a change runs in one transaction, which has already begun');
   };
 }

@@ -18,7 +18,7 @@ function job(name: string, settings: Partial<Job> = {}) {
     name,
     everyMs: 100,
     attempts: 1,
-    firstPauseMs: 50,
+    firstRetryDelayMs: 50,
     ...settings,
     run: async (signal) => {
       runs.push(performance.now());

@@ -49,8 +49,8 @@ export class JobWorker {
 
   /** Makes sure that the schedule stands in Redis; one that stands goes on undisturbed. */
   async schedule(): Promise<void> {
-    const { name, everyMs, attempts, firstPauseMs } = this.job;
-    const backoff = { type: 'exponential', delay: firstPauseMs };
+    const { name, everyMs, attempts, firstRetryDelayMs } = this.job;
+    const backoff = { type: 'exponential', delay: firstRetryDelayMs };
     const opts = { attempts, backoff, removeOnComplete: KEPT, removeOnFail: KEPT };
     await this.queue.setGlobalConcurrency(1);
     await this.queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });

@@ -6,7 +6,7 @@ export interface Job {
   readonly everyMs: number;
   /** How often a run that throws is tried in all, each time after twice the pause of the last. */
   readonly attempts: number;
-  readonly firstPauseMs: number;
+  readonly firstRetryDelayMs: number;
   /**
    * Does the work. May run again after it was done already: a replica that dies takes the news with it.
    * @param signal aborted when the process stops; what is thrown then is tried again by another replica.

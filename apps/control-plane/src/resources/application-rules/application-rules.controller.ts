@@ -3,8 +3,8 @@ import { RuleVerdict } from '@weir/config-model';
 import type { Json } from '../../http/validation/json.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { ApplicationRuleDto } from '../profiles/profile.dto.js';
-import { Gives, Takes } from '../../http/routing/shape.js';
-import type { Revised } from '../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import {
   AddApplicationsDto,
   StoredApplicationRuleDto,
@@ -19,21 +19,21 @@ export class ApplicationRulesController {
   constructor(private readonly rules: ApplicationRulesService) {}
 
   @Get()
-  @Takes({ path: ProfilePath })
-  @Gives({
+  @ApiRequest({ path: ProfilePath })
+  @ApiResponse({
     summary: 'Application rules of a profile, by application',
     status: 200,
     body: [StoredApplicationRuleDto],
     refusals: [404],
   })
-  async list(@Param() path: ProfilePath): Promise<Revised<Json<StoredApplicationRuleDto>[]>> {
+  async list(@Param() path: ProfilePath): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
     const found = await this.rules.list(path.profile_id);
     return found.map((rules) => rules.map((rule) => toAnswer(path.profile_id, rule)));
   }
 
   @Post()
-  @Takes({ path: ProfilePath, body: ApplicationRuleDto })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: ApplicationRuleDto })
+  @ApiResponse({
     summary: 'Sets the rule of an application',
     status: 201,
     body: StoredApplicationRuleDto,
@@ -42,7 +42,7 @@ export class ApplicationRulesController {
   async add(
     @Param() path: ProfilePath,
     @Body() body: ApplicationRuleDto,
-  ): Promise<Revised<Json<StoredApplicationRuleDto>>> {
+  ): Promise<WithRevision<Json<StoredApplicationRuleDto>>> {
     const verdict = RuleVerdict[body.status];
     const put = await this.rules.put(
       path.profile_id,
@@ -54,8 +54,8 @@ export class ApplicationRulesController {
   }
 
   @Post('batch')
-  @Takes({ path: ProfilePath, body: AddApplicationsDto })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: AddApplicationsDto })
+  @ApiResponse({
     summary: 'Sets the rules of several applications',
     status: 201,
     body: [StoredApplicationRuleDto],
@@ -64,7 +64,7 @@ export class ApplicationRulesController {
   async addAll(
     @Param() path: ProfilePath,
     @Body() body: AddApplicationsDto,
-  ): Promise<Revised<Json<StoredApplicationRuleDto>[]>> {
+  ): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
     const verdict = RuleVerdict[body.status];
     const put = await this.rules.put(
       path.profile_id,
@@ -76,13 +76,13 @@ export class ApplicationRulesController {
   }
 
   @Delete(':app_aware_id')
-  @Takes({ path: ApplicationRulePath })
-  @Gives({
+  @ApiRequest({ path: ApplicationRulePath })
+  @ApiResponse({
     summary: 'Removes the rule of an application; the last segment is the application id',
     status: 204,
     refusals: [404],
   })
-  remove(@Param() path: ApplicationRulePath): Promise<Revised<void>> {
+  remove(@Param() path: ApplicationRulePath): Promise<WithRevision<void>> {
     return this.rules.remove(path.profile_id, path.app_aware_id);
   }
 }

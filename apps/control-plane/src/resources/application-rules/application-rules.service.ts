@@ -10,8 +10,8 @@ import {
   type LockedHead,
   type Transaction,
 } from '../../revisions/configuration-writer.js';
-import type { Revised } from '../../revisions/revised.js';
-import { type Fault, type FaultLocation, refuseFaults } from '../../http/validation/fault.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 
 /**
  * Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of
@@ -26,7 +26,7 @@ export class ApplicationRulesService {
   ) {}
 
   /** The rules of a profile, by application. */
-  list(profileId: number): Promise<Revised<readonly ApplicationRule[]>> {
+  list(profileId: number): Promise<WithRevision<readonly ApplicationRule[]>> {
     return this.reader.read(async (tx) => (await requireProfile(tx, profileId)).applicationRules);
   }
 
@@ -39,10 +39,10 @@ export class ApplicationRulesService {
     applicationIds: readonly number[],
     verdict: RuleVerdict,
     locationOf: (i: number) => FaultLocation,
-  ): Promise<Revised<ApplicationRule[]>> {
+  ): Promise<WithRevision<ApplicationRule[]>> {
     return this.writer.write(async (tx, head) => {
       const before = await requireProfile(tx, profileId);
-      refuseFaults(await this.unknown(tx, head, applicationIds, locationOf));
+      throwIfFaults(await this.unknown(tx, head, applicationIds, locationOf));
       const distinct = new Set(applicationIds);
       const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
       const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
@@ -53,7 +53,7 @@ export class ApplicationRulesService {
     });
   }
 
-  remove(profileId: number, applicationId: number): Promise<Revised<void>> {
+  remove(profileId: number, applicationId: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const before = await requireProfile(tx, profileId);
       const rest = before.applicationRules.filter((rule) => rule.applicationId !== applicationId);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ReadHead } from '../../revisions/configuration-reader.js';
+import type { ConfigurationHead } from '../../revisions/configuration-reader.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { findMetadata } from '../../catalogue/store/catalogue-store.js';
 
@@ -10,11 +10,11 @@ const NONE: ReadonlyMap<number, string> = new Map();
  */
 @Injectable()
 export class ActiveCatalogueReader {
-  private last: ReadHead | null = null;
+  private last: ConfigurationHead | null = null;
   private known = NONE;
 
   /** @param head that was read, or locked, in the transaction. While there is no catalogue it has no applications. */
-  async applications(tx: Transaction, head: ReadHead): Promise<ReadonlyMap<number, string>> {
+  async applications(tx: Transaction, head: ConfigurationHead): Promise<ReadonlyMap<number, string>> {
     const { lineage, catalogueVersion: version } = head;
     if (version === null) return NONE;
     // In a database that was restored the same number may be another image.

@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import type { Json } from '../../http/validation/json.js';
-import { Gives } from '../../http/routing/shape.js';
-import type { Revised } from '../../revisions/revised.js';
+import { ApiResponse } from '../../http/routing/request-shape.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { id, textForm } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import { Field } from '../../http/validation/fields.js';
@@ -27,8 +27,8 @@ export class ApplicationsController {
 
   /** By id: the order of the image. */
   @Get()
-  @Gives({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
-  list(): Promise<Revised<Json<ApplicationDto>[]>> {
+  @ApiResponse({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
+  list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
     return this.reader.read(async (tx, head) => {
       const applications = await this.catalogue.applications(tx, head);
       return Array.from(applications, ([id, name]) => ({ id, name }));

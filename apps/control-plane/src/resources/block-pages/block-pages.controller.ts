@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import type { Json } from '../../http/validation/json.js';
-import { Gives, Takes } from '../../http/routing/shape.js';
-import type { Listing, Revised } from '../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { Listing } from '../../revisions/listing.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { BlockPageDto, BlockPagePath, PatchBlockPageDto, toDto } from './block-page.dto.js';
 import { BlockPagesService } from './block-pages.service.js';
 
@@ -10,28 +11,28 @@ export class BlockPagesController {
   constructor(private readonly pages: BlockPagesService) {}
 
   @Get()
-  @Gives({ summary: 'All block pages, by id', status: 200, body: [BlockPageDto] })
-  list(): Promise<Revised<Listing<Json<BlockPageDto>>>> {
+  @ApiResponse({ summary: 'All block pages, by id', status: 200, body: [BlockPageDto] })
+  list(): Promise<WithRevision<Listing<Json<BlockPageDto>>>> {
     return this.pages.list(toDto);
   }
 
   @Post()
-  @Takes({ body: BlockPageDto })
-  @Gives({ summary: 'Creates a block page', status: 201, body: BlockPageDto, refusals: [409] })
-  async create(@Body() body: BlockPageDto): Promise<Revised<Json<BlockPageDto>>> {
+  @ApiRequest({ body: BlockPageDto })
+  @ApiResponse({ summary: 'Creates a block page', status: 201, body: BlockPageDto, refusals: [409] })
+  async create(@Body() body: BlockPageDto): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.create({ id: body.id, type: body.type })).map(toDto);
   }
 
   @Get(':page_id')
-  @Takes({ path: BlockPagePath })
-  @Gives({ summary: 'One block page', status: 200, body: BlockPageDto, refusals: [404] })
-  async get(@Param() path: BlockPagePath): Promise<Revised<Json<BlockPageDto>>> {
+  @ApiRequest({ path: BlockPagePath })
+  @ApiResponse({ summary: 'One block page', status: 200, body: BlockPageDto, refusals: [404] })
+  async get(@Param() path: BlockPagePath): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.get(path.page_id)).map(toDto);
   }
 
   @Patch(':page_id')
-  @Takes({ path: BlockPagePath, body: PatchBlockPageDto, repeats: { page_id: ['id'] } })
-  @Gives({
+  @ApiRequest({ path: BlockPagePath, body: PatchBlockPageDto, repeats: { page_id: ['id'] } })
+  @ApiResponse({
     summary: 'Changes the type of a block page',
     status: 200,
     body: BlockPageDto,
@@ -40,18 +41,18 @@ export class BlockPagesController {
   async update(
     @Param() path: BlockPagePath,
     @Body() body: PatchBlockPageDto,
-  ): Promise<Revised<Json<BlockPageDto>>> {
+  ): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.update({ id: path.page_id, type: body.type })).map(toDto);
   }
 
   @Delete(':page_id')
-  @Takes({ path: BlockPagePath })
-  @Gives({
+  @ApiRequest({ path: BlockPagePath })
+  @ApiResponse({
     summary: 'Removes a block page that no profile uses',
     status: 204,
     refusals: [404, 409],
   })
-  remove(@Param() path: BlockPagePath): Promise<Revised<void>> {
+  remove(@Param() path: BlockPagePath): Promise<WithRevision<void>> {
     return this.pages.remove(path.page_id);
   }
 }

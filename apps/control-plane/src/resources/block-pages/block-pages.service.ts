@@ -3,7 +3,8 @@ import type { BlockPage } from '@weir/config-model';
 import { conflict, notFound } from '../../http/errors/errors.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
-import type { Listing, Revised } from '../../revisions/revised.js';
+import type { Listing } from '../../revisions/listing.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { BLOCK_PAGES, findBlockPage } from './block-page-store.js';
 
 @Injectable()
@@ -13,17 +14,17 @@ export class BlockPagesService {
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  list<T>(convert: (page: BlockPage) => T): Promise<Revised<Listing<T>>> {
+  list<T>(convert: (page: BlockPage) => T): Promise<WithRevision<Listing<T>>> {
     return this.reader.list(BLOCK_PAGES.sql, (row: BlockPage) =>
       convert(BLOCK_PAGES.toEntity(row)),
     );
   }
 
-  get(id: number): Promise<Revised<BlockPage>> {
+  get(id: number): Promise<WithRevision<BlockPage>> {
     return this.reader.read((tx) => existing(tx, id));
   }
 
-  create(page: BlockPage): Promise<Revised<BlockPage>> {
+  create(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write(async (tx) => {
       if (await findBlockPage(tx, page.id)) throw conflict(`block page ${page.id} exists already`);
       await tx.blockPage.create({ data: { id: page.id, type: page.type } });
@@ -31,7 +32,7 @@ export class BlockPagesService {
     });
   }
 
-  update(page: BlockPage): Promise<Revised<BlockPage>> {
+  update(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, page.id);
       await tx.blockPage.update({ where: { id: page.id }, data: { type: page.type } });
@@ -39,7 +40,7 @@ export class BlockPagesService {
     });
   }
 
-  remove(id: number): Promise<Revised<void>> {
+  remove(id: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, id);
       const user = await tx.profile.findFirst({ where: { pageId: id }, orderBy: { id: 'asc' } });

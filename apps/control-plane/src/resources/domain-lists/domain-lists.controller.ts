@@ -2,8 +2,8 @@ import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
 import { ProfilePath } from '../profiles/profile-path.js';
 import type { Json } from '../../http/validation/json.js';
-import { Gives, Takes } from '../../http/routing/shape.js';
-import type { Revised } from '../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { DomainHasher } from './domain-hasher.js';
 import { DomainListsService } from './domain-lists.service.js';
 import {
@@ -23,8 +23,8 @@ export class DomainListsController {
   ) {}
 
   @Post()
-  @Takes({ path: ProfilePath, body: AddDomainDto })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: AddDomainDto })
+  @ApiResponse({
     summary: 'Sets the rule of a domain',
     status: 201,
     body: StoredDomainRuleDto,
@@ -33,15 +33,15 @@ export class DomainListsController {
   async add(
     @Param() path: ProfilePath,
     @Body() body: AddDomainDto,
-  ): Promise<Revised<Json<StoredDomainRuleDto>>> {
+  ): Promise<WithRevision<Json<StoredDomainRuleDto>>> {
     const hash = this.hasher.hash(body.domain);
     const stored = await this.lists.put(path.profile_id, [hash], RuleVerdict[body.type]);
     return stored.map((rules) => toDto(rules[0]));
   }
 
   @Post('batch')
-  @Takes({ path: ProfilePath, body: AddDomainsDto })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: AddDomainsDto })
+  @ApiResponse({
     summary: 'Sets the rules of several domains',
     status: 201,
     body: [StoredDomainRuleDto],
@@ -50,19 +50,19 @@ export class DomainListsController {
   async addAll(
     @Param() path: ProfilePath,
     @Body() body: AddDomainsDto,
-  ): Promise<Revised<Json<StoredDomainRuleDto>[]>> {
+  ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
     const hashes = body.domains.map((domain) => this.hasher.hash(domain));
     const stored = await this.lists.put(path.profile_id, hashes, RuleVerdict[body.type]);
     return stored.map((rules) => rules.map(toDto));
   }
 
   @Patch(':domain')
-  @Takes({
+  @ApiRequest({
     path: DomainPath,
     body: PatchDomainDto,
     repeats: { profile_id: ['profile_id'], domain: ['domain'] },
   })
-  @Gives({
+  @ApiResponse({
     summary: 'Changes the rule of a domain',
     status: 200,
     body: StoredDomainRuleDto,
@@ -71,16 +71,16 @@ export class DomainListsController {
   async update(
     @Param() path: DomainPath,
     @Body() body: PatchDomainDto,
-  ): Promise<Revised<Json<StoredDomainRuleDto>>> {
+  ): Promise<WithRevision<Json<StoredDomainRuleDto>>> {
     const hash = this.hasher.hash(path.domain);
     const stored = await this.lists.update(path.profile_id, hash, RuleVerdict[body.type]);
     return stored.map(toDto);
   }
 
   @Delete(':domain')
-  @Takes({ path: DomainPath })
-  @Gives({ summary: 'Removes the rule of a domain', status: 204, refusals: [404] })
-  remove(@Param() path: DomainPath): Promise<Revised<void>> {
+  @ApiRequest({ path: DomainPath })
+  @ApiResponse({ summary: 'Removes the rule of a domain', status: 204, refusals: [404] })
+  remove(@Param() path: DomainPath): Promise<WithRevision<void>> {
     return this.lists.remove(path.profile_id, this.hasher.hash(path.domain));
   }
 }

@@ -4,7 +4,7 @@ import { notFound } from '../../http/errors/errors.js';
 import { requireProfile } from '../profiles/profile-store.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
-import type { Revised } from '../../revisions/revised.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { deleteDomainRule, findDomainRules, putDomainRules } from './domain-rule-store.js';
 
 /** Allow and deny lists of profiles. Knows domains by their hashes alone. */
@@ -17,7 +17,7 @@ export class DomainListsService {
     profileId: number,
     hashes: readonly number[],
     verdict: RuleVerdict,
-  ): Promise<Revised<DomainRule[]>> {
+  ): Promise<WithRevision<DomainRule[]>> {
     return this.writer.write(async (tx) => {
       await requireProfile(tx, profileId);
       const distinct = [...new Set(hashes)];
@@ -33,7 +33,7 @@ export class DomainListsService {
     });
   }
 
-  update(profileId: number, hash: number, verdict: RuleVerdict): Promise<Revised<DomainRule>> {
+  update(profileId: number, hash: number, verdict: RuleVerdict): Promise<WithRevision<DomainRule>> {
     return this.writer.write(async (tx) => {
       const before = await this.existing(tx, profileId, hash);
       await putDomainRules(tx, profileId, [hash], verdict);
@@ -42,7 +42,7 @@ export class DomainListsService {
     });
   }
 
-  remove(profileId: number, hash: number): Promise<Revised<void>> {
+  remove(profileId: number, hash: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const before = await this.existing(tx, profileId, hash);
       await deleteDomainRule(tx, before);

@@ -1,8 +1,9 @@
 import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
 import { ProfilePath } from './profile-path.js';
 import type { Json } from '../../http/validation/json.js';
-import { Gives, Takes } from '../../http/routing/shape.js';
-import type { Listing, Revised } from '../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { Listing } from '../../revisions/listing.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import {
   PatchProfileDto,
   PROFILE_LOCATIONS,
@@ -18,28 +19,28 @@ export class ProfilesController {
   constructor(private readonly profiles: ProfilesService) {}
 
   @Get()
-  @Gives({ summary: 'All profiles, by id', status: 200, body: [ProfileDto] })
-  list(): Promise<Revised<Listing<Json<ProfileDto>>>> {
+  @ApiResponse({ summary: 'All profiles, by id', status: 200, body: [ProfileDto] })
+  list(): Promise<WithRevision<Listing<Json<ProfileDto>>>> {
     return this.profiles.list(toDto);
   }
 
   @Post()
-  @Takes({ body: ProfileDto })
-  @Gives({ summary: 'Creates a profile', status: 201, body: ProfileDto, refusals: [409] })
-  async create(@Body() body: ProfileDto): Promise<Revised<Json<ProfileDto>>> {
+  @ApiRequest({ body: ProfileDto })
+  @ApiResponse({ summary: 'Creates a profile', status: 201, body: ProfileDto, refusals: [409] })
+  async create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.create(toDraft(body), PROFILE_LOCATIONS)).map(toDto);
   }
 
   @Get(':profile_id')
-  @Takes({ path: ProfilePath })
-  @Gives({ summary: 'One profile', status: 200, body: ProfileDto, refusals: [404] })
-  async get(@Param() path: ProfilePath): Promise<Revised<Json<ProfileDto>>> {
+  @ApiRequest({ path: ProfilePath })
+  @ApiResponse({ summary: 'One profile', status: 200, body: ProfileDto, refusals: [404] })
+  async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.get(path.profile_id)).map(toDto);
   }
 
   @Patch(':profile_id')
-  @Takes({ path: ProfilePath, body: PatchProfileDto, repeats: { profile_id: ['profile', 'id'] } })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: PatchProfileDto, repeats: { profile_id: ['profile', 'id'] } })
+  @ApiResponse({
     summary: 'Changes a profile; collections that are sent replace what was there',
     status: 200,
     body: ProfileDto,
@@ -48,7 +49,7 @@ export class ProfilesController {
   async update(
     @Param() path: ProfilePath,
     @Body() body: PatchProfileDto,
-  ): Promise<Revised<Json<ProfileDto>>> {
+  ): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.update(path.profile_id, toPatch(body), PROFILE_LOCATIONS)).map(
       toDto,
     );

@@ -9,8 +9,9 @@ import {
   type LockedHead,
   type Transaction,
 } from '../../revisions/configuration-writer.js';
-import type { Listing, Revised } from '../../revisions/revised.js';
-import { type Fault, refuseFaults } from '../../http/validation/fault.js';
+import type { Listing } from '../../revisions/listing.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { applicationFaults } from './application-faults.js';
 import {
   patched,
@@ -35,19 +36,19 @@ export class ProfilesService {
     private readonly catalogue: ActiveCatalogueReader,
   ) {}
 
-  list<T>(convert: (profile: Profile) => T): Promise<Revised<Listing<T>>> {
+  list<T>(convert: (profile: Profile) => T): Promise<WithRevision<Listing<T>>> {
     return this.reader.list(PROFILES.sql, (row: Parameters<typeof PROFILES.toEntity>[0]) =>
       convert(PROFILES.toEntity(row)),
     );
   }
 
-  get(id: number): Promise<Revised<Profile>> {
+  get(id: number): Promise<WithRevision<Profile>> {
     return this.reader.read((tx) => requireProfile(tx, id));
   }
 
-  create(draft: ProfileDraft, locations: ProfileLocations): Promise<Revised<Profile>> {
+  create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {
     return this.writer.write(async (tx, head) => {
-      refuseFaults(await this.referenceFaults(tx, head, draft, locations));
+      throwIfFaults(await this.referenceFaults(tx, head, draft, locations));
       if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} exists already`);
       const after = toProfile(draft);
       await insertProfile(tx, after);
@@ -55,10 +56,10 @@ export class ProfilesService {
     });
   }
 
-  update(id: number, patch: ProfilePatch, locations: ProfileLocations): Promise<Revised<Profile>> {
+  update(id: number, patch: ProfilePatch, locations: ProfileLocations): Promise<WithRevision<Profile>> {
     return this.writer.write(async (tx, head) => {
       const before = await requireProfile(tx, id);
-      refuseFaults(await this.referenceFaults(tx, head, patch, locations));
+      throwIfFaults(await this.referenceFaults(tx, head, patch, locations));
       const after = toProfile(patched(before, patch));
       await updateProfile(tx, before, after);
       return { result: after, changes: [{ kind: 'profile', before, after }] };

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import type { Json } from '../../http/validation/json.js';
 import { ProfilePath } from '../profiles/profile-path.js';
-import { Gives, Takes } from '../../http/routing/shape.js';
-import type { Revised } from '../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import {
   PatchScheduleDto,
   ScheduleDto,
@@ -18,16 +18,16 @@ export class SchedulesController {
   constructor(private readonly schedules: SchedulesService) {}
 
   @Get()
-  @Takes({ path: ProfilePath })
-  @Gives({ summary: 'The schedule of a profile', status: 200, body: ScheduleDto, refusals: [404] })
-  async get(@Param() path: ProfilePath): Promise<Revised<Json<ScheduleDto>>> {
+  @ApiRequest({ path: ProfilePath })
+  @ApiResponse({ summary: 'The schedule of a profile', status: 200, body: ScheduleDto, refusals: [404] })
+  async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
     return (await this.schedules.get(path.profile_id)).map(toDto);
   }
 
   @Post()
-  @Takes({ path: ProfilePath, body: ScheduleDto })
-  @Gives({
-    summary: 'Gives a profile its schedule',
+  @ApiRequest({ path: ProfilePath, body: ScheduleDto })
+  @ApiResponse({
+    summary: 'ApiResponse a profile its schedule',
     status: 201,
     body: ScheduleDto,
     refusals: [404, 409],
@@ -35,15 +35,15 @@ export class SchedulesController {
   async create(
     @Param() path: ProfilePath,
     @Body() body: ScheduleDto,
-  ): Promise<Revised<Json<ScheduleDto>>> {
+  ): Promise<WithRevision<Json<ScheduleDto>>> {
     return (await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION)).map(
       toDto,
     );
   }
 
   @Patch()
-  @Takes({ path: ProfilePath, body: PatchScheduleDto })
-  @Gives({
+  @ApiRequest({ path: ProfilePath, body: PatchScheduleDto })
+  @ApiResponse({
     summary: 'Changes the schedule of a profile; periods that are sent replace all before',
     status: 200,
     body: ScheduleDto,
@@ -52,16 +52,16 @@ export class SchedulesController {
   async update(
     @Param() path: ProfilePath,
     @Body() body: PatchScheduleDto,
-  ): Promise<Revised<Json<ScheduleDto>>> {
+  ): Promise<WithRevision<Json<ScheduleDto>>> {
     return (await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION)).map(
       toDto,
     );
   }
 
   @Delete()
-  @Takes({ path: ProfilePath })
-  @Gives({ summary: 'Removes the schedule of a profile', status: 204, refusals: [404] })
-  remove(@Param() path: ProfilePath): Promise<Revised<void>> {
+  @ApiRequest({ path: ProfilePath })
+  @ApiResponse({ summary: 'Removes the schedule of a profile', status: 204, refusals: [404] })
+  remove(@Param() path: ProfilePath): Promise<WithRevision<void>> {
     return this.schedules.remove(path.profile_id);
   }
 }

@@ -3,8 +3,8 @@ import { conflict, notFound } from '../../http/errors/errors.js';
 import { profileFaults, requireProfile } from '../profiles/profile-store.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
-import type { Revised } from '../../revisions/revised.js';
-import { type FaultLocation, refuseFaults } from '../../http/validation/fault.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import {
   deleteSchedule,
   findSchedule,
@@ -20,15 +20,15 @@ export class SchedulesService {
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  get(profileId: number): Promise<Revised<ScheduleRecord>> {
+  get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
     return this.reader.read((tx) => existing(tx, profileId));
   }
 
   /** @param targetLocation where the request names the target, for the fault of an unusable one. */
-  create(record: ScheduleRecord, targetLocation: FaultLocation): Promise<Revised<ScheduleRecord>> {
+  create(record: ScheduleRecord, targetLocation: FaultLocation): Promise<WithRevision<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
       await requireProfile(tx, record.profileId);
-      await refuseTarget(tx, record, targetLocation);
+      await checkTarget(tx, record, targetLocation);
       if (await findSchedule(tx, record.profileId)) {
         throw conflict(`profile ${record.profileId} has a schedule already`);
       }
@@ -42,18 +42,18 @@ export class SchedulesService {
     profileId: number,
     patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
     targetLocation: FaultLocation,
-  ): Promise<Revised<ScheduleRecord>> {
+  ): Promise<WithRevision<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, profileId);
       const record = { ...before, ...patch };
-      await refuseTarget(tx, record, targetLocation);
+      await checkTarget(tx, record, targetLocation);
       await putSchedule(tx, record);
       const change = { before: toEntity(before), after: toEntity(record) };
       return { result: record, changes: [{ kind: 'schedule', ...change }] };
     });
   }
 
-  remove(profileId: number): Promise<Revised<void>> {
+  remove(profileId: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const before = toEntity(await existing(tx, profileId));
       await deleteSchedule(tx, profileId);
@@ -70,14 +70,14 @@ async function existing(tx: Transaction, profileId: number): Promise<ScheduleRec
 }
 
 /** @throws InvalidRequestError when the target is the profile itself, or does not exist. */
-async function refuseTarget(
+async function checkTarget(
   tx: Transaction,
   { profileId, targetProfileId }: ScheduleRecord,
   targetLocation: FaultLocation,
 ): Promise<void> {
   if (targetProfileId === profileId) {
     const msg = 'Must differ from the profile that has the schedule';
-    refuseFaults([{ loc: targetLocation, msg, type: 'value_error' }]);
+    throwIfFaults([{ loc: targetLocation, msg, type: 'value_error' }]);
   }
-  refuseFaults(await profileFaults(tx, targetProfileId, targetLocation));
+  throwIfFaults(await profileFaults(tx, targetProfileId, targetLocation));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseIpv4 } from '../addresses/ipv4.js';
-import { type Answer } from '../../../testing/answer.js';
+import { type Answer } from '../../../testing/response.js';
 import { faultsOf, type Harness, pluck, startHarness } from '../../../testing/harness.js';
 
 describe('NAPT assignments', () => {

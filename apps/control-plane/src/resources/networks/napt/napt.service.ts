@@ -6,8 +6,8 @@ import { profileFaults, unknownProfile, unknownProfiles } from '../../profiles/p
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
-import type { Revised } from '../../../revisions/revised.js';
-import { type Fault, type FaultLocation, refuseFaults } from '../../../http/validation/fault.js';
+import type { WithRevision } from '../../../revisions/with-revision.js';
+import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import {
   deleteAssignments,
   findAssignment,
@@ -26,7 +26,7 @@ export interface NaptLocations {
 }
 
 /** Order of what stands already: before everything submitted. */
-const STANDING = -1;
+const STORED_ORDER = -1;
 
 @Injectable()
 export class NaptService {
@@ -36,18 +36,18 @@ export class NaptService {
   ) {}
 
   /** All assignments of an address, by lower bound; none is no failure (decisions §3). */
-  listOf(address: number): Promise<Revised<NaptAssignment[]>> {
+  listOf(address: number): Promise<WithRevision<NaptAssignment[]>> {
     return this.reader.read((tx) => findOfAddresses(tx, [address]));
   }
 
-  get(key: NaptKey): Promise<Revised<NaptAssignment>> {
+  get(key: NaptKey): Promise<WithRevision<NaptAssignment>> {
     return this.reader.read((tx) => existing(tx, key));
   }
 
-  create(assignment: NaptAssignment, locations: NaptLocations): Promise<Revised<NaptAssignment>> {
+  create(assignment: NaptAssignment, locations: NaptLocations): Promise<WithRevision<NaptAssignment>> {
     return this.writer.write(async (tx) => {
-      refuseFaults(await profileFaults(tx, assignment.profileId, locations.profileId));
-      await refuseStanding(tx, assignment, null);
+      throwIfFaults(await profileFaults(tx, assignment.profileId, locations.profileId));
+      await checkNoClash(tx, assignment, null);
       await insertAssignments(tx, [assignment]);
       return { result: assignment, changes: [added(assignment)] };
     });
@@ -57,16 +57,16 @@ export class NaptService {
   createAll(
     assignments: readonly NaptAssignment[],
     locationsOf: (i: number) => NaptLocations,
-  ): Promise<Revised<readonly NaptAssignment[]>> {
+  ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write(async (tx) => {
-      refuseFaults([
+      throwIfFaults([
         ...(await batchProfileFaults(tx, assignments, locationsOf)),
         ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
           const msg = `Clashes with ${text(earlier)} in the same request`;
           return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
         }),
       ]);
-      const standing = await standingBeside(tx, assignments);
+      const standing = await findStored(tx, assignments);
       const [clash] = clashesByAddress(assignments, standing);
       if (clash !== undefined) throw clashConflict(clash);
       await insertAssignments(tx, assignments);
@@ -79,22 +79,22 @@ export class NaptService {
     key: NaptKey,
     patch: Partial<NaptAssignment>,
     locations: NaptLocations,
-  ): Promise<Revised<NaptAssignment>> {
+  ): Promise<WithRevision<NaptAssignment>> {
     return this.writer.write(async (tx) => {
       const before = await existing(tx, key);
       const after = { ...before, ...patch };
-      refuseFaults([
+      throwIfFaults([
         ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
         ...(await profileFaults(tx, after.profileId, locations.profileId)),
       ]);
-      await refuseStanding(tx, after, before);
+      await checkNoClash(tx, after, before);
       await updateAssignment(tx, key, after);
       return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
     });
   }
 
   /** Removes all or none; the same key twice is the same removal. */
-  remove(keys: readonly NaptKey[]): Promise<Revised<void>> {
+  remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const standing = await findOfAddresses(tx, distinctAddresses(keys));
       const byKey = new Map(standing.map((assignment) => [text(assignment), assignment]));
@@ -145,18 +145,18 @@ async function batchProfileFaults(
 }
 
 /** @param own the assignment as it stands; null when it is new. */
-async function refuseStanding(
+async function checkNoClash(
   tx: Transaction,
   assignment: NaptAssignment,
   own: NaptAssignment | null,
 ): Promise<void> {
-  const standing = await standingBeside(tx, [assignment]);
+  const standing = await findStored(tx, [assignment]);
   const others = standing.filter((one) => own === null || text(one) !== text(own));
   const [clash] = clashesByAddress([assignment], others);
   if (clash !== undefined) throw clashConflict(clash);
 }
 
-function standingBeside(tx: Transaction, keys: readonly NaptKey[]): Promise<NaptAssignment[]> {
+function findStored(tx: Transaction, keys: readonly NaptKey[]): Promise<NaptAssignment[]> {
   return findOfAddresses(tx, distinctAddresses(keys));
 }
 
@@ -170,7 +170,7 @@ function clashesByAddress(
   standing: readonly NaptAssignment[],
 ): Clash<Placed>[] {
   const placed: Placed[] = [
-    ...standing.map((assignment) => ({ ...assignment, order: STANDING })),
+    ...standing.map((assignment) => ({ ...assignment, order: STORED_ORDER })),
     ...submitted.map((assignment, order) => ({ ...assignment, order })),
   ];
   const byAddress = Map.groupBy(placed, ({ address }) => address);

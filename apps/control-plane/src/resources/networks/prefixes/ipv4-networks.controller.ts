@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import type { Json } from '../../../http/validation/json.js';
-import { Gives, Takes } from '../../../http/routing/shape.js';
-import type { Listing, Revised } from '../../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
+import type { Listing } from '../../../revisions/listing.js';
+import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
   Ipv4NetworkDto,
   Ipv4NetworkPath,
@@ -18,33 +19,33 @@ export class Ipv4NetworksController {
   constructor(private readonly networks: Ipv4NetworksService) {}
 
   @Get()
-  @Gives({ summary: 'All IPv4 networks, by address', status: 200, body: [Ipv4NetworkDto] })
-  list(): Promise<Revised<Listing<Json<Ipv4NetworkDto>>>> {
+  @ApiResponse({ summary: 'All IPv4 networks, by address', status: 200, body: [Ipv4NetworkDto] })
+  list(): Promise<WithRevision<Listing<Json<Ipv4NetworkDto>>>> {
     return this.networks.list(toDto);
   }
 
   @Post()
-  @Takes({ body: Ipv4NetworkDto })
-  @Gives({
+  @ApiRequest({ body: Ipv4NetworkDto })
+  @ApiResponse({
     summary: 'Attaches an IPv4 network to a profile',
     status: 201,
     body: Ipv4NetworkDto,
     refusals: [409],
   })
-  async create(@Body() body: Ipv4NetworkDto): Promise<Revised<Json<Ipv4NetworkDto>>> {
+  async create(@Body() body: Ipv4NetworkDto): Promise<WithRevision<Json<Ipv4NetworkDto>>> {
     return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Get(':int_ip')
-  @Takes({ path: Ipv4NetworkPath })
-  @Gives({ summary: 'One IPv4 network', status: 200, body: Ipv4NetworkDto, refusals: [404] })
-  async get(@Param() path: Ipv4NetworkPath): Promise<Revised<Json<Ipv4NetworkDto>>> {
+  @ApiRequest({ path: Ipv4NetworkPath })
+  @ApiResponse({ summary: 'One IPv4 network', status: 200, body: Ipv4NetworkDto, refusals: [404] })
+  async get(@Param() path: Ipv4NetworkPath): Promise<WithRevision<Json<Ipv4NetworkDto>>> {
     return (await this.networks.get(path.int_ip)).map(toDto);
   }
 
   @Patch(':int_ip')
-  @Takes({ path: Ipv4NetworkPath, body: PatchIpv4NetworkDto })
-  @Gives({
+  @ApiRequest({ path: Ipv4NetworkPath, body: PatchIpv4NetworkDto })
+  @ApiResponse({
     summary: 'Changes an IPv4 network; another address moves it',
     status: 200,
     body: Ipv4NetworkDto,
@@ -53,14 +54,14 @@ export class Ipv4NetworksController {
   async update(
     @Param() path: Ipv4NetworkPath,
     @Body() body: PatchIpv4NetworkDto,
-  ): Promise<Revised<Json<Ipv4NetworkDto>>> {
+  ): Promise<WithRevision<Json<Ipv4NetworkDto>>> {
     return (await this.networks.update(path.int_ip, toPatch(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Delete(':int_ip')
-  @Takes({ path: Ipv4NetworkPath })
-  @Gives({ summary: 'Removes an IPv4 network', status: 204, refusals: [404] })
-  remove(@Param() path: Ipv4NetworkPath): Promise<Revised<void>> {
+  @ApiRequest({ path: Ipv4NetworkPath })
+  @ApiResponse({ summary: 'Removes an IPv4 network', status: 204, refusals: [404] })
+  remove(@Param() path: Ipv4NetworkPath): Promise<WithRevision<void>> {
     return this.networks.remove(path.int_ip);
   }
 }

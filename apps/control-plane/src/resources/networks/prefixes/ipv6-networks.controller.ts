@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import type { Json } from '../../../http/validation/json.js';
-import { Gives, Takes } from '../../../http/routing/shape.js';
-import type { Listing, Revised } from '../../../revisions/revised.js';
+import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
+import type { Listing } from '../../../revisions/listing.js';
+import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
   Ipv6NetworkDto,
   Ipv6NetworkPath,
@@ -19,33 +20,33 @@ export class Ipv6NetworksController {
   constructor(private readonly networks: Ipv6NetworksService) {}
 
   @Get()
-  @Gives({ summary: 'All IPv6 networks, by address', status: 200, body: [Ipv6NetworkDto] })
-  list(): Promise<Revised<Listing<Json<Ipv6NetworkDto>>>> {
+  @ApiResponse({ summary: 'All IPv6 networks, by address', status: 200, body: [Ipv6NetworkDto] })
+  list(): Promise<WithRevision<Listing<Json<Ipv6NetworkDto>>>> {
     return this.networks.list(toDto);
   }
 
   @Post()
-  @Takes({ body: Ipv6NetworkDto })
-  @Gives({
+  @ApiRequest({ body: Ipv6NetworkDto })
+  @ApiResponse({
     summary: 'Attaches an IPv6 network to a profile',
     status: 201,
     body: Ipv6NetworkDto,
     refusals: [409],
   })
-  async create(@Body() body: Ipv6NetworkDto): Promise<Revised<Json<Ipv6NetworkDto>>> {
+  async create(@Body() body: Ipv6NetworkDto): Promise<WithRevision<Json<Ipv6NetworkDto>>> {
     return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
   }
 
   @Get(':ipv6')
-  @Takes({ path: Ipv6NetworkPath })
-  @Gives({ summary: 'One IPv6 network', status: 200, body: Ipv6NetworkDto, refusals: [404] })
-  async get(@Param() path: Ipv6NetworkPath): Promise<Revised<Json<Ipv6NetworkDto>>> {
+  @ApiRequest({ path: Ipv6NetworkPath })
+  @ApiResponse({ summary: 'One IPv6 network', status: 200, body: Ipv6NetworkDto, refusals: [404] })
+  async get(@Param() path: Ipv6NetworkPath): Promise<WithRevision<Json<Ipv6NetworkDto>>> {
     return (await this.networks.get(toAddress(path.ipv6))).map(toDto);
   }
 
   @Patch(':ipv6')
-  @Takes({ path: Ipv6NetworkPath, body: PatchIpv6NetworkDto })
-  @Gives({
+  @ApiRequest({ path: Ipv6NetworkPath, body: PatchIpv6NetworkDto })
+  @ApiResponse({
     summary: 'Changes an IPv6 network; another address moves it',
     status: 200,
     body: Ipv6NetworkDto,
@@ -54,16 +55,16 @@ export class Ipv6NetworksController {
   async update(
     @Param() path: Ipv6NetworkPath,
     @Body() body: PatchIpv6NetworkDto,
-  ): Promise<Revised<Json<Ipv6NetworkDto>>> {
+  ): Promise<WithRevision<Json<Ipv6NetworkDto>>> {
     return (await this.networks.update(toAddress(path.ipv6), toPatch(body), PROFILE_LOCATION)).map(
       toDto,
     );
   }
 
   @Delete(':ipv6')
-  @Takes({ path: Ipv6NetworkPath })
-  @Gives({ summary: 'Removes an IPv6 network', status: 204, refusals: [404] })
-  remove(@Param() path: Ipv6NetworkPath): Promise<Revised<void>> {
+  @ApiRequest({ path: Ipv6NetworkPath })
+  @ApiResponse({ summary: 'Removes an IPv6 network', status: 204, refusals: [404] })
+  remove(@Param() path: Ipv6NetworkPath): Promise<WithRevision<void>> {
     return this.networks.remove(toAddress(path.ipv6));
   }
 }

@@ -3,8 +3,9 @@ import { profileFaults } from '../../profiles/profile-store.js';
 import type { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import type { ConfigurationWriter, Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
-import type { Listing, Revised } from '../../../revisions/revised.js';
-import { type FaultLocation, refuseFaults } from '../../../http/validation/fault.js';
+import type { Listing } from '../../../revisions/listing.js';
+import type { WithRevision } from '../../../revisions/with-revision.js';
+import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import type { AddressFamily } from '../addresses/address-family.js';
 import {
   fromRow,
@@ -27,13 +28,13 @@ export class NetworksService<A> {
     this.store = new NetworkStore(family);
   }
 
-  list<T>(convert: (record: NetworkRecord<A>) => T): Promise<Revised<Listing<T>>> {
+  list<T>(convert: (record: NetworkRecord<A>) => T): Promise<WithRevision<Listing<T>>> {
     return this.reader.list(listing(this.family), (row: NetworkRow) =>
       convert(fromRow(this.family, row)),
     );
   }
 
-  get(address: A): Promise<Revised<NetworkRecord<A>>> {
+  get(address: A): Promise<WithRevision<NetworkRecord<A>>> {
     return this.reader.read((tx) => this.existing(tx, address));
   }
 
@@ -41,10 +42,10 @@ export class NetworksService<A> {
   create(
     record: NetworkRecord<A>,
     profileLocation: FaultLocation,
-  ): Promise<Revised<NetworkRecord<A>>> {
+  ): Promise<WithRevision<NetworkRecord<A>>> {
     return this.writer.write(async (tx) => {
-      refuseFaults(await profileFaults(tx, record.profileId, profileLocation));
-      await this.refuseTaken(tx, record, null);
+      throwIfFaults(await profileFaults(tx, record.profileId, profileLocation));
+      await this.checkUnique(tx, record, null);
       await this.store.insert(tx, record);
       return { result: record, changes: [this.change(null, record)] };
     });
@@ -55,18 +56,18 @@ export class NetworksService<A> {
     address: A,
     patch: Partial<NetworkRecord<A>>,
     profileLocation: FaultLocation,
-  ): Promise<Revised<NetworkRecord<A>>> {
+  ): Promise<WithRevision<NetworkRecord<A>>> {
     return this.writer.write(async (tx) => {
       const before = await this.existing(tx, address);
       const record = { ...before, ...patch };
-      refuseFaults(await profileFaults(tx, record.profileId, profileLocation));
-      await this.refuseTaken(tx, record, before);
+      throwIfFaults(await profileFaults(tx, record.profileId, profileLocation));
+      await this.checkUnique(tx, record, before);
       await this.store.update(tx, address, record);
       return { result: record, changes: [this.change(before, record)] };
     });
   }
 
-  remove(address: A): Promise<Revised<void>> {
+  remove(address: A): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
       const before = await this.existing(tx, address);
       await this.store.delete(tx, address);
@@ -84,7 +85,7 @@ export class NetworksService<A> {
    * @param own the record as it stands; null when it is new.
    * @throws RequestError 409 when another record has the address or the masked prefix.
    */
-  private async refuseTaken(
+  private async checkUnique(
     tx: Transaction,
     record: NetworkRecord<A>,
     own: NetworkRecord<A> | null,

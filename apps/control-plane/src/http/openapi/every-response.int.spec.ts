@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { theContract } from '../../testing/contract.js';
-import { type Answer } from '../../testing/answer.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
+import { type Answer } from '../../testing/response.js';
 import { startHarness } from '../../testing/harness.js';
 import { rawRequest } from '../../testing/raw-request.js';
 import { startTcpProxy } from '../../testing/tcp-proxy.js';
@@ -17,7 +17,7 @@ interface Requests {
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 /** What stands before each request. */
-const STANDING = {
+const STORED_ORDER = {
   blockpages: [
     { id: 7, type: 1 },
     { id: 8, type: 0 },
@@ -185,7 +185,7 @@ const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databaseP
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
 /** Everything that may be answered: the rows of api-coverage.md. */
-const ROWS = theContract()!
+const ROWS = openApiChecker()!
   .operations()
   .flatMap(({ method, path, operation }) =>
     Object.entries(operation.responses).map(([status, { description }]) => ({
@@ -264,7 +264,7 @@ async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
 
 async function restore(): Promise<void> {
   // The first one takes the schedules away, which outlive an init that has their profiles.
-  for (const body of [EMPTY, STANDING]) {
+  for (const body of [EMPTY, STORED_ORDER]) {
     expect((await harness.call('POST', '/init/', body)).status).toBe(204);
   }
   expect((await harness.call('POST', '/profile/1/schedule', SCHEDULE)).status).toBe(201);
@@ -316,7 +316,7 @@ function renderCoverage(): string {
     '# What the tests have every endpoint answer',
     '',
     'Each status that the OpenAPI document names for an endpoint has a test in',
-    'apps/control-plane/src/http/openapi/every-answer.int.spec.ts, under `every answer that is documented`, which provokes it over real HTTP and',
+    'apps/control-plane/src/http/openapi/every-response.int.spec.ts, under `every answer that is documented`, which provokes it over real HTTP and',
     'holds the body to the document. A test fails when an endpoint or a status is on one side only; it also keeps this page.',
     '',
     line(table[0]),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { databaseTrouble } from './database-faults.js';
+import { describeDatabaseError } from './database-errors.js';
 
 const error = (message: string, code?: string) => Object.assign(new Error(message), { code });
 
@@ -11,6 +11,6 @@ it.each([
     'PostgreSQL cannot be used; the log says why',
   ],
   [null, 'PostgreSQL cannot be used; the log says why'],
-])('says in plain words what is the matter with a database: %s', (trouble, words) => {
-  expect(databaseTrouble(trouble)).toBe(words);
+])('describes a database error without repeating it: %s', (trouble, words) => {
+  expect(describeDatabaseError(trouble)).toBe(words);
 });

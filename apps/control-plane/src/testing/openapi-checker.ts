@@ -6,10 +6,10 @@ import type {
 } from '../http/openapi/document.js';
 import { RouteTable } from '../http/routing/route-table.js';
 import type { ValueSchema } from '../http/validation/checks.js';
-import type { Answer } from './answer.js';
+import type { Answer } from './response.js';
 
 /** The OpenAPI document that a control plane serves, and whether what it takes and answers agrees with it. */
-export class Contract {
+export class OpenApiChecker {
   private readonly routes: RouteTable;
   private readonly ajv: Ajv;
 
@@ -88,18 +88,18 @@ function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }
 
-let contract: Contract | undefined;
+let contract: OpenApiChecker | undefined;
 
 /** Of the control plane under test; every one serves the same document. Undefined until the first is up. */
-export function theContract(): Contract | undefined {
+export function openApiChecker(): OpenApiChecker | undefined {
   return contract;
 }
 
-export async function loadContract(
+export async function loadOpenApiChecker(
   baseUrl: string,
   headers: Record<string, string>,
 ): Promise<void> {
   if (contract !== undefined) return;
   const response = await fetch(`${baseUrl}/openapi.json`, { headers });
-  if (response.ok) contract = new Contract((await response.json()) as OpenApiDocument);
+  if (response.ok) contract = new OpenApiChecker((await response.json()) as OpenApiDocument);
 }

@@ -9,14 +9,14 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Observable } from 'rxjs';
-import { below, type Fault, refuseFaults } from '../validation/fault.js';
+import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
 import type { DtoClass } from '../validation/field-registry.js';
-import { readBody, readBodyList, readDto, type Reading } from '../validation/read-dto.js';
+import { readBody, readBodyList, readDto, type ReadResult } from '../validation/read-dto.js';
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';
 
 /** What an endpoint takes. */
-export interface Shape {
+export interface RequestShape {
   /** Class of the path's parts; none: the path has none. */
   readonly path?: DtoClass;
   /** Class of the body, in brackets when the body is a list of them; none: no body is read. */
@@ -30,15 +30,15 @@ export interface Shape {
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
 }
 
-export const SHAPE = 'weir:shape';
+export const REQUEST_SHAPE = 'weir:shape';
 
 /** Declares what an endpoint takes; `@Param()` and `@Body()` then give instances of the classes. */
-export function Takes(shape: Shape): MethodDecorator {
-  return SetMetadata(SHAPE, shape);
+export function ApiRequest(shape: RequestShape): MethodDecorator {
+  return SetMetadata(REQUEST_SHAPE, shape);
 }
 
 /** What an endpoint answers when all goes well, and the refusals of its own beside those that any request may meet. */
-export interface AnswerShape {
+export interface ResponseShape {
   /** One line for people. */
   readonly summary: string;
   readonly status: 200 | 201 | 204;
@@ -47,24 +47,24 @@ export interface AnswerShape {
   readonly refusals?: readonly (404 | 409)[];
 }
 
-export const ANSWER_SHAPE = 'weir:answer';
+export const RESPONSE_SHAPE = 'weir:answer';
 
 /** Declares what an endpoint answers: for Nest its status, for the OpenAPI document all of it. */
-export function Gives(shape: AnswerShape): MethodDecorator {
-  return applyDecorators(SetMetadata(ANSWER_SHAPE, shape), HttpCode(shape.status));
+export function ApiResponse(shape: ResponseShape): MethodDecorator {
+  return applyDecorators(SetMetadata(RESPONSE_SHAPE, shape), HttpCode(shape.status));
 }
 
 /** Checks the path and the body of every request in one go, so that all faults of both are reported at once. */
 @Injectable()
-export class ShapeInterceptor implements NestInterceptor {
+export class RequestShapeInterceptor implements NestInterceptor {
   constructor(private readonly reflector: Reflector) {}
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const shape = this.reflector.get<Shape | undefined>(SHAPE, execution.getHandler());
+    const shape = this.reflector.get<RequestShape | undefined>(REQUEST_SHAPE, execution.getHandler());
     if (shape !== undefined) {
       const request = execution.switchToHttp().getRequest<Request>();
-      const { path, body, faults } = readShape(shape, request.context);
-      refuseFaults(faults);
+      const { path, body, faults } = readRequest(shape, request.context);
+      throwIfFaults(faults);
       request.params = path;
       request.body = body;
     }
@@ -73,20 +73,20 @@ export class ShapeInterceptor implements NestInterceptor {
 }
 
 /** The path and body of a request as its shape wants them, and everything that is wrong with either. */
-export function readShape(
-  shape: Shape,
+export function readRequest(
+  shape: RequestShape,
   context: Pick<RequestContext, 'pathParts' | 'body'>,
 ): { path: unknown; body: unknown; faults: Fault[] } {
   const path = readPath(shape, context);
-  const body = readShapedBody(shape, context);
-  const faults = [...below(['path'], path.faults), ...below(['body'], body.faults)];
+  const body = readRequestBody(shape, context);
+  const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...disagreement(path, part, body, field));
   }
   return { path: path.value, body: body.value, faults };
 }
 
-function readPath(shape: Shape, { pathParts }: Pick<RequestContext, 'pathParts'>): Reading<object> {
+function readPath(shape: RequestShape, { pathParts }: Pick<RequestContext, 'pathParts'>): ReadResult<object> {
   if (shape.path === undefined) return { value: {}, faults: [] };
   const broken = Object.keys(pathParts).filter((name) => pathParts[name] === null);
   const reading = readDto(shape.path, { ...pathParts });
@@ -101,7 +101,7 @@ function readPath(shape: Shape, { pathParts }: Pick<RequestContext, 'pathParts'>
   };
 }
 
-function readShapedBody(shape: Shape, { body }: Pick<RequestContext, 'body'>): Reading<unknown> {
+function readRequestBody(shape: RequestShape, { body }: Pick<RequestContext, 'body'>): ReadResult<unknown> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -121,9 +121,9 @@ function readShapedBody(shape: Shape, { body }: Pick<RequestContext, 'body'>): R
 }
 
 function disagreement(
-  path: Reading<object>,
+  path: ReadResult<object>,
   part: string,
-  body: Reading<unknown>,
+  body: ReadResult<unknown>,
   field: readonly string[],
 ): Fault[] {
   const faulty =

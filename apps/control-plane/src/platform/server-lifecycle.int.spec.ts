@@ -2,7 +2,7 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { closeServer, listen } from './servers.js';
+import { closeServer, listen } from './server-lifecycle.js';
 
 const CLIENTS = 8;
 

@@ -4,28 +4,28 @@ import { setImmediate } from 'node:timers/promises';
 const SLICE_MS = 10;
 
 /** For long computations: lets everything else of the process have its turn now and then. */
-export class Breather {
+export class Yielder {
   private sinceMs = performance.now();
 
   /** Call it every thousand steps or so. */
-  async breathe(): Promise<void> {
+  async yieldIfDue(): Promise<void> {
     if (performance.now() - this.sinceMs < SLICE_MS) return;
     await setImmediate();
     this.sinceMs = performance.now();
   }
 }
 
-/** Steps between two calls of `breathe`: a power of two. */
-export const STEPS = 1024;
+/** Steps between two calls of `yieldIfDue`: a power of two. */
+export const ROWS_PER_YIELD = 1024;
 
 /** Does something for each of `count` rows. */
 export async function forEachRow(
-  breather: Breather,
+  yielder: Yielder,
   count: number,
   work: (row: number) => void,
 ): Promise<void> {
   for (let row = 0; row < count; row++) {
-    if (row % STEPS === 0) await breather.breathe();
+    if (row % ROWS_PER_YIELD === 0) await yielder.yieldIfDue();
     work(row);
   }
 }

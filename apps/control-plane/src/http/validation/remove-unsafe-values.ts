@@ -9,7 +9,7 @@ const MAX_DEPTH = 16;
  * contract. Changes `value`.
  * @returns a fault for each that was taken out.
  */
-export function pruneTree(value: unknown): Fault[] {
+export function removeUnsafeValues(value: unknown): Fault[] {
   const faults: Fault[] = [];
   prune(value, [], faults);
   return faults;

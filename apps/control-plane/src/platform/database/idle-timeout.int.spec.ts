@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import pg from 'pg';
-import { isDatabaseUnreachable } from './database-faults.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { openPool } from '../../testing/open-pool.js';
-import { settled } from './commit-inquiry.js';
+import { confirmCommit } from './commit-outcome.js';
 import { Database } from './database.js';
 
 const NOBODY = {
@@ -15,7 +15,7 @@ const NOBODY = {
   waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
 };
 
-describe('a replica that is cut off from PostgreSQL without a word', () => {
+describe('a replica that loses PostgreSQL without a closed connection', () => {
   let url: string;
   let proxy: TcpProxy;
   const databases: Database[] = [];
@@ -32,16 +32,16 @@ describe('a replica that is cut off from PostgreSQL without a word', () => {
   });
 
   /** A replica's change that does nothing but take a revision. */
-  const replica = (port: string, silenceMs?: number) => {
+  const replica = (port: string, idleTimeoutMs?: number) => {
     const own = new URL(url);
     own.port = port;
-    const database = new Database(own.href, pino({ level: 'silent' }), silenceMs);
+    const database = new Database(own.href, pino({ level: 'silent' }), idleTimeoutMs);
     databases.push(database);
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
     return () => writer.write(() => Promise.resolve({ result: null, changes: [] }));
   };
 
-  it('in the middle of a change keeps the others waiting for seconds, not for as long as TCP hopes', async () => {
+  it('blocks the other replicas for seconds, not until TCP gives up', async () => {
     const cutOff = replica(String(proxy.port), 300);
     const other = replica(new URL(url).port);
     expect((await cutOff()).revision).toBe(1);
@@ -51,8 +51,8 @@ describe('a replica that is cut off from PostgreSQL without a word', () => {
   });
 });
 
-describe('a replacement of everything', () => {
-  it('has PostgreSQL find out within half a minute that its replica is gone', async () => {
+describe('a replacement of the whole configuration', () => {
+  it('sets TCP keepalives, so that PostgreSQL detects a lost replica within half a minute', async () => {
     const url = await createFreshDatabase(inject('databaseUrl'));
     const database = new Database(url, pino({ level: 'silent' }));
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
@@ -71,15 +71,15 @@ describe('a replacement of everything', () => {
   });
 });
 
-describe('a commit whose answer was lost', () => {
-  const lose = (connectionString: string, number: string) => {
+describe('a COMMIT whose answer was lost', () => {
+  const lose = (connectionString: string, id: string) => {
     const pool = openPool({ connectionString });
-    // Its last words may come when the database is dropped already.
+    // A connection may report an error after the database was dropped.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    const outcome = settled<null>(
+    const outcome = confirmCommit<null>(
       pool,
-      (committing) => {
-        committing(null, { number, revision: 1, beganMs: 0 });
+      (beforeCommit) => {
+        beforeCommit(null, { id, revision: 1, beganMs: 0 });
         return Promise.reject(new Error('the connection broke'));
       },
       300,
@@ -87,30 +87,28 @@ describe('a commit whose answer was lost', () => {
     return outcome.finally(() => pool.end());
   };
 
-  it('is undone where the database has not come to it, as after a crash', async () => {
+  it('counts as undone when the database has not assigned its id yet, as after a crash', async () => {
     await expect(lose(inject('databaseUrl'), '9000000000')).rejects.toThrow('the connection broke');
   });
 
-  it('is undone where another transaction has got its number after a crash', async () => {
+  it('counts as undone when another transaction has its id after a crash', async () => {
     const url = await createFreshDatabase(inject('databaseUrl'));
     const client = new pg.Client(url);
     await client.connect();
-    const { rows } = await client.query<{ number: string }>(
-      'SELECT pg_current_xact_id()::text AS number',
-    );
-    await expect(lose(url, rows[0].number)).rejects.toThrow('the connection broke');
+    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+    await expect(lose(url, rows[0].id)).rejects.toThrow('the connection broke');
     await client.end();
     await dropDatabase(inject('databaseUrl'), url);
   });
 
-  it('is not claimed to be undone where the database does not tell: 503 that says so', async () => {
+  it('throws CommitUnknownError when the database does not answer', async () => {
     const url = new URL(inject('databaseUrl'));
     url.pathname = '/no-such-database';
     await expect(lose(url.href, '3')).rejects.toMatchObject({ name: 'CommitUnknownError' });
   });
 });
 
-describe('what the database refuses for now', () => {
+describe('a request that exceeds a timeout of the database', () => {
   let harness: Harness;
   beforeEach(async () => {
     harness = await startHarness();
@@ -118,7 +116,7 @@ describe('what the database refuses for now', () => {
   afterEach(() => harness.stop());
 
   it.each(['lock_timeout', 'statement_timeout'])(
-    'by the %s of its operator is 503 with Retry-After, and nothing was changed',
+    '(%s) is answered 503 with Retry-After, and changes nothing',
     async (setting) => {
       expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
       const databaseUrl = harness.environment['DATABASE_URL'];

@@ -1,12 +1,12 @@
 import { HttpException } from '@nestjs/common';
-import { QueueTimeoutError } from '../../revisions/turns.js';
+import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import { InvalidRequestError } from '../validation/fault.js';
-import { CommitUnknownError } from '../../platform/database/commit-inquiry.js';
-import { isDatabaseUnreachable } from '../../platform/database/database-faults.js';
+import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
+import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
 import { type ErrorCode, ERRORS, RequestError } from './errors.js';
 
 /** What a client is told of a failure. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface ErrorAnswer {
 }
 
 /** The one place where a failure becomes an answer (decisions §1). No stack, SQL or path gets into it. */
-export function answerTo(error: unknown, requestId: string): ErrorAnswer {
+export function toErrorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof InvalidRequestError) {
     return { status: 422, headers: {}, body: { detail: error.faults }, unexpected: false };
   }
@@ -44,7 +44,7 @@ function recognise(error: unknown): RequestError | null {
 /** Why the request cannot be served at the moment (503); null for any other failure. */
 function unavailability(error: unknown): ErrorCode | null {
   if (error instanceof CommitUnknownError) return 'commitUnknown';
-  if (error instanceof QueueTimeoutError) return 'busy';
+  if (error instanceof WriteQueueTimeoutError) return 'busy';
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
 }
 

@@ -4,7 +4,7 @@ import type { ValueSchema } from '../validation/checks.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
 /** Bodies of refusals. */
-export const REFUSAL_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
+export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
   Refusal: {
     type: 'object',
     additionalProperties: false,
@@ -63,7 +63,7 @@ const OF_ANY: readonly ErrorCode[] = [
 const OF_BODIES: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
 
 /** Everything that an endpoint may answer instead of its success, by status. */
-export function refusalsOf({ takes, gives, body }: Endpoint): Record<string, object> {
+export function errorResponsesOf({ takes, gives, body }: Endpoint): Record<string, object> {
   const codes = [
     ...OF_ANY,
     ...(body === 'none' ? [] : OF_BODIES),

@@ -3,20 +3,20 @@ import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 
 /** Where a server listens; the variable is the one that says so. */
-export interface Place {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly variable: string;
 }
 
 /** @returns the port. @throws StartError that names the port and its variable when it cannot be had. */
-export function listen(server: Server, place: Place): Promise<number> {
+export function listen(server: Server, place: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const refuse = (error: Error): void => {
       const explained = explainListenError(error, place);
       reject(explained instanceof Error ? explained : error);
     };
-    noteUnanswered(server);
+    trackResponses(server);
     server.once('error', refuse);
     server.listen(place.port, place.host, () => {
       server.off('error', refuse);
@@ -29,13 +29,13 @@ export function listen(server: Server, place: Place): Promise<number> {
 const IDLE_CHECK_MS = 100;
 
 /** Answers that each server has not begun yet. */
-const unanswered = new WeakMap<Server, Set<ServerResponse>>();
+const openResponses = new WeakMap<Server, Set<ServerResponse>>();
 /** Servers that are going to stop. */
 const draining = new WeakSet<Server>();
 
-function noteUnanswered(server: Server): void {
+function trackResponses(server: Server): void {
   const responses = new Set<ServerResponse>();
-  unanswered.set(server, responses);
+  openResponses.set(server, responses);
   server.prependListener('request', (_request, response) => {
     if (draining.has(server)) isLast(response);
     responses.add(response);
@@ -54,7 +54,7 @@ function isLast(response: ServerResponse): void {
  */
 export function drainServer(server: Server): void {
   draining.add(server);
-  unanswered.get(server)?.forEach(isLast);
+  openResponses.get(server)?.forEach(isLast);
 }
 
 /** Accepts no more connections and resolves when what is in flight is answered; after `deadlineMs` it is cut off. */

@@ -3,7 +3,7 @@
  * commit.
  */
 const UNREACHABLE = new Set([
-  // of the operating system
+  // errors of the operating system
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -28,12 +28,12 @@ const UNREACHABLE = new Set([
   '53200',
   '53300',
   '53400',
-  // the time limits of its operator, and ours: of a statement, a lock, a pause in a transaction, a session
+  // timeouts, set by the operator or by us: of a statement, a lock, an idle transaction, a session
   '57014',
   '55P03',
   '25P03',
   '57P05',
-  // in the way of another transaction
+  // serialization failure, deadlock
   '40001',
   '40P01',
   // of Prisma: not reachable, timed out, closed, no connection free, no transaction begun in time
@@ -46,7 +46,7 @@ const UNREACHABLE = new Set([
   'P2034',
 ]);
 
-/** Kinds of failures of Prisma's driver adapter that say the same. */
+/** Kinds of errors of Prisma's driver adapter with the same meaning. */
 const UNREACHABLE_KINDS = new Set([
   'ConnectionClosed',
   'DatabaseNotReachable',
@@ -55,7 +55,7 @@ const UNREACHABLE_KINDS = new Set([
   'TransactionWriteConflict',
 ]);
 
-/** What `pg` says without a code. */
+/** Messages of `pg` errors that have no code. */
 const UNREACHABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
 
@@ -63,7 +63,7 @@ const DEEPEST_CAUSE = 8;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether an error comes of the state that the database is in, rather than of what it was asked. */
+/** Whether an error is caused by the state of the database or the network, and not by the query. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   let current = error;
   for (
@@ -79,7 +79,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
     // Node tries several addresses and reports them together.
     if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;
-    // Prisma keeps what its driver said beside the chain of causes.
+    // Prisma keeps its driver's error outside of the chain of causes.
     current = cause ?? (meta as Fields | undefined)?.['driverAdapterError'];
   }
   return false;
@@ -88,8 +88,11 @@ export function isDatabaseUnreachable(error: unknown): boolean {
 /** `undefined_table`. */
 const NO_SUCH_TABLE = '42P01';
 
-/** Why a database cannot be used, in plain words. They repeat nothing of what it said: no statement, no host. */
-export function databaseTrouble(error: unknown): string {
+/**
+ * Why the database cannot be used, for /readyz. It repeats nothing of the error itself, which may name hosts or
+ * statements.
+ */
+export function describeDatabaseError(error: unknown): string {
   if ((error as Fields | null)?.['code'] === NO_SUCH_TABLE) return 'the database is not migrated';
   if (isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
   return 'PostgreSQL cannot be used; the log says why';
