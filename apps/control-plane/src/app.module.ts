@@ -14,14 +14,16 @@ import { SchedulesModule } from './resources/schedules/schedules.module.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 
-/** What the resources share; made outside of Nest, where its order of start and stop is. */
+/**
+ * Services that all resources use. `control-plane.ts` creates them, because it controls the order of start and stop.
+ */
 export interface SharedServices {
   readonly reader: ConfigurationReader;
   readonly writer: ConfigurationWriter;
   readonly hasher: DomainHasher;
 }
 
-/** The management API: a module a resource. */
+/** The management API: one module per resource. */
 @Global()
 @Module({
   imports: [

@@ -23,7 +23,7 @@ export async function createManagementApi(
   shared: SharedServices,
   options: ManagementApiOptions,
 ): Promise<Server> {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- options that Nest types as a class are written as a literal everywhere
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest types them as a class
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(shared), {
     bodyParser: false,
     abortOnError: false,
@@ -32,20 +32,23 @@ export async function createManagementApi(
     logger: nestLog(options.log),
   });
   app.disable('x-powered-by');
-  // Answers are never cached, so no time is spent on tags for them.
+  // Responses are never cached, so they need no ETag.
   app.disable('etag');
   const endpoints = discoverEndpoints(app.get(DiscoveryService), app.get(MetadataScanner));
   const document = createDocument(endpoints);
   installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
   app.useGlobalFilters(new ErrorFilter(options.log));
-  app.useGlobalInterceptors(new RequestShapeInterceptor(app.get(Reflector)), new RevisionInterceptor());
+  app.useGlobalInterceptors(
+    new RequestShapeInterceptor(app.get(Reflector)),
+    new RevisionInterceptor(),
+  );
   await app.init();
   const server = app.getHttpServer();
   limitTimes(server, TIME_LIMITS);
   return server;
 }
 
-/** Nest's own log lines: what it does at start matters only when looking for a fault. */
+/** Writes Nest's own log lines to our log. Its start messages have level debug. */
 function nestLog(log: Logger): LoggerService {
   const text = (message: unknown): string =>
     message instanceof Error ? (message.stack ?? message.message) : String(message);

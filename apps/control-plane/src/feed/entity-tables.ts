@@ -8,13 +8,13 @@ import { IPV4_NETWORKS, IPV6_NETWORKS } from '../resources/networks/prefixes/net
 import { PROFILES } from '../resources/profiles/profile-store.js';
 import { SCHEDULES } from '../resources/schedules/schedule-store.js';
 
-/** How the rows of a kind are read for a snapshot. */
+/** How the rows of an entity kind are read for a snapshot. */
 export interface SnapshotTable {
   readonly sql: string;
   toRow(databaseRow: unknown): Row;
 }
 
-/** Every kind's table; that none is missing is the compiler's business. */
+/** The table of each entity kind. */
 export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
   blockPage: snapshotTable(BLOCK_PAGES),
   profile: snapshotTable(PROFILES),

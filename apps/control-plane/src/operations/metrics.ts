@@ -9,7 +9,7 @@ import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 
-/** What the control plane tells of itself besides its requests. */
+/** Creates the metrics of the database, Redis, the change log and the followers. */
 export function createRegistry(
   database: Database,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
@@ -26,7 +26,7 @@ export function createRegistry(
   gauge(
     registry,
     'weir_database_connections_idle',
-    'Of them, not in use',
+    'Idle connections to PostgreSQL',
     () => database.usage.idle,
   );
   gauge(
@@ -35,21 +35,21 @@ export function createRegistry(
     'Requests that wait for a connection to PostgreSQL',
     () => database.usage.waiting,
   );
-  gauge(registry, 'weir_redis_connected', '1: Redis is connected and answers', () =>
+  gauge(registry, 'weir_redis_connected', '1 when Redis is connected and answers', () =>
     publisher.connected ? 1 : 0,
   );
   databaseReachableGauge(registry, database);
   const lastRevision = (): number => source.lastHead?.revision ?? 0;
-  gauge(registry, 'weir_config_revision', 'Head of the change log', lastRevision);
+  gauge(registry, 'weir_config_revision', 'Newest revision of the configuration', lastRevision);
   followerGauges(registry, source, publisher);
   return registry;
 }
 
-/** Asked for at each scrape, which must not wait for a database that hangs. */
+/** Queried at each scrape, with a timeout, because a scrape must not wait for a database that hangs. */
 function databaseReachableGauge(registry: Registry, database: Pick<Database, 'probe'>): void {
   new Gauge({
     name: 'weir_database_reachable',
-    help: '1: PostgreSQL answers within three seconds',
+    help: '1 when PostgreSQL answers within three seconds',
     registers: [registry],
     async collect() {
       const answered = database.probe().then(
@@ -61,7 +61,7 @@ function databaseReachableGauge(registry: Registry, database: Pick<Database, 'pr
   });
 }
 
-/** By kind, never by follower: each start of one makes a new id. */
+/** Labelled by kind and not by follower, because each start of a follower has a new id. */
 function followerGauges(
   registry: Registry,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
@@ -69,7 +69,7 @@ function followerGauges(
 ): void {
   const ofKind = (kind: FollowerKind): readonly FollowerState[] =>
     publisher.followers().filter((follower) => follower.kind === kind);
-  // One that still follows the log of before a restore has nothing of this one.
+  // A follower with the lineage of before a restore has nothing of this configuration.
   const revisionOf = ({ lineage, revision }: FollowerState): number =>
     lineage === source.lastHead?.lineage ? (revision ?? 0) : 0;
   new Gauge({
@@ -83,7 +83,7 @@ function followerGauges(
   });
   new Gauge({
     name: 'weir_followers_oldest_revision',
-    help: 'Oldest revision in force on any of them; absent where there is none',
+    help: 'Oldest revision in force on a live follower; absent without followers',
     labelNames: ['kind'],
     registers: [registry],
     collect() {
@@ -96,7 +96,7 @@ function followerGauges(
   });
 }
 
-/** A gauge read when it is asked for. Values that are not finite are left out. */
+/** A gauge that is read at each scrape. Values that are not finite are left out. */
 export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
   new Gauge({
     name,

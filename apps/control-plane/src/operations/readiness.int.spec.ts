@@ -29,7 +29,7 @@ describe('the readiness of a control plane', () => {
     harness = await startHarness({}, { databasePort: proxy.port });
   });
   afterEach(async () => {
-    proxy.mend();
+    proxy.restore();
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     await harness.stop();
     await proxy.stop();
@@ -60,7 +60,7 @@ describe('the readiness of a control plane', () => {
     expect([status, text]).toEqual([503, 'PostgreSQL is out of reach\n']);
     expect(text).not.toMatch(WORDS_OF_AN_ERROR);
     expect(await get(harness.controlPlane.opsPort, '/livez')).toEqual([200, 'ok\n']);
-    proxy.mend();
+    proxy.restore();
     await expect.poll(() => readiness()).toEqual([200, 'ok\n']);
     expect(harness.logLines.filter((line) => line.includes('"not ready"'))).toHaveLength(1);
   });
@@ -91,7 +91,7 @@ describe('the readiness of a control plane', () => {
     const starting = startReplica({ OPS_PORT: String(port) });
     await expect.poll(() => get(port, '/readyz').catch(() => null)).toEqual([503, 'starting\n']);
     expect(await get(port, '/livez')).toEqual([200, 'ok\n']);
-    proxy.mend();
+    proxy.restore();
     await starting;
   });
 

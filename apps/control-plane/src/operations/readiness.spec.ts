@@ -8,8 +8,8 @@ describe('Readiness', () => {
   const of = (options: Partial<ReadinessOptions>) =>
     new Readiness({
       database: { probe: () => Promise.resolve() },
-      schema: { fault: () => Promise.resolve(null) },
-      keyCheck: { fault: () => Promise.resolve(null) },
+      schema: { problem: () => Promise.resolve(null) },
+      keyCheck: { problem: () => Promise.resolve(null) },
       publisher: { connected: true },
       log: { info: note, warn: note } as unknown as ReadinessOptions['log'],
       ...options,
@@ -35,7 +35,7 @@ describe('Readiness', () => {
   });
 
   it('says what is wrong with the schema of the database, and with its key', async () => {
-    const another = (what: string) => ({ fault: () => Promise.resolve(`another ${what}`) });
+    const another = (what: string) => ({ problem: () => Promise.resolve(`another ${what}`) });
     expect(await of({ keyCheck: another('key') }).notReady()).toBe('another key');
     const both = of({ schema: another('schema'), keyCheck: another('key') });
     expect(await both.notReady()).toBe('another schema');

@@ -8,49 +8,49 @@ import { describeDatabaseError } from '../platform/database/database-errors.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;
-  readonly schema: Pick<SchemaCheck, 'fault'>;
-  readonly keyCheck: Pick<HashKeyCheck, 'fault'>;
+  readonly schema: Pick<SchemaCheck, 'problem'>;
+  readonly keyCheck: Pick<HashKeyCheck, 'problem'>;
   readonly publisher: Pick<ChangePublisher, 'connected'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
-  /** Longest that PostgreSQL may take to answer. */
+  /** Longest time to wait for PostgreSQL. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Whether this replica can serve. It needs PostgreSQL and can do without Redis (decisions §10). An error of
- * PostgreSQL may name hosts, users and statements, so it goes to the log, once for as long as it stays the same.
+ * Whether this replica can serve. It needs PostgreSQL, but not Redis (decisions §10). An error of PostgreSQL may name
+ * hosts, users and statements, so it is only logged, and only when it changes.
  */
 export class Readiness {
-  private asking: Promise<string | null> | null = null;
+  private checking: Promise<string | null> | null = null;
   private logged: string | null = null;
 
   constructor(private readonly options: ReadinessOptions) {}
 
-  /** Why it cannot serve, in plain words; null when it can. Who asks while somebody else does gets the same answer. */
+  /** Why this replica cannot serve; null when it can. Concurrent calls share one check. */
   async notReady(): Promise<string | null> {
-    this.asking ??= this.ask().finally(() => (this.asking = null));
-    return withTimeout(this.asking, 'PostgreSQL does not answer', this.options.timeoutMs);
+    this.checking ??= this.check().finally(() => (this.checking = null));
+    return withTimeout(this.checking, 'PostgreSQL does not answer', this.options.timeoutMs);
   }
 
-  /** What does not work while it serves. */
+  /** What does not work although this replica serves. */
   degraded(): readonly string[] {
     return this.options.publisher.connected ? [] : ['Redis is out of reach'];
   }
 
-  private async ask(): Promise<string | null> {
+  private async check(): Promise<string | null> {
     const { database, schema, keyCheck } = this.options;
     try {
       await database.probe();
-      const fault = (await schema.fault()) ?? (await keyCheck.fault());
-      this.note(fault);
-      return fault;
+      const problem = (await schema.problem()) ?? (await keyCheck.problem());
+      this.logChange(problem);
+      return problem;
     } catch (error) {
-      this.note(String(error));
+      this.logChange(String(error));
       return describeDatabaseError(error);
     }
   }
 
-  private note(reason: string | null): void {
+  private logChange(reason: string | null): void {
     if (reason === this.logged) return;
     this.logged = reason;
     if (reason === null) this.options.log.info({}, 'ready');

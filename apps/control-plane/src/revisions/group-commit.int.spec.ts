@@ -109,7 +109,8 @@ describe('GroupCommit', () => {
   it('shows an activated catalogue to the changes behind it', async () => {
     const version = 7;
     await other.query(
-      `INSERT INTO catalogue_image (version, sha256, size_bytes, metadata) VALUES (${version}, repeat('0', 64), 1, '{}')`,
+      `INSERT INTO catalogue_image (version, sha256, size_bytes, metadata)
+       VALUES (${version}, repeat('0', 64), 1, '{}')`,
     );
     const after = { version, sha256: '0'.repeat(64), sizeBytes: 1 };
     const head: Work<number | null> = (_tx, { catalogueVersion }) =>

@@ -23,14 +23,14 @@ export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 
 const CATALOGUE = fileURLToPath(new URL('./catalogue', import.meta.url));
 
-/** A control plane as it runs in production, on ports of its own, with a database and a Redis of its own. */
+/** A control plane as in production, with its own ports, database and Redis. */
 export interface Harness {
   readonly controlPlane: ControlPlane;
   readonly environment: Readonly<Record<string, string>>;
   readonly baseUrl: string;
   readonly feedUrl: string;
   readonly authorization: { readonly Authorization: string };
-  /** What it has logged so far, one JSON line each. */
+  /** Its log lines so far, as JSON. */
   readonly logLines: readonly string[];
   /** Calls the management API with the token. A body is sent as JSON. */
   readonly call: (
@@ -41,7 +41,7 @@ export interface Harness {
   ) => Promise<Answer>;
   /** Rows of a query, values in order; integers of 64 bits as text. */
   readonly sql: (text: string) => Promise<unknown[][]>;
-  /** One more replica on the same database and Redis. */
+  /** Starts another replica on the same database and Redis. */
   readonly startReplica: (variables?: Record<string, string>) => Promise<ControlPlane>;
   readonly stop: () => Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startHarness(
     FEED_TOKEN,
     OPS_PORT: '0',
     CATALOGUE,
-    // What changes in a test is not changed by a look of its own.
+    // The tests trigger updates of the catalogue themselves.
     CATALOGUE_INTERVAL_MS: '3600000',
     ...variables,
   };
@@ -79,7 +79,7 @@ export async function startHarness(
   await loadOpenApiChecker(baseUrl, { Authorization: `Bearer ${TOKEN}` });
   const client = new pg.Client(databaseUrl);
   await client.connect();
-  // The last thing a spec does to it may be to drop its database.
+  // The database may be dropped while this client is connected.
   client.on('error', () => undefined);
   return {
     controlPlane,

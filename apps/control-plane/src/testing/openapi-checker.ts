@@ -8,7 +8,7 @@ import { RouteTable } from '../http/routing/route-table.js';
 import type { ValueSchema } from '../http/validation/checks.js';
 import type { Answer } from './response.js';
 
-/** The OpenAPI document that a control plane serves, and whether what it takes and answers agrees with it. */
+/** Checks requests and responses against the OpenAPI document that a control plane serves. */
 export class OpenApiChecker {
   private readonly routes: RouteTable;
   private readonly ajv: Ajv;
@@ -36,7 +36,7 @@ export class OpenApiChecker {
     );
   }
 
-  /** @throws Error when the answer, or the body that was accepted, is not as the document says. */
+  /** @throws Error when a response, or the body of a successful request, does not match the document. */
   check(method: string, path: string, body: unknown, answer: Answer): void {
     const bare = path.replace(/\?.*$/, '');
     if (method === 'HEAD' || method === 'OPTIONS' || /^\/(docs|openapi\.json)/.test(bare)) return;
@@ -58,7 +58,7 @@ export class OpenApiChecker {
     }
   }
 
-  /** The JSON that the document shows for a request body or an answer; undefined: it has none. */
+  /** The example of a request body or a response; undefined when it has no body. */
   exampleOf(message: OpenApiMessage | undefined): unknown {
     const schema = message?.content?.['application/json']?.schema;
     return schema && this.exampleOfSchema(schema);
@@ -70,7 +70,7 @@ export class OpenApiChecker {
     return (this.document.components.schemas[name] as ValueSchema)['example'];
   }
 
-  /** @throws Error when the value is not as the schema of `content` wants it. */
+  /** @throws Error when the value does not match the schema of `content`. */
   checkValue(what: string, content: OpenApiMessage['content'], value: unknown): void {
     const schema = content?.['application/json']?.schema;
     if (schema === undefined) {
@@ -88,18 +88,21 @@ function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }
 
-let contract: OpenApiChecker | undefined;
+let checker: OpenApiChecker | undefined;
 
-/** Of the control plane under test; every one serves the same document. Undefined until the first is up. */
+/**
+ * The checker for all control planes under test, which serve the same document. Undefined until the first one has
+ * started.
+ */
 export function openApiChecker(): OpenApiChecker | undefined {
-  return contract;
+  return checker;
 }
 
 export async function loadOpenApiChecker(
   baseUrl: string,
   headers: Record<string, string>,
 ): Promise<void> {
-  if (contract !== undefined) return;
+  if (checker !== undefined) return;
   const response = await fetch(`${baseUrl}/openapi.json`, { headers });
-  if (response.ok) contract = new OpenApiChecker((await response.json()) as OpenApiDocument);
+  if (response.ok) checker = new OpenApiChecker((await response.json()) as OpenApiDocument);
 }

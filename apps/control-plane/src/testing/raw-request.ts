@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { openApiChecker } from './openapi-checker.js';
 import type { Answer } from './response.js';
 
-/** A request as written: the path goes out untouched, which `fetch` would not do, and nothing is added but `Host`. */
+/** Sends a request exactly as given: the path is not normalised as `fetch` does, and only `Host` is added. */
 export async function rawRequest(
   baseUrl: string,
   options: {

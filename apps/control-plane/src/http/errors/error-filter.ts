@@ -3,7 +3,7 @@ import type { Logger } from '@weir/ops';
 import type { Request, Response } from '../routing/http.js';
 import { toErrorResponse } from './error-response.js';
 
-/** Answers every failure of a request, wherever on its way it happened. */
+/** Sends the response to every error of a request, in the pipeline or in a controller. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly log: Logger) {}
@@ -12,20 +12,23 @@ export class ErrorFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.context.id;
-    const answer = toErrorResponse(error, requestId);
-    if (answer.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
-    else if (answer.status === 503)
-      this.log.warn({ reason: lastLine(error), request_id: requestId }, 'request refused for now');
+    const reply = toErrorResponse(error, requestId);
+    if (reply.unexpected) this.log.error({ err: error, request_id: requestId }, 'request failed');
+    else if (reply.status === 503)
+      this.log.warn(
+        { reason: lastLine(error), request_id: requestId },
+        'request answered with 503',
+      );
     if (response.headersSent) {
-      // Half an answer is out: only a broken connection tells the client that it is not whole.
+      // A part of the response has been sent. Only a broken connection tells the client that it is incomplete.
       response.destroy();
       return;
     }
-    response.status(answer.status).set(answer.headers).json(answer.body);
+    response.status(reply.status).set(reply.headers).json(reply.body);
   }
 }
 
-/** Prisma's messages begin with a piece of the program. */
+/** The last line of a message. Prisma's messages begin with an excerpt of the source code. */
 function lastLine(error: unknown): string {
   return String(error).trimEnd().split('\n').at(-1) ?? '';
 }

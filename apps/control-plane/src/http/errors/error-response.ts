@@ -5,21 +5,21 @@ import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
 import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
 import { type ErrorCode, ERRORS, RequestError } from './errors.js';
 
-/** What a client is told of a failure. */
+/** The response to a request that failed. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Whether nobody foresaw it, so that the log should say more than the answer. */
+  /** True for an unknown error: the log gets its details, and the response does not. */
   readonly unexpected: boolean;
 }
 
-/** The one place where a failure becomes an answer (decisions §1). No stack, SQL or path gets into it. */
+/** Converts any error to a response (decisions §1). The response never contains a stack, SQL or a file path. */
 export function toErrorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof InvalidRequestError) {
     return { status: 422, headers: {}, body: { detail: error.faults }, unexpected: false };
   }
-  const known = error instanceof RequestError ? error : recognise(error);
+  const known = error instanceof RequestError ? error : toRequestError(error);
   if (known) {
     const { status } = ERRORS[known.code];
     return { status, headers: known.headers, body: { detail: known.detail }, unexpected: false };
@@ -28,15 +28,15 @@ export function toErrorResponse(error: unknown, requestId: string): ErrorRespons
   return { status, headers: {}, body: { detail, request_id: requestId }, unexpected: true };
 }
 
-/** Failures that others than us report in their own way. */
-function recognise(error: unknown): RequestError | null {
+/** Errors of the database, the write queue and the body parser; null for any other error. */
+function toRequestError(error: unknown): RequestError | null {
   const unavailable = unavailability(error);
   if (unavailable !== null) {
     return new RequestError(unavailable, undefined, { 'Retry-After': '1' });
   }
-  const { type, code } = bodyReaderFault(error);
-  const known = BODY_READER_FAULTS[String(type)];
-  // What could not be read is left unread, so the connection cannot be used again.
+  const { type, code } = bodyParserError(error);
+  const known = BODY_PARSER_ERRORS[String(type)];
+  // The rest of the body is not read, so the connection cannot be used again.
   if (known !== undefined) return new RequestError(known, undefined, { Connection: 'close' });
   return /^(Z|BROTLI|ERR_BROTLI|ZSTD)_/.test(String(code)) ? new RequestError('notJson') : null;
 }
@@ -48,16 +48,16 @@ function unavailability(error: unknown): ErrorCode | null {
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
 }
 
-/** Types of the body reader's errors. */
-const BODY_READER_FAULTS: Readonly<Partial<Record<string, ErrorCode>>> = {
+/** Types of the errors of the body parser. */
+const BODY_PARSER_ERRORS: Readonly<Partial<Record<string, ErrorCode>>> = {
   'entity.too.large': 'bodyTooLarge',
   'encoding.unsupported': 'notJson',
   'request.aborted': 'notJson',
   'request.size.invalid': 'notJson',
 };
 
-/** The body reader's own error: Nest wraps it. Codes of zlib mean a body that is not compressed as it says. */
-function bodyReaderFault(error: unknown): { type?: unknown; code?: unknown } {
+/** Nest wraps the error of the body parser. A code of zlib means that the body does not match its Content-Encoding. */
+function bodyParserError(error: unknown): { type?: unknown; code?: unknown } {
   const own = error instanceof HttpException ? error.cause : error;
   return typeof own === 'object' && own !== null ? own : {};
 }

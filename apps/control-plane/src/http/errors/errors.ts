@@ -1,4 +1,4 @@
-/** Every refusal of the management API other than 422: its status and what it says when nothing more exact is known. */
+/** Every error response of the management API except 422: its status and its default detail. */
 export const ERRORS = {
   sourceNotApproved: { status: 403, detail: 'Source address is not approved' },
   notAuthenticated: { status: 401, detail: 'Not authenticated' },
@@ -13,20 +13,20 @@ export const ERRORS = {
   conflict: { status: 409, detail: 'Conflict' },
   databaseUnreachable: {
     status: 503,
-    detail: 'The database is out of reach; nothing was changed, try again',
+    detail: 'The database is out of reach. Nothing was changed, so try again',
   },
   commitUnknown: {
     status: 503,
     detail:
-      'The database was lost while the change was committed; read whether it stands before you try again',
+      'The database connection was lost during the commit. Check whether the change was made before you try again',
   },
-  busy: { status: 503, detail: 'Other changes take too long; nothing was changed, try again' },
+  busy: { status: 503, detail: 'Earlier changes take too long. Nothing was changed, so try again' },
   internal: { status: 500, detail: 'Internal server error' },
 } as const satisfies Record<string, { status: number; detail: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** A request refused with a row of `ERRORS`. */
+/** Ends a request with one of `ERRORS`. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
 
@@ -39,12 +39,12 @@ export class RequestError extends Error {
   }
 }
 
-/** 404: the resource in the path does not exist. `what` names it with its key: `profile 7`. */
+/** 404: the resource in the path does not exist. @param what the resource with its key: `profile 7`. */
 export function notFound(what: string): RequestError {
   return new RequestError('notFound', `${what} not found`);
 }
 
-/** 409: the detail says with which record the request clashes. */
+/** 409. @param detail names the record that the request conflicts with. */
 export function conflict(detail: string): RequestError {
   return new RequestError('conflict', detail);
 }

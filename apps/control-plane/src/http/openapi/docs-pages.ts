@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { RequestError } from '../errors/errors.js';
-import type { Request, Response, Step } from '../routing/http.js';
+import type { Request, Response, Middleware } from '../routing/http.js';
 import type { OpenApiDocument } from './document.js';
 
 interface Page {
@@ -13,7 +13,7 @@ interface Page {
 const TEXT = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** Files of Swagger UI that the page needs; nothing comes from anywhere else. */
+/** Files of Swagger UI that the page needs. The page loads nothing from other servers. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': SCRIPT,
@@ -36,14 +36,17 @@ const HTML = `<!doctype html>
 </html>
 `;
 
-/** The validator of Swagger UI would send the document's address elsewhere. */
-const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });\n`;
+/** `validatorUrl: null`: the validator of Swagger UI would send the URL of the document to another server. */
+const START = `SwaggerUIBundle({
+  url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null
+});
+`;
 
 const SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
-/** Answers `GET /openapi.json` and `/docs`; passes everything else on. */
-export function serveDocs(document: OpenApiDocument): Step {
+/** Serves `GET /openapi.json` and `/docs`, and passes on all other requests. */
+export function serveDocs(document: OpenApiDocument): Middleware {
   const pages = createPages(document);
   return (request, response, next) => {
     const page = pages.get(request.path.replace(/\/$/, ''));

@@ -7,7 +7,7 @@ import type { DtoClass } from '../validation/field-registry.js';
 import { ERROR_SCHEMAS, errorResponsesOf } from './error-responses.js';
 import { ComponentSchemas } from './schemas.js';
 
-/** An OpenAPI 3.0 document; as far as anything here looks into it. */
+/** An OpenAPI 3.0 document: the parts that are read here and in tests. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
@@ -20,16 +20,17 @@ export interface OpenApiOperation {
   readonly requestBody?: OpenApiMessage;
 }
 
-/** A request body or an answer. */
+/** A request body or a response. */
 export interface OpenApiMessage {
   readonly description?: string;
   readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
 }
 
-const DESCRIPTION = `Filtering configuration of subscribers. Every change is in force on every resolver when the call returns:
-\`X-Config-Revision\` numbers it, \`X-Config-Applied\` says how many of the live resolvers have it. Every request is all or nothing.`;
+const DESCRIPTION = `Filtering configuration of subscribers. Every change is in force on every resolver when the call
+returns: \`X-Config-Revision\` is its revision, and \`X-Config-Applied\` says how many of the live resolvers have
+applied it. Every request is applied completely or not at all.`;
 
-/** The whole management API as an OpenAPI document, from what routing and validation themselves go by. */
+/** The management API as an OpenAPI document, made from the declarations that routing and validation use. */
 export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument {
   const components = new ComponentSchemas();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
@@ -51,16 +52,25 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 }
 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
-  const { method, pattern, takes, gives } = endpoint;
-  const body = takes.body ?? takes.streamed;
+  const { method, pattern, request, response } = endpoint;
+  const body = request.body ?? request.streamed;
   return {
-    operationId: `${method.toLowerCase()}${pattern.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '')}`,
-    summary: gives.summary,
+    operationId: operationIdOf(method, pattern),
+    summary: response.summary,
     tags: [pattern.split('/')[1] ?? ''],
-    ...(takes.path && { parameters: describePath(takes.path) }),
+    ...(request.path && { parameters: describePath(request.path) }),
     ...(body && { requestBody: describeBody(body, components) }),
-    responses: { [gives.status]: describeSuccess(endpoint, components), ...errorResponsesOf(endpoint) },
+    responses: {
+      [response.status]: describeSuccess(endpoint, components),
+      ...errorResponsesOf(endpoint),
+    },
   } as OpenApiOperation;
+}
+
+/** `GET /net/:int_ip` is `getNetInt_ip`. */
+function operationIdOf(method: string, pattern: string): string {
+  const words = pattern.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return `${method.toLowerCase()}${words.replace(/\W/g, '')}`;
 }
 
 function describePath(path: DtoClass): object[] {
@@ -74,23 +84,29 @@ function describePath(path: DtoClass): object[] {
   }));
 }
 
-function describeBody(body: NonNullable<RequestShape['body']>, components: ComponentSchemas): object {
+function describeBody(
+  body: NonNullable<RequestShape['body']>,
+  components: ComponentSchemas,
+): object {
   const schema = components.refer(body, 'request');
   return { required: true, content: { 'application/json': { schema } } };
 }
 
-function describeSuccess({ method, gives }: Endpoint, components: ComponentSchemas): object {
+function describeSuccess({ method, response }: Endpoint, components: ComponentSchemas): object {
   const integer = { schema: { type: 'integer', minimum: 0 } };
-  const revision = { description: 'The revision that was made, or read', ...integer };
+  const revision = {
+    description: 'The revision that the change made, or that was read',
+    ...integer,
+  };
   const applied = {
-    description: 'Live resolvers that have the change in force, of all that live: 3/3',
+    description: 'Live resolvers that have applied the change, of all live resolvers: 3/3',
     schema: { type: 'string', pattern: '^\\d+/\\d+$' },
   };
   const headers = {
     'X-Config-Revision': revision,
     ...(method === 'GET' ? {} : { 'X-Config-Applied': applied }),
   };
-  if (gives.body === undefined) return { description: gives.summary, headers };
-  const schema = components.refer(gives.body, 'answer');
-  return { description: gives.summary, headers, content: { 'application/json': { schema } } };
+  if (response.body === undefined) return { description: response.summary, headers };
+  const schema = components.refer(response.body, 'answer');
+  return { description: response.summary, headers, content: { 'application/json': { schema } } };
 }

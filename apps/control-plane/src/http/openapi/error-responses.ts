@@ -3,7 +3,7 @@ import type { Endpoint } from '../routing/discover-endpoints.js';
 import type { ValueSchema } from '../validation/checks.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
-/** Bodies of refusals. */
+/** Schemas of the bodies of error responses. */
 export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
   Refusal: {
     type: 'object',
@@ -54,28 +54,30 @@ const HEADERS: Readonly<Partial<Record<number, Record<string, object>>>> = {
   503: { 'Retry-After': { schema: text, description: 'Seconds' } },
 };
 
-const OF_ANY: readonly ErrorCode[] = [
+const ANY_ENDPOINT: readonly ErrorCode[] = [
   'notAuthenticated',
   'sourceNotApproved',
   'internal',
   'databaseUnreachable',
 ];
-const OF_BODIES: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
+const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
 
-/** Everything that an endpoint may answer instead of its success, by status. */
-export function errorResponsesOf({ takes, gives, body }: Endpoint): Record<string, object> {
+/** The error responses of an endpoint, by status. */
+export function errorResponsesOf({ request, response, body }: Endpoint): Record<string, object> {
   const codes = [
-    ...OF_ANY,
-    ...(body === 'none' ? [] : OF_BODIES),
-    ...(gives.refusals ?? []).map((status): ErrorCode =>
+    ...ANY_ENDPOINT,
+    ...(body === 'none' ? [] : ENDPOINTS_WITH_BODY),
+    ...(response.errors ?? []).map((status): ErrorCode =>
       status === 404 ? 'notFound' : 'conflict',
     ),
   ];
   const refusals = codes.map((code) => [ERRORS[code].status, refusal(code)] as const);
-  const faulty = takes.path !== undefined || body !== 'none';
+  const faulty = request.path !== undefined || body !== 'none';
   return Object.fromEntries([
     ...refusals,
-    ...(faulty ? [[422, answer('The request is wrong; each fault with its place', 'Faults')]] : []),
+    ...(faulty
+      ? [[422, answer('The request is not valid; each fault has its location', 'Faults')]]
+      : []),
   ]) as Record<string, object>;
 }
 

@@ -184,7 +184,7 @@ const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
-/** Everything that may be answered: the rows of api-coverage.md. */
+/** All documented responses: the rows of api-coverage.md. */
 const ROWS = openApiChecker()!
   .operations()
   .flatMap(({ method, path, operation }) =>
@@ -258,7 +258,7 @@ async function unforeseen(send: () => Promise<Answer>): Promise<Answer> {
 async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
   proxy.cut();
   const answer = await send();
-  proxy.mend();
+  proxy.restore();
   return answer;
 }
 
@@ -270,7 +270,7 @@ async function restore(): Promise<void> {
   expect((await harness.call('POST', '/profile/1/schedule', SCHEDULE)).status).toBe(201);
 }
 
-describe('every answer that is documented', () => {
+describe('every documented response', () => {
   beforeAll(restore);
   afterAll(async () => {
     await restricted.stop();
@@ -278,7 +278,7 @@ describe('every answer that is documented', () => {
     await proxy.stop();
   });
 
-  it('is asked for here, endpoint by endpoint', () => {
+  it('has a request here', () => {
     expect(Object.keys(REQUESTS).sort()).toEqual([...new Set(ROWS.map((row) => row.endpoint))]);
   });
 
@@ -294,7 +294,7 @@ describe('every answer that is documented', () => {
     await restore();
   });
 
-  it('stands in api-coverage.md', async () => {
+  it('is listed in api-coverage.md', async () => {
     await expect(renderCoverage()).toMatchFileSnapshot('../../../api-coverage.md');
   });
 });
@@ -313,11 +313,12 @@ function renderCoverage(): string {
   const line = (row: readonly string[], fill = ' '): string =>
     `| ${row.map((cell, column) => cell.padEnd(widths[column], fill)).join(' | ')} |`;
   return [
-    '# What the tests have every endpoint answer',
+    '# Responses of every endpoint in the tests',
     '',
-    'Each status that the OpenAPI document names for an endpoint has a test in',
-    'apps/control-plane/src/http/openapi/every-response.int.spec.ts, under `every answer that is documented`, which provokes it over real HTTP and',
-    'holds the body to the document. A test fails when an endpoint or a status is on one side only; it also keeps this page.',
+    'Each status that the OpenAPI document lists for an endpoint has a test in',
+    '`src/http/openapi/every-response.int.spec.ts`, under `every documented response`. The test',
+    'triggers it over real HTTP and checks the body against the document. A test fails when an endpoint or a status is',
+    'missing on one side. The tests generate this page.',
     '',
     line(table[0]),
     line(['', '', ''], '-'),

@@ -3,17 +3,17 @@ import { exampleOf } from '../validation/examples.js';
 import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
 import type { DtoClass } from '../validation/field-registry.js';
 
-/** Whether a class is described as it is sent to us, or as we answer it: then every field is there. */
+/** Whether a schema describes a request or a response. In a response, every field is present. */
 export type Direction = 'request' | 'answer';
 
-/** The schemas of classes, each under a name of its own, made from what validation knows of their fields. */
+/** The named schemas of classes, made from the field descriptions that validation uses. */
 export class ComponentSchemas {
   readonly schemas: Record<string, ValueSchema> = {};
   private readonly owners = new Map<string, DtoClass>();
 
   /**
-   * A reference to the schema of a class, or the schema of a list of them.
-   * @throws Error when another class has its name.
+   * A reference to the schema of a class, or the schema of an array of it.
+   * @throws Error when two classes have the same name.
    */
   refer(type: DtoClass | readonly [DtoClass], direction: Direction): ValueSchema {
     if (Array.isArray(type)) {
@@ -56,16 +56,19 @@ export class ComponentSchemas {
   private property(
     { check, type, list }: FieldDescription,
     direction: Direction,
-    standard: unknown,
+    defaultValue: unknown,
   ): ValueSchema {
     if (type !== undefined && list)
       return { ...check.schema, items: this.refer(type(), direction) };
     if (type !== undefined) return this.refer(type(), direction);
-    return standard === undefined ? check.schema : { ...check.schema, default: standard };
+    return defaultValue === undefined ? check.schema : { ...check.schema, default: defaultValue };
   }
 }
 
-/** `ProfileDto` is `Profile`; as an answer `ProfileAnswer`, where that says more. */
+/**
+ * `ProfileDto` is `Profile` in requests. In responses it is `ProfileAnswer` if some of its fields are optional in
+ * requests.
+ */
 function nameOf(type: DtoClass, direction: Direction): string {
   const name = type.name.replace(/Dto$/, '');
   return direction === 'answer' && mayOmit(type) ? `${name}Answer` : name;

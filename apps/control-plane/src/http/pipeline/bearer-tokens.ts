@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** The bearer tokens that the management API accepts. Several, so that one can be replaced without an outage. */
+/**
+ * The bearer tokens that the management API accepts. There may be several, so that one can be replaced without an
+ * outage.
+ */
 export class BearerTokens {
   private readonly digests: readonly Buffer[];
 
@@ -8,10 +11,7 @@ export class BearerTokens {
     this.digests = tokens.map(sha256);
   }
 
-  /**
-   * Whether the `Authorization` header carries one of the tokens. The time it takes tells nothing of them: every one is
-   * compared.
-   */
+  /** Whether the `Authorization` header has one of the tokens. It compares every token in constant time. */
   accepts(authorization: string | undefined): boolean {
     const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
     let accepted = false;

@@ -10,11 +10,11 @@ const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
   br: () => createBrotliDecompress(),
 };
 
-/** What cannot be read to its end leaves a connection that cannot be used again. */
+/** The rest of such a body is not read, so the connection cannot be used again. */
 const CLOSE = { Connection: 'close' };
 
 /**
- * The bytes of a request's body as they come in, decompressed.
+ * The decompressed bytes of a request body, as they arrive.
  * @param limitBytes of the decompressed body.
  * @throws RequestError when it is larger (413), or cannot be decompressed or read to its end (415).
  */
@@ -42,17 +42,17 @@ async function* decoded(
   decoder: (() => Transform) | null,
 ): AsyncGenerator<unknown, undefined> {
   try {
-    // The request outlives its reader: its answer comes after.
+    // The request must stay open when reading stops: the response follows.
     if (decoder === null) yield* request.iterator({ destroyOnReturn: false });
     else yield* throughDecoder(request, decoder());
   } catch {
-    // Broken off, or not compressed as it says: there is no more to know of it.
+    // The client aborted, or the body does not match its Content-Encoding.
     throw new RequestError('notJson', undefined, CLOSE);
   }
   return undefined;
 }
 
-/** Not a `pipeline`: that destroys the request with its connection when the bytes cannot be decoded. */
+/** Does not use `stream.pipeline`, which would destroy the connection when the bytes cannot be decoded. */
 async function* throughDecoder(
   request: Request,
   decoder: Transform,

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 
 /**
  * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost
- * entry of `X-Forwarded-For` that is not one (decisions §8). Where all of them are trusted, the leftmost.
- * @returns null when the entry that counts is not an address: such a source is approved by no list.
+ * entry of `X-Forwarded-For` that is not one (decisions §8). When all entries are trusted, it is the leftmost.
+ * @returns null when that entry is not an IP address: no list approves such a source.
  */
 export function clientAddress(
   peer: string | undefined,

@@ -1,11 +1,9 @@
 import type { Next, Request, Response } from '../routing/http.js';
 
-/** JSON is UTF-8 (RFC 8259 §8.1); anything else is not JSON. A byte order mark is skipped. */
+/** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Turns the bytes of the body into a value. A body that is no JSON is a fault like others, reported with them later.
- */
+/** Parses the bytes of the body. Invalid JSON is reported later, together with all other faults. */
 export function parseBody(request: Request, _response: Response, next: Next): void {
   const bytes: unknown = request.body;
   if (bytes instanceof Uint8Array) request.context.body = parse(bytes);

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from '../openapi/document.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
-import type { Next, Request, Response, Step } from '../routing/http.js';
+import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
 import type { RouteTable } from '../routing/route-table.js';
@@ -16,7 +16,7 @@ import type { RouteTable } from '../routing/route-table.js';
 export interface PipelineOptions {
   readonly log: Logger;
   readonly metrics: RequestMetrics;
-  /** Undefined: any source is approved. */
+  /** Undefined: any source address is approved. */
   readonly allowedSources: CidrSet | undefined;
   readonly trustedProxies: CidrSet | undefined;
   readonly tokens: BearerTokens;
@@ -26,28 +26,30 @@ export interface PipelineOptions {
   readonly document: OpenApiDocument;
 }
 
-/** What every request passes before its controller sees it. The order is the contract's (decisions §8, Requests). */
+/**
+ * Installs the middleware that every request passes before its controller. The order is fixed (decisions §8, Requests).
+ */
 export function installPipeline(app: NestExpressApplication, options: PipelineOptions): void {
-  // First of all, so that every answer, whoever gives it, has an id and a line in the log.
+  // First, so that every response has an id and a log line.
   app.use(identify(options));
-  // Before the token: a source that is not approved learns nothing.
+  // Before the token, so that a source that is not approved learns nothing about tokens.
   app.use(approveSource(options));
   if (options.docs === 'public') app.use(serveDocs(options.document));
   app.use(authenticate(options.tokens));
   if (options.docs === 'token') app.use(serveDocs(options.document));
-  // Before the body: nobody uploads to a path that is not there.
+  // Before the body, so that no body is read for a path that does not exist.
   app.use(findRoute(options.routes));
   app.use(requireJson);
-  // The limit holds for what the body decompresses to.
+  // The limit applies to the decompressed body.
   app.useBodyParser('raw', { limit: options.bodyLimitBytes, type: isBodyParsed });
   app.use(parseBody);
   app.use(openBody(options.bodyLimitBytes));
 }
 
-function identify({ log, metrics }: PipelineOptions): Step {
+function identify({ log, metrics }: PipelineOptions): Middleware {
   return (request, response, next) => {
-    const offered = header(request, 'x-request-id');
-    const id = offered !== undefined && /^[\w.-]{1,64}$/.test(offered) ? offered : randomUUID();
+    const sent = header(request, 'x-request-id');
+    const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
     request.context = { id, route: null, pathParts: {}, body: { state: 'absent' } };
     response.setHeader('X-Request-Id', id);
     response.setHeader('Cache-Control', 'no-store');
@@ -69,7 +71,7 @@ function identify({ log, metrics }: PipelineOptions): Step {
   };
 }
 
-function approveSource({ allowedSources, trustedProxies }: PipelineOptions): Step {
+function approveSource({ allowedSources, trustedProxies }: PipelineOptions): Middleware {
   return (request, _response, next) => {
     const address = clientAddress(
       request.socket.remoteAddress,
@@ -83,7 +85,7 @@ function approveSource({ allowedSources, trustedProxies }: PipelineOptions): Ste
   };
 }
 
-function authenticate(tokens: BearerTokens): Step {
+function authenticate(tokens: BearerTokens): Middleware {
   return (request, _response, next) => {
     if (!tokens.accepts(request.headers.authorization)) {
       throw new RequestError('notAuthenticated', undefined, { 'WWW-Authenticate': 'Bearer' });
@@ -92,7 +94,7 @@ function authenticate(tokens: BearerTokens): Step {
   };
 }
 
-function findRoute(routes: RouteTable): Step {
+function findRoute(routes: RouteTable): Middleware {
   return (request, response, next) => {
     const found = routes.match(request.path);
     if (found === null) throw new RequestError('pathNotFound');
@@ -112,7 +114,8 @@ function findRoute(routes: RouteTable): Step {
 }
 
 /**
- * Broken escapes are a fault to report with all others, but the router would stop at them: it gets the path without.
+ * The router of Express rejects invalid percent-encoding. It is removed here, and reported later together with all
+ * faults.
  */
 function makeRoutable(request: Request): void {
   request.url = request.url.replaceAll('%', '-');
@@ -120,12 +123,12 @@ function makeRoutable(request: Request): void {
 
 function requireJson(request: Request, _response: Response, next: Next): void {
   const type = header(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
-  if (isBodyWanted(request) && type !== 'application/json') throw new RequestError('notJson');
+  if (hasBodyToRead(request) && type !== 'application/json') throw new RequestError('notJson');
   next();
 }
 
-/** Whether the request has a body that its route reads. */
-function isBodyWanted({ context, headers }: Request): boolean {
+/** Whether the request has a body and its route reads it. */
+function hasBodyToRead({ context, headers }: Request): boolean {
   const sent =
     headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return sent && context.route !== null && context.route.body !== 'none';
@@ -133,20 +136,20 @@ function isBodyWanted({ context, headers }: Request): boolean {
 
 function isBodyParsed(incoming: unknown): boolean {
   const request = incoming as Request;
-  return isBodyWanted(request) && request.context.route?.body === 'parsed';
+  return hasBodyToRead(request) && request.context.route?.body === 'parsed';
 }
 
-/** A body that is too long to hold goes to its controller as it comes in. */
-function openBody(limitBytes: number): Step {
+/** Passes a body that is too large for memory to its controller as a stream. */
+function openBody(limitBytes: number): Middleware {
   return (request, _response, next) => {
-    if (isBodyWanted(request) && request.context.route?.body === 'streamed') {
+    if (hasBodyToRead(request) && request.context.route?.body === 'streamed') {
       request.context.body = { state: 'streamed', bytes: streamBody(request, limitBytes) };
     }
     next();
   };
 }
 
-/** A header that may come more than once: all of it. */
+/** The value of a header; several values are joined by commas. */
 function header(request: Request, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(',') : value;

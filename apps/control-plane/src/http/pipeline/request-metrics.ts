@@ -14,7 +14,7 @@ export class RequestMetrics {
     });
     this.durations = new Histogram({
       name: 'weir_management_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer',
+      help: 'Time from the headers of a request to the end of its response',
       labelNames: ['method', 'route'],
       buckets: [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
       registers: [registry],
@@ -22,7 +22,7 @@ export class RequestMetrics {
   }
 
   observe(method: string, route: string, status: number, startedMs: number): void {
-    // A method is the client's word: only those that a route answers get a series of their own.
+    // Clients may send any method. Only methods that a route has get their own series.
     const label = route === 'none' ? 'other' : method;
     this.requests.inc({ method: label, route, status });
     this.durations.observe({ method: label, route }, (performance.now() - startedMs) / 1000);

@@ -266,7 +266,15 @@ describe('every request', () => {
     await new Promise<void>((resolve) => {
       const socket = connect(harness.controlPlane.managementPort, '127.0.0.1', () => {
         socket.write(
-          `POST /blockpage/ HTTP/1.1\r\nHost: example.com\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+          [
+            'POST /blockpage/ HTTP/1.1',
+            'Host: example.com',
+            `Authorization: Bearer ${TOKEN}`,
+            'Content-Type: application/json',
+            'Content-Length: 100',
+            '',
+            '{',
+          ].join('\r\n'),
           () => setTimeout(() => socket.destroy(), 50),
         );
       });

@@ -11,9 +11,7 @@ import type { Response } from '../routing/http.js';
 import { Listing } from '../../revisions/listing.js';
 import { WithRevision } from '../../revisions/with-revision.js';
 
-/**
- * Sends what is in a `WithRevision`: its revision and propagation as headers (decisions §1), its listings as streams.
- */
+/** Sends a `WithRevision`: the revision and propagation as headers (decisions §1), a listing as a stream. */
 @Injectable()
 export class RevisionInterceptor implements NestInterceptor {
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {

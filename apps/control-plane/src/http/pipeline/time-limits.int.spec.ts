@@ -6,7 +6,7 @@ import { limitTimes } from './time-limits.js';
 /** What a client that stops reading for longer than the limit gets, reading again afterwards. */
 async function readLate(listener: RequestListener, pauseMs: number): Promise<number> {
   const server = createServer(listener);
-  limitTimes(server, { headMs: 9_000, requestMs: 9_000, idleMs: 100, stallMs: 300 });
+  limitTimes(server, { headersMs: 9_000, requestMs: 9_000, idleMs: 100, stallMs: 300 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   let bytes = 0;
   await new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ it.each([
   const server = createServer({ connectionsCheckingInterval: 20 }, (request, response) => {
     request.resume().once('end', () => response.end());
   });
-  limitTimes(server, { headMs: 200, requestMs: 300, idleMs: 100, stallMs: 10_000 });
+  limitTimes(server, { headersMs: 200, requestMs: 300, idleMs: 100, stallMs: 10_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const received = await new Promise<string>((resolve, reject) => {
     let text = '';

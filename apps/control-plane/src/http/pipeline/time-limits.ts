@@ -1,32 +1,32 @@
 import type { Server } from 'node:http';
 
-/** Longest that a client may take. */
+/** Time limits for clients. */
 export interface TimeLimits {
-  /** To send the head of a request. */
-  readonly headMs: number;
-  /** To send all of it. */
+  /** To send the headers of a request. */
+  readonly headersMs: number;
+  /** To send the whole request. */
   readonly requestMs: number;
-  /** Until its next request on a connection that is kept. */
+  /** Until the next request on a kept-alive connection. */
   readonly idleMs: number;
-  /** To take the next bytes of an answer: until then it may hold a connection to PostgreSQL. */
+  /** To read the next bytes of a response. A slow response may hold a connection to PostgreSQL. */
   readonly stallMs: number;
 }
 
-/** The largest body that is accepted takes this long at 7 Mbit/s. */
+/** At 7 Mbit/s, the largest accepted body takes `requestMs`. */
 export const TIME_LIMITS: TimeLimits = {
-  headMs: 20_000,
+  headersMs: 20_000,
   requestMs: 300_000,
   idleMs: 15_000,
   stallMs: 30_000,
 };
 
-/** Whoever takes longer is answered 408, or cut off where no request has begun, or an answer has. */
+/** A client that is too slow gets 408. When no request or already a response has begun, its connection is closed. */
 export function limitTimes(server: Server, limits: TimeLimits): void {
-  server.headersTimeout = limits.headMs;
+  server.headersTimeout = limits.headersMs;
   server.requestTimeout = limits.requestMs;
   server.keepAliveTimeout = limits.idleMs;
   server.on('request', (_request, response) => {
-    // Before it begins to answer the server is silent for as long as the work takes.
+    // Until the response begins, the connection is idle while the request is processed.
     response.setTimeout(limits.stallMs, () => {
       if (response.headersSent) response.destroy();
     });

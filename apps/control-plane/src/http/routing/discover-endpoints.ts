@@ -2,15 +2,20 @@ import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { BodyKind, Route } from './route-table.js';
-import { RESPONSE_SHAPE, type ResponseShape, type RequestShape, REQUEST_SHAPE } from './request-shape.js';
+import {
+  RESPONSE_SHAPE,
+  type ResponseShape,
+  type RequestShape,
+  REQUEST_SHAPE,
+} from './request-shape.js';
 
-/** One endpoint with all that its decorators say. */
+/** An endpoint with what its decorators declare. */
 export interface Endpoint extends Route {
-  readonly takes: RequestShape;
-  readonly gives: ResponseShape;
+  readonly request: RequestShape;
+  readonly response: ResponseShape;
 }
 
-/** The endpoints of all controllers. @throws Error when one does not say what it answers. */
+/** The endpoints of all controllers. @throws Error when one has no `@ApiResponse`. */
 export function discoverEndpoints(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
@@ -34,10 +39,10 @@ function describe(controller: object, handler: object): Endpoint {
     Reflect.getMetadata(PATH_METADATA, controller) as string,
     Reflect.getMetadata(PATH_METADATA, handler) as string,
   );
-  const takes = (Reflect.getMetadata(REQUEST_SHAPE, handler) as RequestShape | undefined) ?? {};
-  const gives = Reflect.getMetadata(RESPONSE_SHAPE, handler) as ResponseShape | undefined;
-  if (gives === undefined) throw new Error(`${method} ${pattern} does not say what it answers`);
-  return { method, pattern, body: bodyKind(takes), takes, gives };
+  const request = (Reflect.getMetadata(REQUEST_SHAPE, handler) as RequestShape | undefined) ?? {};
+  const response = Reflect.getMetadata(RESPONSE_SHAPE, handler) as ResponseShape | undefined;
+  if (response === undefined) throw new Error(`${method} ${pattern} has no @ApiResponse`);
+  return { method, pattern, body: bodyKind(request), request, response };
 }
 
 function bodyKind({ body, streamed }: RequestShape): BodyKind {
@@ -45,7 +50,7 @@ function bodyKind({ body, streamed }: RequestShape): BodyKind {
   return body === undefined ? 'none' : 'parsed';
 }
 
-/** As the contract writes them: collections end with a slash, those that belong to a profile do not. */
+/** The path as the contract writes it: collections end with a slash, except those below a profile. */
 function joinPaths(controller: string, handler: string): string {
   const path = `/${controller}/${handler}`.replace(/\/{2,}/g, '/');
   return controller.includes(':') ? path.replace(/\/$/, '') : path;

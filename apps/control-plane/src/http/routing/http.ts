@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestContext } from './request-context.js';
 
-/** A request as Express hands it on: the part of it that is used here, and our own context. */
+/** The part of an Express request that is used here, with our own context. */
 export interface Request extends IncomingMessage {
-  /** Set by the first step of the pipeline. */
+  /** Set by the first middleware of the pipeline. */
   context: RequestContext;
   /** Without the query. */
   readonly path: string;
   method: string;
   url: string;
-  /** What `@Param()` gives to controllers. */
+  /** The value of `@Param()` in controllers. */
   params: unknown;
-  /** What `@Body()` gives to controllers; before that, the bytes. */
+  /** The value of `@Body()` in controllers; the bytes until the body is parsed. */
   body: unknown;
 }
 
@@ -23,5 +23,5 @@ export interface Response extends ServerResponse {
 
 export type Next = (error?: unknown) => void;
 
-/** One step of what every request passes. */
-export type Step = (request: Request, response: Response, next: Next) => void;
+/** One step of the pipeline. */
+export type Middleware = (request: Request, response: Response, next: Next) => void;

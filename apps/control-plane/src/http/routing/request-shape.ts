@@ -15,52 +15,54 @@ import { readBody, readBodyList, readDto, type ReadResult } from '../validation/
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';
 
-/** What an endpoint takes. */
+/** The path parameters and the body of an endpoint. */
 export interface RequestShape {
-  /** Class of the path's parts; none: the path has none. */
+  /** Class of the path parameters; undefined: the path has none. */
   readonly path?: DtoClass;
-  /** Class of the body, in brackets when the body is a list of them; none: no body is read. */
+  /** Class of the body, in brackets for an array; undefined: the body is not read. */
   readonly body?: DtoClass | readonly [DtoClass];
-  /** Class that describes a body which the controller reads itself, as it comes in: `@Req().body` gives its bytes. */
+  /** Class of a body that the controller reads as a stream: `@Req().body` is an iterable of its bytes. */
   readonly streamed?: DtoClass;
   /**
-   * Body fields that only repeat a part of the path: `{ profile_id: ['profile', 'id'] }`. They must agree with it
-   * (decisions §1).
+   * Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both must be equal (decisions §1).
    */
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
 }
 
-export const REQUEST_SHAPE = 'weir:shape';
+export const REQUEST_SHAPE = 'weir:request';
 
-/** Declares what an endpoint takes; `@Param()` and `@Body()` then give instances of the classes. */
+/** Declares the request of an endpoint. `@Param()` and `@Body()` then give instances of the declared classes. */
 export function ApiRequest(shape: RequestShape): MethodDecorator {
   return SetMetadata(REQUEST_SHAPE, shape);
 }
 
-/** What an endpoint answers when all goes well, and the refusals of its own beside those that any request may meet. */
+/** The success response of an endpoint, and its errors besides those that any request may have. */
 export interface ResponseShape {
   /** One line for people. */
   readonly summary: string;
   readonly status: 200 | 201 | 204;
-  /** Class of the answer's body, in brackets when it is a list of them; none: the answer has no body. */
+  /** Class of the response body, in brackets for an array; undefined: the response has no body. */
   readonly body?: DtoClass | readonly [DtoClass];
-  readonly refusals?: readonly (404 | 409)[];
+  readonly errors?: readonly (404 | 409)[];
 }
 
-export const RESPONSE_SHAPE = 'weir:answer';
+export const RESPONSE_SHAPE = 'weir:response';
 
-/** Declares what an endpoint answers: for Nest its status, for the OpenAPI document all of it. */
+/** Declares the response of an endpoint: sets its status in Nest, and documents it in OpenAPI. */
 export function ApiResponse(shape: ResponseShape): MethodDecorator {
   return applyDecorators(SetMetadata(RESPONSE_SHAPE, shape), HttpCode(shape.status));
 }
 
-/** Checks the path and the body of every request in one go, so that all faults of both are reported at once. */
+/** Validates the path and the body of every request together, so that all faults are reported at once. */
 @Injectable()
 export class RequestShapeInterceptor implements NestInterceptor {
   constructor(private readonly reflector: Reflector) {}
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const shape = this.reflector.get<RequestShape | undefined>(REQUEST_SHAPE, execution.getHandler());
+    const shape = this.reflector.get<RequestShape | undefined>(
+      REQUEST_SHAPE,
+      execution.getHandler(),
+    );
     if (shape !== undefined) {
       const request = execution.switchToHttp().getRequest<Request>();
       const { path, body, faults } = readRequest(shape, request.context);
@@ -72,7 +74,7 @@ export class RequestShapeInterceptor implements NestInterceptor {
   }
 }
 
-/** The path and body of a request as its shape wants them, and everything that is wrong with either. */
+/** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
 export function readRequest(
   shape: RequestShape,
   context: Pick<RequestContext, 'pathParts' | 'body'>,
@@ -81,17 +83,20 @@ export function readRequest(
   const body = readRequestBody(shape, context);
   const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
-    faults.push(...disagreement(path, part, body, field));
+    faults.push(...mismatch(path, part, body, field));
   }
   return { path: path.value, body: body.value, faults };
 }
 
-function readPath(shape: RequestShape, { pathParts }: Pick<RequestContext, 'pathParts'>): ReadResult<object> {
+function readPath(
+  shape: RequestShape,
+  { pathParts }: Pick<RequestContext, 'pathParts'>,
+): ReadResult<object> {
   if (shape.path === undefined) return { value: {}, faults: [] };
   const broken = Object.keys(pathParts).filter((name) => pathParts[name] === null);
   const reading = readDto(shape.path, { ...pathParts });
   const others = reading.faults.filter((fault) => !broken.includes(fault.loc[0] ?? ''));
-  const msg = 'Percent-encoding is broken';
+  const msg = 'Invalid percent-encoding';
   return {
     value: reading.value,
     faults: [
@@ -101,7 +106,10 @@ function readPath(shape: RequestShape, { pathParts }: Pick<RequestContext, 'path
   };
 }
 
-function readRequestBody(shape: RequestShape, { body }: Pick<RequestContext, 'body'>): ReadResult<unknown> {
+function readRequestBody(
+  shape: RequestShape,
+  { body }: Pick<RequestContext, 'body'>,
+): ReadResult<unknown> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -120,7 +128,7 @@ function readRequestBody(shape: RequestShape, { body }: Pick<RequestContext, 'bo
   }
 }
 
-function disagreement(
+function mismatch(
   path: ReadResult<object>,
   part: string,
   body: ReadResult<unknown>,
@@ -131,7 +139,9 @@ function disagreement(
     body.faults.some((fault) => fault.loc.every((step, i) => step === field[i]));
   const sent = valueAt(body.value, field);
   if (faulty || sent === undefined || sent === valueAt(path.value, [part])) return [];
-  return [{ loc: ['body', ...field], msg: 'Does not agree with the path', type: 'value_error' }];
+  return [
+    { loc: ['body', ...field], msg: 'Must be equal to the path parameter', type: 'value_error' },
+  ];
 }
 
 function valueAt(value: unknown, steps: readonly string[]): unknown {

@@ -1,45 +1,45 @@
-/** What becomes of a request's body: ignored, read and parsed, or handed on as it comes in. */
+/** How the body of a request is treated: ignored, parsed, or passed on as a stream. */
 export type BodyKind = 'none' | 'parsed' | 'streamed';
 
 /** One endpoint. */
 export interface Route {
   readonly method: string;
-  /** Path as the controller writes it: `/net/:int_ip`. The name of the route in logs and metrics. */
+  /** Path as the controller declares it: `/net/:int_ip`. It names the route in logs and metrics. */
   readonly pattern: string;
   readonly body: BodyKind;
 }
 
-/** Parts of a path by name, percent-decoded; null where the escapes are broken. */
+/** Path parameters by name, percent-decoded; null for invalid percent-encoding. */
 export type PathParts = Readonly<Record<string, string | null>>;
 
-/** A path that some route has. */
+/** A path that matches at least one route. */
 export interface PathMatch {
   /** Methods of the path, HEAD and OPTIONS included, for `Allow`. */
   readonly allow: string;
-  /** The route of a method, or null when the path has none for it. HEAD is answered as GET. */
+  /** The route for a method; null when there is none. HEAD uses the route of GET. */
   route(method: string): { readonly route: Route; readonly parts: PathParts } | null;
 }
 
 interface Entry {
   readonly route: Route;
-  /** A name after a colon is a part; anything else stands for itself. */
+  /** `:name` is a parameter; any other segment must be equal. */
   readonly segments: readonly string[];
 }
 
 /**
- * Every endpoint by path. Known before a request is parsed any further, so that an unknown path is 404 and a wrong
- * method 405 before the body is looked at, and so that logs name the route and never the path, which may hold a domain.
+ * Finds the endpoint of a path. It runs before the body is read, so that an unknown path is 404 and a wrong method 405
+ * without reading the body. Logs name the route, and never the path, which may contain a domain.
  */
 export class RouteTable {
   private readonly entries: readonly Entry[];
 
   constructor(routes: readonly Route[]) {
     const entries = routes.map((route) => ({ route, segments: split(route.pattern) }));
-    // Fixed segments win over parts, whatever the order of the controllers.
+    // Fixed segments have priority over parameters, in any order of the controllers.
     this.entries = entries.sort((a, b) => countParts(a) - countParts(b));
   }
 
-  /** @param path as requested, without query, escapes untouched; a trailing slash makes no difference. */
+  /** @param path as requested, without the query and not decoded. A trailing slash makes no difference. */
   match(path: string): PathMatch | null {
     const segments = split(path);
     const found = this.entries.filter((entry) => fits(entry.segments, segments));
@@ -49,8 +49,8 @@ export class RouteTable {
     return {
       allow: [...methods, 'OPTIONS'].join(', '),
       route: (method) => {
-        const wanted = method === 'HEAD' ? 'GET' : method;
-        const entry = found.find(({ route }) => route.method === wanted);
+        const routed = method === 'HEAD' ? 'GET' : method;
+        const entry = found.find(({ route }) => route.method === routed);
         return entry ? { route: entry.route, parts: partsOf(entry.segments, segments) } : null;
       },
     };

@@ -4,12 +4,12 @@ import { prefixFaults, type Fault, type FaultType, MAX_FAULTS } from './fault.js
 /** JSON Schema of a value, as OpenAPI writes it. */
 export type ValueSchema = Readonly<Record<string, unknown>>;
 
-/** What a field may hold: said to clients, and checked. Strict: nothing is converted. */
+/** What values a field accepts: the schema documents it, and `faults` checks it. Values are never converted. */
 export interface Check {
   readonly schema: ValueSchema;
   /**
-   * What is wrong with the value; none when it is right. `owner` is the object that it is a field of, its other fields
-   * unchecked.
+   * The faults of a value; empty when it is valid.
+   * @param owner the object that contains the field; its other fields are unchecked.
    */
   faults(value: unknown, owner?: object): readonly Fault[];
 }
@@ -20,7 +20,7 @@ function fault(type: FaultType, msg: string): readonly Fault[] {
   return [{ loc: [], msg, type }];
 }
 
-/** An integer from `lowest` to `highest`. `24.0` is one: JSON has a single number type. */
+/** An integer from `lowest` to `highest`. `24.0` is accepted, because JSON has one number type. */
 export function integer(lowest: number, highest: number): Check {
   const msg = `Must be an integer from ${lowest} to ${highest}`;
   return {
@@ -42,7 +42,7 @@ export const flag: Check = {
     typeof value === 'boolean' ? NO_FAULTS : fault('bool_type', 'Must be true or false'),
 };
 
-/** One of some texts, or one of some integers. */
+/** One of the given strings, or one of the given integers. */
 export function oneOf(choices: readonly string[] | readonly number[]): Check {
   const textual = typeof choices[0] === 'string';
   const msg = `Must be one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`;
@@ -56,7 +56,7 @@ export function oneOf(choices: readonly string[] | readonly number[]): Check {
   };
 }
 
-/** A text that `accepts`; `what` completes "Must be". */
+/** A string that `accepts` allows. @param what completes the message "Must be …". */
 export function textForm(
   what: string,
   accepts: (text: string) => boolean,
@@ -72,7 +72,7 @@ export function textForm(
   };
 }
 
-/** What `check` allows, or null. */
+/** A value that `check` allows, or null. */
 export function nullable(check: Check): Check {
   return {
     schema: { ...check.schema, nullable: true },
@@ -80,18 +80,18 @@ export function nullable(check: Check): Check {
   };
 }
 
-/** Most items of a list in one change: it is made, and comes into force, as one step for which all others wait. */
+/** Most items of a list in one change: all other changes wait until it is made and applied. */
 export const MAX_ITEMS = 100_000;
 
-/** A list each item of which `check` allows. @param most items that it may have; Infinity: any number. */
-export function listOf(check: Check, most = MAX_ITEMS): Check {
-  const bound = Number.isFinite(most) ? { maxItems: most } : {};
+/** An array whose items `check` allows. @param max number of items; Infinity: any number. */
+export function listOf(check: Check, max = MAX_ITEMS): Check {
+  const bound = Number.isFinite(max) ? { maxItems: max } : {};
   return {
     schema: { type: 'array', items: check.schema, ...bound },
     faults: (value) => {
       if (!Array.isArray(value)) return fault('list_type', 'Must be an array');
-      if (value.length > most) return fault('too_long', `Must have ${most} items at most`);
-      // Nothing is made for an item that is right: some lists are long.
+      if (value.length > max) return fault('too_long', `Must have at most ${max} items`);
+      // No allocation for valid items, because lists may be long.
       const found: Fault[] = [];
       for (let i = 0; i < value.length && found.length < MAX_FAULTS; i++) {
         const faults = check.faults(value[i]);
@@ -102,7 +102,7 @@ export function listOf(check: Check, most = MAX_ITEMS): Check {
   };
 }
 
-/** A JSON object; what is in it is the business of its own class. */
+/** A JSON object. Its class checks its fields. */
 export const object: Check = {
   schema: { type: 'object' },
   faults: (value) =>

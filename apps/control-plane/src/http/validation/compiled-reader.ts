@@ -2,14 +2,14 @@ import { object } from './checks.js';
 import { type FieldDescription, fieldsOf } from './field-registry.js';
 import type { DtoClass } from './field-registry.js';
 
-/** Reads a plain object as an instance; null when anything is wrong with it. */
+/** Converts a plain object to an instance; null when it is not valid. */
 export type CompiledReader<T> = (plain: unknown) => T | null;
 
 type Fields = Record<string, unknown>;
 
 /**
- * A reader of one class that is fast enough for millions of objects, by the same descriptions and checks as `readDto`:
- * it gives an instance exactly where `readDto` finds no fault. Which faults there are, `readDto` says.
+ * Compiles a reader of one class that is fast enough for millions of objects. It uses the same field descriptions as
+ * `readDto`, and returns an instance exactly when `readDto` finds no fault. Use `readDto` to get the faults.
  */
 export function compileReader<T extends object>(type: DtoClass<T>): CompiledReader<T> {
   const fields = fieldsOf(type).map(compileField);
@@ -26,7 +26,7 @@ export function compileReader<T extends object>(type: DtoClass<T>): CompiledRead
 
 interface CompiledField {
   readonly name: string;
-  /** Puts the field of `source` into `into`; false when it is wrong. */
+  /** Copies the field of `source` to `into`. @returns false when it is not valid. */
   readonly read: (source: Fields, into: Fields) => boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Json } from './json.js';
 
 const EXAMPLES = new WeakMap<object, unknown>();
 
-/** One object of the class as JSON, for the OpenAPI document. All examples belong to one story, which a test plays. */
+/** Sets the JSON example of a class for the OpenAPI document. A test sends all examples as one consistent sequence. */
 export function Example<T extends object>(example: Json<T>) {
   return (type: new () => T): void => {
     EXAMPLES.set(type, example);

@@ -3,17 +3,15 @@ import type { Check } from './checks.js';
 /** A class whose instances are read from JSON. */
 export type DtoClass<T extends object = object> = new () => T;
 
-/**
- * What the decorators said of one field: the source of its validation, of compiled readers and of the OpenAPI document.
- */
+/** What the decorators declare of a field. Validation, compiled readers and the OpenAPI document are made from it. */
 export interface FieldDescription {
   readonly name: string;
   readonly required: boolean;
   readonly check: Check;
-  /** Class of the object in the field, or of the items of its list; undefined: the field holds plain values. */
+  /** Class of the object, or of the items of the array; undefined for plain values. */
   readonly type?: (() => DtoClass) | undefined;
   readonly list: boolean;
-  /** Turns a text that `check` allows into the form in which the instance has it. */
+  /** Converts a string that `check` allows to the value in the instance. */
   readonly convert?: ((text: string) => unknown) | undefined;
 }
 
@@ -25,7 +23,7 @@ export function registerField(prototype: object, field: FieldDescription): void 
   else FIELDS.set(prototype, [field]);
 }
 
-/** Says how a field that is registered already is converted. */
+/** Adds a conversion to a registered field. */
 export function registerConversion(
   prototype: object,
   name: string,
@@ -33,11 +31,14 @@ export function registerConversion(
 ): void {
   const fields = FIELDS.get(prototype) ?? [];
   const at = fields.findIndex((field) => field.name === name);
-  if (at < 0) throw new Error(`${name} is converted before it is a field: the decorators' order`);
+  if (at < 0)
+    throw new Error(
+      `${name} must be declared a field before its conversion: exchange the decorators`,
+    );
   fields[at] = { ...fields[at], convert };
 }
 
-/** The fields of a class in the order in which they are written, those of its base class first. */
+/** The fields of a class in the order of their declaration, those of its base class first. */
 export function fieldsOf(type: DtoClass): readonly FieldDescription[] {
   const found: FieldDescription[] = [];
   let prototype: unknown = type.prototype;

@@ -9,22 +9,20 @@ import {
   registerField,
 } from './field-registry.js';
 
-/**
- * Where `readDto` finds the check of a field that failed: under this name in the contexts of class-validator's errors.
- */
+/** Key in the contexts of class-validator's errors, under which `readDto` finds the check that failed. */
 export const CHECK = 'check';
 
 function checked(check: Check): PropertyDecorator {
   const validator = {
     validate: (value: unknown, of?: ValidationArguments) =>
       check.faults(value, of?.object).length === 0,
-    // Never shown, but an error without a message gets no context.
+    // Never shown, but class-validator gives no context to an error without a message.
     defaultMessage: () => CHECK,
   };
   return ValidateBy({ name: CHECK, validator }, { context: { check } });
 }
 
-/** A list of objects; what is in them is the business of their own class. */
+/** An array of objects. Their class checks their fields. */
 const objects = listOf(object);
 
 const whenPresent = ValidateIf((_dto, value) => value !== undefined);
@@ -35,25 +33,25 @@ function described(check: Check, about: Partial<FieldDescription>): PropertyDeco
   };
 }
 
-/** A field that must be there. */
+/** A required field. */
 export function Field(check: Check): PropertyDecorator {
   return applyDecorators(checked(check), described(check, {}));
 }
 
-/** A field that may be left out, but not be null unless `check` says so. */
+/** An optional field. It may be null only if `check` allows it. */
 export function OptionalField(check: Check): PropertyDecorator {
   return applyDecorators(whenPresent, checked(check), described(check, { required: false }));
 }
 
 /**
- * A field that holds an object of another class.
- * @param check of the object beside its own fields; at least that it is one.
+ * A field with an object of another class.
+ * @param check an additional check of the object; by default that it is an object.
  */
 export function ObjectField(type: () => DtoClass, check = object): PropertyDecorator {
   return applyDecorators(checked(check), ...nested(type), described(check, { type }));
 }
 
-/** A field that holds a list of objects of another class. @param check of the list beside its items' own fields. */
+/** A field with an array of objects of another class. @param check an additional check of the array. */
 export function ObjectListField(type: () => DtoClass, check = objects): PropertyDecorator {
   return applyDecorators(checked(check), ...nested(type), described(check, { type, list: true }));
 }
@@ -67,7 +65,7 @@ export function OptionalObjectField(type: () => DtoClass): PropertyDecorator {
   );
 }
 
-/** A field that may be left out and holds a list of objects of another class. */
+/** An optional field with an array of objects of another class. */
 export function OptionalObjectListField(type: () => DtoClass): PropertyDecorator {
   return applyDecorators(
     whenPresent,
@@ -81,7 +79,7 @@ function nested(type: () => DtoClass): PropertyDecorator[] {
   return [ValidateNested(), Type(type)];
 }
 
-/** A part of the path that is an integer; a text that is none stays a text, and the check finds it. */
+/** An integer path parameter. Any other text is not converted, so that the check reports it. */
 export function PathInteger(lowest: number, highest: number): PropertyDecorator {
   const convert = ({ value }: { value: unknown }): unknown =>
     typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
@@ -89,7 +87,7 @@ export function PathInteger(lowest: number, highest: number): PropertyDecorator 
   return applyDecorators(Transform(convert), checked(check), described(check, {}));
 }
 
-/** Above a field: its text is turned into another form where `check` allows it, and stays as it is otherwise. */
+/** Converts the string of a field if `check` allows it. It must stand above the field decorator. */
 export function Converted(check: Check, convert: (text: string) => unknown): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }): unknown =>

@@ -1,4 +1,4 @@
-/** What a class of the contract looks like as plain JSON: answers are written without making instances. */
+/** The plain JSON form of a DTO class: responses are written without creating instances. */
 export type Json<T> = T extends readonly (infer Item)[]
   ? Json<Item>[]
   : T extends object

@@ -7,35 +7,35 @@ import { CHECK } from './fields.js';
 import { type DtoClass } from './field-registry.js';
 import { removeUnsafeValues } from './remove-unsafe-values.js';
 
-/** What was read, usable only when there is no fault. */
+/** The value that was read. Use it only when there is no fault. */
 export interface ReadResult<T> {
   readonly value: T;
   readonly faults: readonly Fault[];
 }
 
-/** Reads an object of a class from parsed JSON, which it may change. Every fault is reported, not only the first. */
+/** Reads an object of a class from parsed JSON. It may change `plain`. It reports all faults, not only the first. */
 export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
-  const misshapen = object.faults(plain);
-  if (misshapen.length > 0) return { value: plain as T, faults: misshapen };
+  const wrongType = object.faults(plain);
+  if (wrongType.length > 0) return { value: plain as T, faults: wrongType };
   const pruned = removeUnsafeValues(plain);
   const value = plainToInstance(type, plain);
   const errors = validateSync(value, { whitelist: true, forbidNonWhitelisted: true });
   return { value, faults: [...pruned, ...errors.flatMap(toFaults)] };
 }
 
-/** As `readDto`, and fast where nothing is wrong: bodies may be long. */
+/** Like `readDto`, but fast for valid bodies, which may be long. */
 export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const value = compiledReader(type)(plain);
   return value === null ? readDto(type, plain) : { value, faults: [] };
 }
 
-/** A list of anything. */
+/** An array of any items. */
 const list = listOf({ schema: {}, faults: () => [] });
 
-/** Reads a list of objects of a class, as `readBody` does. */
+/** Like `readBody`, for an array of objects of a class. */
 export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
-  const misshapen = list.faults(plain);
-  if (misshapen.length > 0) return { value: [], faults: misshapen };
+  const wrongType = list.faults(plain);
+  if (wrongType.length > 0) return { value: [], faults: wrongType };
   const readings = (plain as unknown[]).map((item) => readBody(type, item));
   return {
     value: readings.map((reading) => reading.value),
@@ -51,14 +51,14 @@ function compiledReader<T extends object>(type: DtoClass<T>): CompiledReader<T> 
   return known as CompiledReader<T>;
 }
 
-/** The one way from class-validator's errors to the faults of a 422 answer. */
+/** Converts an error of class-validator to faults. */
 function toFaults(error: ValidationError): Fault[] {
   return prefixFaults([error.property], ownFaults(error));
 }
 
 function ownFaults(error: ValidationError): Fault[] {
   if (error.constraints?.['whitelistValidation'] !== undefined) {
-    return [{ loc: [], msg: 'No such field', type: 'extra_forbidden' }];
+    return [{ loc: [], msg: 'Unknown field', type: 'extra_forbidden' }];
   }
   const context = error.contexts?.[CHECK] as { check: Check } | undefined;
   if (context === undefined) return (error.children ?? []).flatMap(toFaults);
@@ -66,9 +66,9 @@ function ownFaults(error: ValidationError): Fault[] {
     return [{ loc: [], msg: 'Field is required', type: 'missing' }];
   }
   const own = context.check.faults(error.value, error.target);
-  // Of a list, the items that are objects are still worth reading; a value that is not even a list is not.
+  // The items of an array that are objects are still checked. A value that is not an array is not.
   if (own.some((fault) => fault.loc.length === 0)) return [...own];
-  const misshapen = new Set(own.map((fault) => fault.loc[0]));
-  const rest = (error.children ?? []).filter((child) => !misshapen.has(child.property));
+  const wrongType = new Set(own.map((fault) => fault.loc[0]));
+  const rest = (error.children ?? []).filter((child) => !wrongType.has(child.property));
   return [...own, ...rest.flatMap(toFaults)];
 }

@@ -11,7 +11,7 @@ async function placesOf(draft: Draft): Promise<string[]> {
   const faults = new FaultList();
   await findDraftFaults(draft, new Map(), faults);
   try {
-    faults.refuse();
+    faults.throwIfAny();
     return [];
   } catch (error) {
     return (error as InvalidRequestError).faults.map(({ loc }) => loc.slice(1).join('.'));

@@ -9,13 +9,10 @@ import { Yielder, forEachRow } from '../draft/yielder.js';
 import type { Column } from '../draft/column.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import type { FaultList } from '../read/fault-list.js';
-import { type InitList, placeOf } from '../read/init.dto.js';
+import { type InitList, locationOf } from '../read/init.dto.js';
 import { hashWords, RowIndex } from '../draft/row-index.js';
 
-/**
- * What has to be true between the values of a submitted configuration: keys are there once, references lead somewhere
- * (decisions §2).
- */
+/** Checks the submitted configuration as a whole: keys are unique, and references exist (decisions §2). */
 export async function findDraftFaults(
   draft: Draft,
   applications: ReadonlyMap<number, string>,
@@ -23,18 +20,18 @@ export async function findDraftFaults(
 ): Promise<void> {
   const yielder = new Yielder();
   const pages = await indexIds(yielder, draft.blockPages.ids, (row) => {
-    const msg = `Block page ${draft.blockPages.ids.at(row)} is named twice`;
-    faults.add({ loc: placeOf('blockpages', row, 'id'), msg, type: 'duplicate' });
+    const msg = `Block page ${draft.blockPages.ids.at(row)} is a duplicate`;
+    faults.add({ loc: locationOf('blockpages', row, 'id'), msg, type: 'duplicate' });
   });
   const profiles = await indexIds(yielder, draft.profiles.ids, (row) => {
-    const msg = `Profile ${draft.profiles.ids.at(row)} is named twice`;
-    faults.add({ loc: placeOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
+    const msg = `Profile ${draft.profiles.ids.at(row)} is a duplicate`;
+    faults.add({ loc: locationOf('profiles', row, 'profile', 'id'), msg, type: 'duplicate' });
   });
   await checkProfiles(yielder, draft, pages, applications, faults);
   const checkProfileIds = (list: InitList, ids: Column): Promise<void> =>
     forEachRow(yielder, ids.length, (row) => {
       const id = ids.at(row);
-      if (!profiles.has(id)) faults.add(unknownProfile(id, placeOf(list, row, 'profile_id')));
+      if (!profiles.has(id)) faults.add(unknownProfile(id, locationOf(list, row, 'profile_id')));
     });
   await checkProfileIds('bw_lists', draft.domainRules.profileIds);
   await checkDomainRules(yielder, draft, faults);
@@ -46,7 +43,7 @@ export async function findDraftFaults(
   await checkNetworks(yielder, 'nets6', IPV6, draft.ipv6Networks, faults);
 }
 
-/** Whether an id is one of the submitted. */
+/** The submitted ids of one kind. */
 export interface IdSet {
   has(id: number): boolean;
 }
@@ -54,7 +51,7 @@ export interface IdSet {
 async function indexIds(
   yielder: Yielder,
   ids: Column,
-  onTwice: (row: number) => void,
+  onDuplicate: (row: number) => void,
 ): Promise<IdSet> {
   const index = new RowIndex(ids.length);
   const isSame =
@@ -63,7 +60,7 @@ async function indexIds(
       ids.at(other) === id;
   await forEachRow(yielder, ids.length, (row) => {
     const id = ids.at(row);
-    if (index.add(row, id, isSame(id)) !== null) onTwice(row);
+    if (index.add(row, id, isSame(id)) !== null) onDuplicate(row);
   });
   return { has: (id) => index.find(id, isSame(id)) !== null };
 }
@@ -78,16 +75,16 @@ async function checkProfiles(
   await forEachRow(yielder, profiles.ids.length, (row) => {
     const { pageId, applicationRules } = profiles.at(row);
     if (pageId !== null && !pages.has(pageId)) {
-      faults.add(unknownBlockPage(pageId, placeOf('profiles', row, 'profile', 'page_id')));
+      faults.add(unknownBlockPage(pageId, locationOf('profiles', row, 'profile', 'page_id')));
     }
-    const place = (i: number): string[] => placeOf('profiles', row, 'apps', String(i), 'app_id');
+    const place = (i: number): string[] => locationOf('profiles', row, 'apps', String(i), 'app_id');
     faults.add(...applicationFaults(applicationRules, applications, place));
   });
 }
 
 const TWO_TO_32 = 4_294_967_296;
 
-/** Drops rules that only repeat one before them; the same domain with both types is a fault (decisions §8). */
+/** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
 async function checkDomainRules(
   yielder: Yielder,
   { domainRules }: Draft,
@@ -105,20 +102,20 @@ async function checkDomainRules(
     );
     if (earlier === null) return;
     if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
-      domainRules.dropRepeated(row);
+      domainRules.markRepeated(row);
       return;
     }
     const position = String(domainRules.positionOf(row));
     faults.add({
-      loc: placeOf('bw_lists', domainRules.itemOf(row), 'domains', position),
-      msg: `Profile ${profileId} has the domain with the other type in the same request`,
+      loc: locationOf('bw_lists', domainRules.itemOf(row), 'domains', position),
+      msg: `The request has this domain of profile ${profileId} with the other type too`,
       type: 'duplicate',
     });
   });
 }
 
 async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList): Promise<void> {
-  // Rows of an address as a chain from its last one back to its first.
+  // The rows of an address form a linked list from the last one to the first.
   const { addresses } = napts;
   const index = new RowIndex(addresses.length);
   const lastOf = new Int32Array(addresses.length);
@@ -131,19 +128,20 @@ async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList)
   });
   const clashing: { row: number; msg: string }[] = [];
   await forEachRow(yielder, addresses.length, (row) => {
-    // The first row of each address stands for it.
+    // Each address is checked once, at its first row.
     if (previous[row] !== -1) return;
     const ranges = [];
     for (let one = lastOf[row]; one !== -1; one = previous[one]) {
       ranges.push({ ...napts.at(one), order: one });
     }
     for (const { earlier, later } of findClashes(ranges)) {
-      const msg = `Clashes with ports ${earlier.lowerPort}-${earlier.upperPort} of the same address in the same request`;
+      const ports = `${earlier.lowerPort}-${earlier.upperPort}`;
+      const msg = `Clashes with ports ${ports} of the same address in the same request`;
       clashing.push({ row: later.order, msg });
     }
   });
   for (const { row, msg } of clashing.sort((a, b) => a.row - b.row)) {
-    faults.add({ loc: placeOf('napts', row), msg, type: 'duplicate' });
+    faults.add({ loc: locationOf('napts', row), msg, type: 'duplicate' });
   }
 }
 
@@ -162,10 +160,10 @@ async function checkNetworks<A>(
   await forEachRow(yielder, count, (row) => {
     const record = networks.at(row);
     const prefix = masked(family, record);
-    const addressTwice = byAddress.add(row, networks.hash(record.address), (other) =>
+    const sameAddress = byAddress.add(row, networks.hash(record.address), (other) =>
       same(networks.at(other), record),
     );
-    const prefixTwice = byPrefix.add(
+    const samePrefix = byPrefix.add(
       row,
       hashWords(networks.hash(prefix.address), prefix.prefixLength),
       (other) => {
@@ -175,11 +173,11 @@ async function checkNetworks<A>(
         );
       },
     );
-    const earlier = addressTwice ?? prefixTwice;
+    const earlier = sameAddress ?? samePrefix;
     if (earlier === null) return;
     const { address, prefixLength } = networks.at(earlier);
-    const what = addressTwice === null ? 'covers exactly the same addresses' : 'has this address';
+    const what = sameAddress === null ? 'covers exactly the same addresses' : 'has this address';
     const msg = `Network ${family.format(address)}/${prefixLength} in the same request ${what}`;
-    faults.add({ loc: placeOf(list, row, 'ip'), msg, type: 'duplicate' });
+    faults.add({ loc: locationOf(list, row, 'ip'), msg, type: 'duplicate' });
   });
 }

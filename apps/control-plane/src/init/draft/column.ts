@@ -4,15 +4,15 @@ interface Numbers {
   set(source: this): void;
 }
 
-const FIRST_ROWS = 1024;
+const INITIAL_ROWS = 1024;
 
-/** Numbers of one width, any number of them: a million rows are a few megabytes. */
+/** A growing column of numbers of one width. A million rows take a few megabytes. */
 export class Column {
   length = 0;
   private numbers: Numbers;
 
   private constructor(private readonly make: (length: number) => Numbers) {
-    this.numbers = make(FIRST_ROWS);
+    this.numbers = make(INITIAL_ROWS);
   }
 
   static readonly int32 = (): Column => new Column((length) => new Int32Array(length));

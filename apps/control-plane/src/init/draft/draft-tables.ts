@@ -10,8 +10,8 @@ import { Column } from './column.js';
 import { hashWords } from './row-index.js';
 
 /*
- * The submitted configuration in columns of numbers, row by row in the order of the body: a fraction of what its text
- * takes, however many rows there are.
+ * The submitted configuration in columns of numbers, in the order of the body. It takes a fraction of the memory of its
+ * text.
  */
 
 export class DraftBlockPages {
@@ -34,7 +34,7 @@ export class DraftProfiles {
   readonly ids = Column.int32();
   private readonly pages = Column.int32();
   private readonly flags = Column.uint8();
-  /** Where the categories and applications of a profile end; those of the one before are where they begin. */
+  /** End of the categories and applications of each profile. They begin at the end of the previous profile. */
   private readonly categoryEnds = Column.uint32();
   private readonly applicationEnds = Column.uint32();
   private readonly categories = Column.int32();
@@ -58,7 +58,7 @@ export class DraftProfiles {
     this.applicationEnds.push(this.applications.length);
   }
 
-  /** The profile as it was added. */
+  /** @returns the profile as it was added. */
   at(row: number): Profile {
     const page = this.pages.at(row);
     const flags = this.flags.at(row);
@@ -82,21 +82,21 @@ function range<T>(ends: Column, row: number, at: (i: number) => T): T[] {
   return Array.from({ length: ends.at(row) - begin }, (_, i) => at(begin + i));
 }
 
-/** A rule that says the same as one before it. */
+/** Instead of a hash: the rule repeats an earlier one. */
 const REPEATED = -1;
 
-/** Domain rules: a row a domain, which belongs to an item of the body's list. */
+/** Domain rules. A row is one domain; it belongs to an item of `bw_lists`. */
 export class DraftDomainRules {
-  /** Of items. */
+  /** By item. */
   readonly profileIds = Column.int32();
   private readonly verdicts = Column.uint8();
-  /** Rows of the items before. */
+  /** By item: its first row. */
   private readonly begins = Column.uint32();
-  /** Of domains. */
+  /** By row. */
   readonly hashes = Column.float64();
   private readonly items = Column.uint32();
 
-  /** The domains of an item come before it, from its first on. */
+  /** Call it for the domains of an item in order, before `addItem`. */
   addDomain(item: number, position: number, hash: number): void {
     if (position === 0) this.beginItem(item);
     this.hashes.push(hash);
@@ -110,7 +110,7 @@ export class DraftDomainRules {
   }
 
   private beginItem(item: number): void {
-    // Items come later than their domains, those without domains too.
+    // Also for earlier items without domains.
     while (this.begins.length <= item) this.begins.push(this.hashes.length);
   }
 
@@ -118,7 +118,7 @@ export class DraftDomainRules {
     return this.items.at(row);
   }
 
-  /** Of a row's domain within its item. */
+  /** The position of a row's domain within its item. */
   positionOf(row: number): number {
     return row - this.begins.at(this.items.at(row));
   }
@@ -131,7 +131,7 @@ export class DraftDomainRules {
     return this.verdicts.at(this.items.at(row)) as RuleVerdict;
   }
 
-  dropRepeated(row: number): void {
+  markRepeated(row: number): void {
     this.hashes.set(row, REPEATED);
   }
 
@@ -163,7 +163,7 @@ export class DraftNapts {
   }
 }
 
-/** Networks of one family; `words` are the 32-bit words of an address. */
+/** Networks of one address family. An address is stored as 32-bit words. */
 export class DraftNetworks<A> {
   private readonly words: readonly Column[];
   private readonly prefixLengths = Column.uint8();
@@ -207,7 +207,7 @@ export class DraftNetworks<A> {
     };
   }
 
-  /** 32 bits of an address. */
+  /** A 32-bit hash of an address. */
   hash(address: A): number {
     return hashWords(...this.split(address));
   }

@@ -1,11 +1,13 @@
 const EMPTY = -1;
 
-/** Finds rows by their keys: an open-addressing table of row numbers. The keys stay where they are, in columns. */
+/**
+ * Finds rows by their keys: a hash table of row numbers with open addressing. The keys themselves stay in the columns.
+ */
 export class RowIndex {
   private readonly slots: Int32Array;
   private readonly mask: number;
 
-  /** @param capacity rows at most. */
+  /** @param capacity maximum number of rows. */
   constructor(capacity: number) {
     let size = 16;
     while (size < capacity * 2) size *= 2;
@@ -16,7 +18,7 @@ export class RowIndex {
   /**
    * @param hash of the row's key, 32 bits.
    * @param isSame whether another row has the same key.
-   * @returns the row that has the key already; null when there was none: then `row` has it from now on.
+   * @returns the row that already has the key; null when there was none, and `row` was added.
    */
   add(row: number, hash: number, isSame: (other: number) => boolean): number | null {
     let slot = this.slot(hash);
@@ -29,7 +31,7 @@ export class RowIndex {
     return null;
   }
 
-  /** The row whose key `isSame` finds; null when there is none. */
+  /** @returns the row for which `isSame` is true; null when there is none. */
   find(hash: number, isSame: (other: number) => boolean): number | null {
     let slot = this.slot(hash);
     for (let other = this.slots[slot]; other !== EMPTY;) {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Longest that a long computation keeps everything else of the process waiting. */
+/** Longest time that a long computation may block the event loop. */
 const SLICE_MS = 10;
 
-/** For long computations: lets everything else of the process have its turn now and then. */
+/** Lets a long computation yield to the event loop. */
 export class Yielder {
   private sinceMs = performance.now();
 
-  /** Call it every thousand steps or so. */
+  /** Yields when the last yield was more than `SLICE_MS` ago. Call it about every thousand steps. */
   async yieldIfDue(): Promise<void> {
     if (performance.now() - this.sinceMs < SLICE_MS) return;
     await setImmediate();
@@ -15,10 +15,10 @@ export class Yielder {
   }
 }
 
-/** Steps between two calls of `yieldIfDue`: a power of two. */
+/** Rows between two calls of `yieldIfDue`. */
 export const ROWS_PER_YIELD = 1024;
 
-/** Does something for each of `count` rows. */
+/** Calls `work` for each of `count` rows, and yields in between. */
 export async function forEachRow(
   yielder: Yielder,
   count: number,

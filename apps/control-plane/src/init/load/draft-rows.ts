@@ -11,12 +11,9 @@ import { type Yielder, ROWS_PER_YIELD } from '../draft/yielder.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import type { TableName } from './tables.js';
 
-const PIECE_CHARACTERS = 65_536;
+const CHUNK_CHARACTERS = 65_536;
 
-/**
- * Writes a draft as rows of the database, counting each entity into the digest on the way. Each table is to be read
- * once.
- */
+/** Writes a draft as rows of the database, and adds each entity to the digest. Read each table exactly once. */
 export class DraftRows {
   constructor(
     private readonly draft: Draft,
@@ -24,7 +21,7 @@ export class DraftRows {
     private readonly yielder: Yielder,
   ) {}
 
-  /** The rows of a table, its columns as in `TABLES`. */
+  /** The rows of a table, with its columns in the order of `TABLES`. */
   of(table: TableName): CopyText {
     switch (table) {
       case 'block_page':
@@ -48,7 +45,7 @@ export class DraftRows {
     const { blockPages } = this.draft;
     return this.lines(blockPages.ids.length, (row) => {
       const page = blockPages.at(row);
-      this.count('blockPage', page);
+      this.addToDigest('blockPage', page);
       return line(page.id, page.type);
     });
   }
@@ -56,7 +53,7 @@ export class DraftRows {
   private profiles(): CopyText {
     return this.lines(this.draft.profiles.ids.length, (row) => {
       const profile = this.profileAt(row);
-      this.count('profile', profile);
+      this.addToDigest('profile', profile);
       return line(
         profile.id,
         profile.pageId ?? '\\N',
@@ -90,7 +87,7 @@ export class DraftRows {
         domainHash: domainRules.hashes.at(row),
         verdict: domainRules.verdictOf(row),
       };
-      this.count('domainRule', rule);
+      this.addToDigest('domainRule', rule);
       return line(rule.profileId, rule.domainHash, rule.verdict);
     });
   }
@@ -99,7 +96,7 @@ export class DraftRows {
     const { napts } = this.draft;
     return this.lines(napts.addresses.length, (row) => {
       const napt = napts.at(row);
-      this.count('naptAssignment', napt);
+      this.addToDigest('naptAssignment', napt);
       return line(formatIpv4(napt.address), napt.lowerPort, napt.upperPort, napt.profileId);
     });
   }
@@ -107,29 +104,32 @@ export class DraftRows {
   private networks<A>(family: AddressFamily<A>, networks: DraftNetworks<A>): CopyText {
     return this.lines(networks.profileIds.length, (row) => {
       const record = networks.at(row);
-      this.count(family.kind, masked(family, record) as unknown as Entities[typeof family.kind]);
+      this.addToDigest(
+        family.kind,
+        masked(family, record) as unknown as Entities[typeof family.kind],
+      );
       return line(family.format(record.address), record.prefixLength, record.profileId);
     });
   }
 
-  private count<K extends EntityKind>(kind: K, entity: Entities[K]): void {
+  private addToDigest<K extends EntityKind>(kind: K, entity: Entities[K]): void {
     this.digest.add(kind, toRow(kind, entity));
   }
 
   private async *lines(count: number, text: (row: number) => string): CopyText {
-    let piece = '';
+    let chunk = '';
     for (let row = 0; row < count; row++) {
       if (row % ROWS_PER_YIELD === 0) await this.yielder.yieldIfDue();
-      piece += text(row);
-      if (piece.length < PIECE_CHARACTERS) continue;
-      yield piece;
-      piece = '';
+      chunk += text(row);
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      yield chunk;
+      chunk = '';
     }
-    yield piece;
+    yield chunk;
   }
 }
 
-/** Numbers, booleans and names: nothing in them that COPY would take for more. */
+/** One row in the text format of COPY. The values contain nothing that needs an escape. */
 function line(...values: readonly (string | number | boolean)[]): string {
   return `${values.join('\t')}\n`;
 }

@@ -18,7 +18,7 @@ import { REFERENCES, type Table, TABLES } from './tables.js';
 export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
   const digest = new Digest();
   const rows = new DraftRows(draft, digest, new Yielder());
-  const unchecked = await disableReferenceChecks(client);
+  const checksDisabled = await disableReferenceChecks(client);
   const staged: Table[] = [];
   for (const table of TABLES) {
     if (await isEmpty(client, table)) continue;
@@ -37,12 +37,12 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
       await copyIn(client, `${table.name} (${columnsOf(table)})`, rows.of(table.name));
     }
   }
-  // Last of all, when nothing refers to them any more.
+  // Last, when no row refers to them any more.
   const referredTo = staged.filter(isReferenced).toReversed();
   for (const table of referredTo) await client.query(DELETE_OTHERS(table));
-  if (unchecked) await checkReferences(client);
+  if (checksDisabled) await checkReferences(client);
   await client.query(ANALYZE);
-  // No part of what was submitted: they stay as they are.
+  // Schedules and the catalogue are not part of the draft.
   for (const kind of ['schedule', 'catalogue'] as const) {
     const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
     for (const row of kept.rows) digest.add(kind, SNAPSHOT_TABLES[kind].toRow(row));
@@ -51,9 +51,9 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
 }
 
 /**
- * PostgreSQL looks every reference of every row up by itself, which is the longest part of a load, and cannot be put
- * off. Where its user may, that is switched off for this transaction, and one query a reference does it at the end.
- * @returns whether it is off.
+ * PostgreSQL checks the foreign keys of each row separately, which is the slowest part of a load. If the database user
+ * has the privilege, the checks are disabled for this transaction, and one query per foreign key does them at the end.
+ * @returns whether they are disabled.
  */
 async function disableReferenceChecks(client: PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(
@@ -64,7 +64,7 @@ async function disableReferenceChecks(client: PoolClient): Promise<boolean> {
   return true;
 }
 
-/** @throws Error when a row refers to nothing. The draft was checked, so that is a fault of ours. */
+/** @throws Error when a referenced row does not exist. The draft was checked, so this would be a bug. */
 async function checkReferences(client: PoolClient): Promise<void> {
   for (const { table, column, to } of REFERENCES) {
     const { rows } = await client.query<{ dangling: boolean }>(`
@@ -72,7 +72,7 @@ async function checkReferences(client: PoolClient): Promise<void> {
         SELECT FROM ${table} WHERE ${column} IS NOT NULL
         AND NOT EXISTS (SELECT FROM ${to} WHERE ${to}.id = ${table}.${column})
       ) AS dangling`);
-    if (rows[0]?.dangling) throw new Error(`${table} refers to a ${to} that is not there`);
+    if (rows[0]?.dangling) throw new Error(`${table} refers to a ${to} that does not exist`);
   }
 }
 
@@ -83,7 +83,7 @@ async function isEmpty(client: PoolClient, { name }: Table): Promise<boolean> {
   return rows[0]?.empty ?? false;
 }
 
-/** Rows of such a table are changed in place: to delete one would take what refers to it. */
+/** Rows of a referenced table are updated, because deleting one would delete the rows that refer to it. */
 function isReferenced({ name }: Table): boolean {
   return REFERENCES.some(({ to }) => to === name);
 }
@@ -96,7 +96,7 @@ function columnsOf({ key, values }: Table): string {
   return [...key, ...values].join(', ');
 }
 
-/** Whether the columns of a row and its staged one are the same. */
+/** SQL condition: the columns of a stored row and of a staged row are equal. */
 function same(table: Table, columns: readonly string[], operator: string): string {
   return columns
     .map((column) => `${stagingTableOf(table)}.${column} ${operator} ${table.name}.${column}`)
@@ -127,12 +127,12 @@ const INSERT_NEW = (table: Table): string => `
   )`;
 
 /**
- * Statements that were planned for small tables would read large ones from end to end. A table that is being analysed
- * is left to that.
+ * Updates the statistics of the planner: plans made for small tables would scan the large ones. Skips tables that are
+ * being analysed.
  */
 const ANALYZE = `ANALYZE (SKIP_LOCKED) ${TABLES.map(({ name }) => name).join(', ')}`;
 
-/** Without profiles there are no schedules. */
+/** When the profile table was empty, there are no schedules to keep. */
 const DELETE_SCHEDULES = (profilesAreStaged: boolean): string =>
   profilesAreStaged
     ? `DELETE FROM schedule

@@ -1,4 +1,4 @@
-/** A table that an init fills. */
+/** A table that POST /init/ fills. */
 export interface Table {
   readonly name: TableName;
   readonly key: readonly string[];
@@ -15,7 +15,7 @@ export type TableName =
   | 'ipv4_network'
   | 'ipv6_network';
 
-/** What is referred to before what refers to it. */
+/** Referenced tables come before the tables that refer to them. */
 export const TABLES: readonly Table[] = [
   { name: 'block_page', key: ['id'], values: ['type'] },
   {

@@ -1,6 +1,6 @@
 import { type Fault, MAX_FAULTS, throwIfFaults } from '../../http/validation/fault.js';
 
-/** The first faults of a long body; it holds no more than an answer names. */
+/** Collects the first `MAX_FAULTS` faults of a long body. */
 export class FaultList {
   private readonly found: Fault[] = [];
 
@@ -12,8 +12,8 @@ export class FaultList {
     this.found.push(...faults.slice(0, MAX_FAULTS - this.found.length));
   }
 
-  /** @throws InvalidRequestError when there is any. */
-  refuse(): void {
+  /** @throws InvalidRequestError when there is at least one fault. */
+  throwIfAny(): void {
     throwIfFaults(this.found);
   }
 }

@@ -20,16 +20,15 @@ import { readDto } from '../../http/validation/read-dto.js';
 import { Yielder } from '../draft/yielder.js';
 import { Draft } from '../draft/draft-tables.js';
 import { FaultList } from './fault-list.js';
-import { DomainListDto, InitDto, type InitList, placeOf } from './init.dto.js';
+import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
 import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';
 
-/** Reads one value of a list into the draft. */
+/** Validates one value of a list and adds it to the draft. */
 type RowReader = (plain: unknown, at: number) => void;
 
-/**
- * Reads the body of an init as it comes in, checking each value by itself.
- * @throws InvalidRequestError with what is wrong with it; the body has been read to its end then, so that its size
- * comes first.
+/* * Reads the body of POST /init/ as a stream, and validates each value on its own.
+ * @throws InvalidRequestError with the faults, after the body was read to its end: a body that is too large gets 413
+ * first.
  */
 export async function readInit(
   body: AsyncIterable<Uint8Array>,
@@ -48,18 +47,18 @@ export async function readInit(
       stopped = sink.faults.isFull;
     } catch (error) {
       stopped = true;
-      malformed = sink.hear(error);
+      malformed = sink.handleError(error);
     }
   }
   if (!stopped) {
     try {
       sink.readOutside(lists.end());
     } catch (error) {
-      malformed = sink.hear(error);
+      malformed = sink.handleError(error);
     }
   }
   if (malformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
-  sink.faults.refuse();
+  sink.faults.throwIfAny();
   return sink.draft;
 }
 
@@ -87,29 +86,34 @@ class InitSink implements ListSink {
   }
 
   values(key: string, first: number, values: readonly unknown[]): void {
-    if (first === 0 && this.seen.has(key)) this.refuseTwice(['body', key]);
+    if (first === 0 && this.seen.has(key)) this.addDuplicateFault(['body', key]);
     this.seen.add(key);
-    // A list that the contract does not have is found when the rest of the body is read.
+    // An unknown list is reported by `readOutside`.
     const read = Object.hasOwn(this.readers, key) ? this.readers[key as InitList] : null;
     if (read) for (const [i, value] of values.entries()) read(value, first + i);
   }
 
   nestedValues(_key: string, at: number, first: number, values: readonly unknown[]): void {
-    if (first === 0 && at === this.lastNested) this.refuseTwice(placeOf('bw_lists', at, 'domains'));
+    if (first === 0 && at === this.lastNested)
+      this.addDuplicateFault(locationOf('bw_lists', at, 'domains'));
     this.lastNested = at;
     for (const [i, value] of values.entries()) this.readDomain(value, at, first + i);
   }
 
-  /** @param outside the body with empty lists. */
+  /** Validates the body without its lists. @param outside the body with empty lists. */
   readOutside(outside: unknown): void {
     this.faults.add(...prefixFaults(['body'], readDto(InitDto, outside).faults));
   }
 
-  /** Takes up what stopped the reading. @returns whether it was that the body is no JSON. */
-  hear(error: unknown): boolean {
+  /** Handles the error that stopped the reading. @returns whether the body is not JSON. */
+  handleError(error: unknown): boolean {
     if (error instanceof JsonSyntaxError) return true;
     if (!(error instanceof JsonSizeError)) throw error;
-    this.faults.add({ loc: ['body', ...error.path], msg: 'Is too long', type: 'value_error' });
+    this.faults.add({
+      loc: ['body', ...error.path],
+      msg: 'The value is too long',
+      type: 'value_error',
+    });
     return false;
   }
 
@@ -123,7 +127,7 @@ class InitSink implements ListSink {
       const dto = read(plain);
       if (dto !== null) add(dto, at);
       else if (!this.faults.isFull) {
-        this.faults.add(...prefixFaults(placeOf(list, at), readDto(type, plain).faults));
+        this.faults.add(...prefixFaults(locationOf(list, at), readDto(type, plain).faults));
       }
     };
   }
@@ -133,7 +137,7 @@ class InitSink implements ListSink {
     if (hash !== null) {
       this.draft.domainRules.addDomain(at, position, hash);
     } else {
-      const place = placeOf('bw_lists', at, 'domains', String(position));
+      const place = locationOf('bw_lists', at, 'domains', String(position));
       this.faults.add(...prefixFaults(place, domain.faults(value)));
     }
   }
@@ -147,8 +151,8 @@ class InitSink implements ListSink {
     }
   }
 
-  /** JSON leaves open what a name that comes twice means. */
-  private refuseTwice(place: string[]): void {
-    this.faults.add({ loc: place, msg: 'Is there twice', type: 'duplicate' });
+  /** JSON does not define the meaning of a duplicate name (RFC 8259 §4). */
+  private addDuplicateFault(place: string[]): void {
+    this.faults.add({ loc: place, msg: 'Duplicate field', type: 'duplicate' });
   }
 }

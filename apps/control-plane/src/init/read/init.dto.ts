@@ -23,8 +23,8 @@ export class DomainListDto {
   domains!: string[];
 }
 
-/** It is loaded as a whole, so its lists have no bound of their own. */
-const any = listOf(object, Infinity);
+/** The body is loaded as a stream, so its lists have no maximum length. */
+const unbounded = listOf(object, Infinity);
 
 /** The whole configuration. */
 @Example<InitDto>({
@@ -36,28 +36,28 @@ const any = listOf(object, Infinity);
   nets6: [exampleOf(Ipv6NetworkDto)],
 })
 export class InitDto {
-  @ObjectListField(() => BlockPageDto, any)
+  @ObjectListField(() => BlockPageDto, unbounded)
   blockpages!: BlockPageDto[];
 
-  @ObjectListField(() => ProfileDto, any)
+  @ObjectListField(() => ProfileDto, unbounded)
   profiles!: ProfileDto[];
 
-  @ObjectListField(() => DomainListDto, any)
+  @ObjectListField(() => DomainListDto, unbounded)
   bw_lists!: DomainListDto[];
 
-  @ObjectListField(() => NaptDto, any)
+  @ObjectListField(() => NaptDto, unbounded)
   napts!: NaptDto[];
 
-  @ObjectListField(() => Ipv4NetworkDto, any)
+  @ObjectListField(() => Ipv4NetworkDto, unbounded)
   nets!: Ipv4NetworkDto[];
 
-  @ObjectListField(() => Ipv6NetworkDto, any)
+  @ObjectListField(() => Ipv6NetworkDto, unbounded)
   nets6!: Ipv6NetworkDto[];
 }
 
 export type InitList = keyof InitDto;
 
-/** Where a value of one of the lists stands. */
-export function placeOf(list: InitList, at: number, ...field: string[]): string[] {
+/** The location of a value in one of the lists. */
+export function locationOf(list: InitList, at: number, ...field: string[]): string[] {
   return ['body', list, String(at), ...field];
 }

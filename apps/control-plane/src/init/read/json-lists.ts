@@ -1,10 +1,10 @@
 import { TextBuffer } from './text-buffer.js';
 
-/** What is read from a body of lists, in the order in which it stands there. */
+/** Receives the values of the lists, in the order of the body. */
 export interface ListSink {
-  /** Some values of the list in the body's field `key`, from position `first` on. */
+  /** Values of the list in field `key`, starting at position `first`. */
   values(key: string, first: number, values: readonly unknown[]): void;
-  /** Some values of the long list inside the value at position `at` of the list `key`; the value itself comes later. */
+  /** Values of the nested list of the item at position `at` of list `key`. The item itself follows later. */
   nestedValues(key: string, at: number, first: number, values: readonly unknown[]): void;
 }
 
@@ -13,7 +13,7 @@ export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
 
-/** A value outside of the lists, or one value of them, is longer than any that means something. */
+/** A value is longer than any valid one. */
 export class JsonSizeError extends Error {
   override readonly name = 'JsonSizeError';
 
@@ -23,9 +23,9 @@ export class JsonSizeError extends Error {
   }
 }
 
-/** Text of a list that is parsed at a time, at least. */
+/** Minimum text of a list that is parsed at once. */
 const PIECE_BYTES = 32_768;
-/** Longest value of a list without its nested long list, and longest body without its lists. */
+/** Longest item of a list without its nested list, and longest body without its lists. */
 const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = /^\ufeff/;
@@ -37,10 +37,10 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** A part of the body that is parsed for itself: what stands outside of the lists, a list, or a nested list. */
+/** A part of the body that is parsed separately: the text outside of the lists, a list, or a nested list. */
 class Part {
   readonly text = new TextBuffer();
-  /** Where its last string begins, as an offset into the text. */
+  /** Offset of its last string in the text. */
   lastString = 0;
   /** Position of the first value of the text. */
   first = 0;
@@ -48,16 +48,16 @@ class Part {
   commas = 0;
 
   constructor(
-    /** Nesting of its values: brackets and braces around them. */
+    /** Nesting depth of its values. */
     readonly depth: number,
   ) {}
 }
 
 /**
- * Reads a JSON object of lists that may be longer than memory: each list is handed over some values at a time while the
- * bytes come in. The bytes are only searched for brackets, strings and commas, and cut there; whether the pieces are
- * JSON is `JSON.parse`'s business. The pieces are JSON, and each list has one value more than commas, exactly if the
- * whole is JSON.
+ * Reads a JSON object of lists that may be larger than memory. While the bytes arrive, the values of the lists are
+ * passed on in batches. This class only finds brackets, strings and commas, and cuts the text there. `JSON.parse`
+ * parses the pieces. The whole is valid JSON exactly if all pieces are valid and each list has one value more than
+ * commas.
  */
 export class JsonLists {
   private readonly outside = new Part(1);
@@ -68,17 +68,17 @@ export class JsonLists {
   private inString = false;
   private escaped = false;
   private key = '';
-  /** Whether the body, and the value of a list being read, are objects. */
+  /** Whether the body, and the current item of the list, are objects. */
   private isObject = false;
   private isValueObject = false;
 
-  /** @param nestedLists by the name of a list: the field of its values that holds a long list. */
+  /** @param nestedLists by the name of a list: the field of its items that contains a nested list. */
   constructor(
     private readonly nestedLists: Readonly<Partial<Record<string, string>>>,
     private readonly sink: ListSink,
   ) {}
 
-  /** @throws JsonSyntaxError, JsonSizeError. Nothing may be pushed after that. */
+  /** @throws JsonSyntaxError, JsonSizeError. Do not call it again after an error. */
   push(bytes: Uint8Array): void {
     let from = 0;
     for (let i = 0; i < bytes.length; i++) {
@@ -107,10 +107,10 @@ export class JsonLists {
           break;
       }
     }
-    this.take(bytes, from, bytes.length);
+    this.append(bytes, from, bytes.length);
   }
 
-  /** @returns the body without what is in its lists. @throws JsonSyntaxError when it is not whole. */
+  /** @returns the body with empty lists. @throws JsonSyntaxError when it is incomplete. */
   end(): unknown {
     if (this.part !== this.outside) throw new JsonSyntaxError();
     return parse(() => this.outside.text.text().replace(BYTE_ORDER_MARK, ''));
@@ -122,16 +122,16 @@ export class JsonLists {
     if (this.depth === 3) this.isValueObject = byte === OPEN_BRACE;
     if (byte !== OPEN_BRACKET) return from;
     if (this.part === this.outside && this.depth === 2 && this.isObject) {
-      this.take(bytes, from, at + 1);
+      this.append(bytes, from, at + 1);
       this.key = lastKey(this.outside);
       return this.begin(this.list, at);
     }
     if (this.part === this.list && this.depth === 4 && this.isValueObject) {
-      const wanted = this.nestedLists[this.key];
-      if (wanted === undefined) return from;
-      this.take(bytes, from, at);
-      if (lastKey(this.list) !== wanted) return at;
-      this.take(bytes, at, at + 1);
+      const nestedField = this.nestedLists[this.key];
+      if (nestedField === undefined) return from;
+      this.append(bytes, from, at);
+      if (lastKey(this.list) !== nestedField) return at;
+      this.append(bytes, at, at + 1);
       return this.begin(this.nested, at);
     }
     return from;
@@ -147,10 +147,10 @@ export class JsonLists {
     const ends = this.depth === this.part.depth && this.part !== this.outside;
     this.depth--;
     if (!ends) return from;
-    // Any other bracket is inside a piece, where the parser sees it.
+    // The parser checks all brackets inside of a piece.
     if (byte !== CLOSE_BRACKET) throw new JsonSyntaxError();
-    this.take(bytes, from, at);
-    this.hand(true);
+    this.append(bytes, from, at);
+    this.emit(true);
     this.part = this.part === this.nested ? this.list : this.outside;
     return at;
   }
@@ -162,22 +162,22 @@ export class JsonLists {
       part.commas++;
       return from;
     }
-    this.take(bytes, from, at);
-    this.hand(false);
+    this.append(bytes, from, at);
+    this.emit(false);
     return at + 1;
   }
 
-  private take(bytes: Uint8Array, from: number, to: number): void {
+  private append(bytes: Uint8Array, from: number, to: number): void {
     this.part.text.append(bytes, from, to);
     if (this.part.text.length > MAX_VALUE_BYTES) throw new JsonSizeError(this.path());
   }
 
-  /** Hands over the values in the text of the current list. */
-  private hand(last: boolean): void {
+  /** Parses the text of the current list and passes its values on. */
+  private emit(last: boolean): void {
     const { part } = this;
     const { text, first, commas } = part;
     const values = parse(() => `[${text.text()}]`) as unknown[];
-    // Only a list without any values may have none after its last comma.
+    // Only an empty list may have no value after the last comma.
     const empty = last && first === 0 && commas === 0 && values.length === 0;
     if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
     if (part === this.nested) {
@@ -190,7 +190,7 @@ export class JsonLists {
     text.clear();
   }
 
-  /** Of the value of the list that is being read. */
+  /** The position of the current item of the list. */
   private position(): number {
     return this.list.first + this.list.commas;
   }
@@ -208,14 +208,14 @@ export class JsonLists {
   }
 }
 
-/** The last string of the text: the field's name, where a value begins right after it. */
+/** The last string of the text: the name of the field whose value begins now. */
 function lastKey({ text, lastString }: Part): string {
   const end = text.text(lastString).lastIndexOf('"');
   const key = parse(() => text.text(lastString).slice(0, end + 1));
   return typeof key === 'string' ? key : '';
 }
 
-/** @throws JsonSyntaxError when the text is no JSON, or its bytes are not UTF-8. */
+/** @throws JsonSyntaxError when the text is not JSON or not UTF-8. */
 function parse(text: () => string): unknown {
   try {
     return JSON.parse(text());

@@ -1,11 +1,11 @@
-/** JSON is UTF-8 (RFC 8259 §8.1). A byte order mark inside a text is not skipped. */
+/** JSON is UTF-8 (RFC 8259 §8.1). A byte order mark is not skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-const FIRST_BYTES = 4_096;
+const INITIAL_BYTES = 4_096;
 
-/** Bytes of a text that comes in pieces. */
+/** Collects the bytes of a text that arrives in chunks. */
 export class TextBuffer {
-  private bytes = new Uint8Array(FIRST_BYTES);
+  private bytes = new Uint8Array(INITIAL_BYTES);
   length = 0;
 
   append(source: Uint8Array, from: number, to: number): void {

@@ -55,7 +55,7 @@ describe('a connection that breaks during COMMIT', () => {
       proxy.breakAt('COMMIT', 'before', LOGGED);
       const answer = await harness.call(method, path, body);
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(answer.body).toEqual({ detail: expect.stringContaining('nothing was changed') });
+      expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
       expect(await harness.sql('SELECT revision FROM config_head')).toEqual(before);
       expect((await harness.call(method, path, body)).status).toBe(success);
     },
@@ -64,7 +64,7 @@ describe('a connection that breaks during COMMIT', () => {
   it('and a database that does not come back: 503 that does not claim to know', async () => {
     proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
     const answer = await harness.call('POST', '/blockpage/', { id: 7, type: 1 });
-    proxy.mend();
+    proxy.restore();
     expect([answer.status, answer.body]).toEqual([
       503,
       { detail: expect.stringContaining('read whether it stands') },
@@ -97,7 +97,7 @@ describe('a PostgreSQL that takes packets and never answers', () => {
     );
     expect(failures.map(isDatabaseUnreachable)).toEqual([true, true]);
     expect(performance.now() - startedMs).toBeLessThan(20_000);
-    proxy.mend();
+    proxy.restore();
     await write();
     // A connection that rests for longer than the bound is none that is silent.
     await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -145,7 +145,7 @@ describe('a request that exceeds a timeout of the database', () => {
         const seen = [method, path, answer.status, answer.headers.get('retry-after')];
         expect(seen).toEqual([method, path, 503, '1']);
         expect(await answer.json()).toEqual({
-          detail: expect.stringContaining('nothing was changed'),
+          detail: expect.stringContaining('Nothing was changed'),
         });
       }
       await holder.end();

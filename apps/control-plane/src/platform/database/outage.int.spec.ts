@@ -16,7 +16,7 @@ describe('while PostgreSQL is out of reach', () => {
     proxy = await startTcpProxy({ host: hostname, port: Number(port) });
   });
   afterEach(async () => {
-    proxy.mend();
+    proxy.restore();
     await harness.stop();
     await proxy.stop();
   });
@@ -40,12 +40,12 @@ describe('while PostgreSQL is out of reach', () => {
         503,
         '1',
       ]);
-      expect(answer.body).toEqual({ detail: expect.stringContaining('nothing was changed') });
+      expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
     }
     // What is wrong with a request is still said first.
     expect((await call('POST', '/blockpage/', {})).status).toBe(422);
     expect(await ready()).toBe(503);
-    proxy.mend();
+    proxy.restore();
     await vi.waitFor(async () => {
       const answer = await call('GET', '/blockpage/');
       expect([answer.status, answer.body]).toEqual([200, [{ id: 1, type: 0 }]]);
@@ -75,7 +75,7 @@ describe('while PostgreSQL is out of reach', () => {
     proxy.cut();
     harness = await startHarness({}, { databasePort: proxy.port });
     expect([await ready(), (await call('GET', '/net/')).status]).toEqual([503, 503]);
-    proxy.mend();
+    proxy.restore();
     await vi.waitFor(async () => {
       expect(await harness.sql('SELECT catalogue_version FROM config_head')).not.toEqual([[null]]);
     }, WAIT);
@@ -87,7 +87,7 @@ describe('while PostgreSQL is out of reach', () => {
     harness = await startHarness({}, { databasePort: proxy.port });
     await harness.sql('ALTER SCHEMA public RENAME TO away');
     await harness.sql('CREATE SCHEMA public');
-    proxy.mend();
+    proxy.restore();
     const why = async () =>
       (await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/readyz`)).text();
     await expect.poll(why, WAIT).toBe('the database is not migrated\n');

@@ -44,15 +44,15 @@ describe('SchemaCheck', () => {
 
   it('is content with the schema of its own release, and does not ask again', async () => {
     const one = check();
-    await one.atStart(0);
+    await one.checkAtStart(0);
     await pool.query('DROP TABLE _prisma_migrations');
-    expect(await one.fault()).toBeNull();
+    expect(await one.problem()).toBeNull();
     expect(logged).toEqual([]);
   });
 
   it('is content with a newer schema that lets it', async () => {
     await apply(NEXT);
-    expect(await check().fault()).toBeNull();
+    expect(await check().problem()).toBeNull();
   });
 
   it('does not wait for a newer schema that does not let it', async () => {
@@ -61,24 +61,24 @@ describe('SchemaCheck', () => {
     const reason =
       `the database is for releases that know migration ${NEXT}, ` +
       `the newest one here is ${SCHEMA_VERSION}: use a newer release`;
-    await expect(check().atStart(3_600_000)).rejects.toThrow(reason);
-    expect(await check().fault()).toBe(reason);
-    await expect(check(NEXT).atStart(0)).resolves.toBeUndefined();
+    await expect(check().checkAtStart(3_600_000)).rejects.toThrow(reason);
+    expect(await check().problem()).toBe(reason);
+    await expect(check(NEXT).checkAtStart(0)).resolves.toBeUndefined();
   });
 
   it('says of an older schema what there is, what is needed, and what to run', async () => {
     const reason =
       `the database is at migration ${SCHEMA_VERSION}, older than this release, which needs ${NEXT}: ` +
       'run node tools/dist/migrate.js';
-    await expect(check(NEXT).atStart(0)).rejects.toThrow(reason);
-    expect(await check(NEXT).fault()).toBe(reason);
+    await expect(check(NEXT).checkAtStart(0)).rejects.toThrow(reason);
+    expect(await check(NEXT).problem()).toBe(reason);
   });
 
   it('says of an empty database what to run', async () => {
     await pool.end();
     await dropDatabase(inject('databaseUrl'), databaseUrl);
     use(await createEmptyDatabase(inject('databaseUrl')));
-    await expect(check().atStart(0)).rejects.toThrow(
+    await expect(check().checkAtStart(0)).rejects.toThrow(
       'the database has no schema yet: run node tools/dist/migrate.js',
     );
   });
@@ -86,13 +86,13 @@ describe('SchemaCheck', () => {
   it('does not take a migration for applied that is not finished, or was rolled back', async () => {
     await apply(NEXT);
     await pool.query("UPDATE _prisma_migrations SET finished_at = NULL WHERE id LIKE '2099%'");
-    expect(await check(NEXT).fault()).toMatch(/older than this release/);
+    expect(await check(NEXT).problem()).toMatch(/older than this release/);
     await pool.query('UPDATE _prisma_migrations SET finished_at = now(), rolled_back_at = now()');
-    expect(await check().fault()).toMatch(/no schema yet/);
+    expect(await check().problem()).toMatch(/no schema yet/);
   });
 
   it('waits for migrations that are pending, and says so once', async () => {
-    const waiting = check(NEXT).atStart(3_600_000);
+    const waiting = check(NEXT).checkAtStart(3_600_000);
     await expect.poll(() => logged.length).toBe(1);
     expect(JSON.parse(logged[0])).toMatchObject({
       msg: 'waiting for migrations',
@@ -105,7 +105,7 @@ describe('SchemaCheck', () => {
   });
 
   it('gives up after its time', async () => {
-    await expect(check(NEXT).atStart(300)).rejects.toThrow(/older than this release/);
+    await expect(check(NEXT).checkAtStart(300)).rejects.toThrow(/older than this release/);
     expect(logged).toHaveLength(1);
   });
 
@@ -113,7 +113,7 @@ describe('SchemaCheck', () => {
     await pool.end();
     pool = new pg.Pool({ connectionString: 'postgresql://127.0.0.1:1/none' });
     const one = check();
-    await one.atStart(3_600_000);
-    await expect(one.fault()).rejects.toThrow('ECONNREFUSED');
+    await one.checkAtStart(3_600_000);
+    await expect(one.problem()).rejects.toThrow('ECONNREFUSED');
   });
 });

@@ -8,8 +8,8 @@ const POLL_MS = 250;
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * What migrations leave behind: `_prisma_migrations` is the log of the runner, and `schema_compatibility` says who
- * may work on it.
+ * `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says which releases may use the
+ * schema.
  */
 const READ_SCHEMA = `
   WITH applied AS (
@@ -27,12 +27,13 @@ interface Schema {
   readonly minMigration: string;
 }
 
-type Judgement =
-  { readonly kind: 'good' } | { readonly kind: 'old' | 'new'; readonly reason: string };
+type CheckResult =
+  | { readonly kind: 'compatible' }
+  | { readonly kind: 'too-old' | 'too-new'; readonly reason: string };
 
-/** Whether the schema of the database is one that this release works on. */
+/** Checks that this release can work with the schema of the database. */
 export class SchemaCheck {
-  private isGood = false;
+  private isCompatible = false;
 
   constructor(
     private readonly pool: Pick<Pool, 'query'>,
@@ -41,50 +42,53 @@ export class SchemaCheck {
   ) {}
 
   /**
-   * Waits for migrations that are pending, because in a cluster they start together with this process.
-   * @param onWait told what is waited for.
-   * @throws StartError when they are after `waitMs` still, or the schema is too new. A database that is out of reach
-   * is asked again by `fault`.
+   * Waits for pending migrations: in a cluster they start together with this process.
+   * @param onWait called with the reason of the wait.
+   * @throws StartError when migrations are still pending after `waitMs`, or the schema is too new. When the database is
+   * out of reach, `problem` checks again later.
    */
-  async atStart(waitMs: number, onWait: (reason: string) => void = () => undefined): Promise<void> {
+  async checkAtStart(
+    waitMs: number,
+    onWait: (reason: string) => void = () => undefined,
+  ): Promise<void> {
     const deadlineMs = performance.now() + waitMs;
-    let waitsFor = '';
+    let waitReason = '';
     for (;;) {
-      const judgement = await this.judgeIfReached();
-      if (judgement?.kind === 'good' || (judgement === null && waitsFor === '')) break;
-      if (judgement?.kind === 'new') throw new StartError(judgement.reason);
-      const reason = judgement?.reason ?? waitsFor;
+      const result = await this.checkIfReachable();
+      if (result?.kind === 'compatible' || (result === null && waitReason === '')) break;
+      if (result?.kind === 'too-new') throw new StartError(result.reason);
+      const reason = result?.reason ?? waitReason;
       if (performance.now() >= deadlineMs) throw new StartError(reason);
-      if (reason !== waitsFor) {
+      if (reason !== waitReason) {
         this.log.warn({ reason, atMostSeconds: waitMs / 1000 }, 'waiting for migrations');
         onWait(`waits for migrations: ${reason}`);
       }
-      waitsFor = reason;
+      waitReason = reason;
       await sleep(POLL_MS);
     }
-    if (waitsFor !== '') this.log.info({ schema: this.version }, 'the database is migrated');
+    if (waitReason !== '') this.log.info({ schema: this.version }, 'the database is migrated');
   }
 
   /**
-   * Why this process must not serve, or null; asks the database until its schema was good once.
-   * @throws what the database says.
+   * Why this process must not serve; null when the schema is right. It queries the database until it was right once.
+   * @throws the error of the database.
    */
-  async fault(): Promise<string | null> {
-    if (this.isGood) return null;
-    const judgement = await this.judge();
-    return judgement.kind === 'good' ? null : judgement.reason;
+  async problem(): Promise<string | null> {
+    if (this.isCompatible) return null;
+    const result = await this.check();
+    return result.kind === 'compatible' ? null : result.reason;
   }
 
-  private async judgeIfReached(): Promise<Judgement | null> {
+  private async checkIfReachable(): Promise<CheckResult | null> {
     try {
-      return await this.judge();
+      return await this.check();
     } catch (error) {
       if (!isDatabaseUnreachable(error)) throw error;
       return null;
     }
   }
 
-  private async judge(): Promise<Judgement> {
+  private async check(): Promise<CheckResult> {
     const { newest, hasOurs, minMigration } = await this.read();
     const { version } = this;
     if (!hasOurs) {
@@ -92,17 +96,17 @@ export class SchemaCheck {
         newest === null
           ? 'the database has no schema yet'
           : `the database is at migration ${newest}, older than this release, which needs ${version}`;
-      return { kind: 'old', reason: `${stands}: run node tools/dist/migrate.js` };
+      return { kind: 'too-old', reason: `${stands}: run node tools/dist/migrate.js` };
     }
     if (minMigration > version) {
       const reason = `the database is for releases that know migration ${minMigration}`;
       return {
-        kind: 'new',
+        kind: 'too-new',
         reason: `${reason}, the newest one here is ${version}: use a newer release`,
       };
     }
-    this.isGood = true;
-    return { kind: 'good' };
+    this.isCompatible = true;
+    return { kind: 'compatible' };
   }
 
   private async read(): Promise<Schema> {

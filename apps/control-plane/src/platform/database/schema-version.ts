@@ -1,2 +1,2 @@
-/** The newest migration of this release: it works on the schema that this one leaves, and on later ones that let it. */
+/** The newest migration of this release. It works with this schema, and with later schemas that allow it. */
 export const SCHEMA_VERSION = '20261122060000_lineage';

@@ -32,7 +32,7 @@ describe('WriteConnection', () => {
     expect(await stored()).toEqual([{ id: 1 }]);
   });
 
-  it('undoes what a work that throws left open, and serves the next one', async () => {
+  it('rolls back when the work throws, and serves the next work', async () => {
     const failing = database.writes.use(async (client, tx) => {
       await client.query('BEGIN');
       await tx.blockPage.create(page(1));
@@ -43,7 +43,7 @@ describe('WriteConnection', () => {
     expect(await stored()).toEqual([{ id: 2 }]);
   });
 
-  it('sends at once what is not waited for, and a statement that fails leaves nothing of them', async () => {
+  it('sends independent statements together, and commits none of them when one fails', async () => {
     const failing = database.writes.use((client) =>
       Promise.all([
         client.query('BEGIN'),
@@ -56,17 +56,17 @@ describe('WriteConnection', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('refuses Prisma outside of a work, and a transaction within one', async () => {
+  it('rejects Prisma outside of a change, and a nested transaction', async () => {
     const kept = await database.writes.use((_client, tx) => Promise.resolve({ tx }));
     await expect(kept.tx.blockPage.create(page(1))).rejects.toThrow('outside of a change');
     const nested = database.writes.use((_client, tx) =>
       (tx as PrismaClient).$transaction((inner) => inner.blockPage.create(page(1))),
     );
-    await expect(nested).rejects.toThrow('has begun already');
+    await expect(nested).rejects.toThrow('has already begun');
     expect(await stored()).toEqual([]);
   });
 
-  it('prepares its statements anew when a migration or a pooler has made them useless', async () => {
+  it('prepares its statements again after a migration or a pooler has invalidated them', async () => {
     const find = () => database.writes.use((_client, tx) => tx.blockPage.findMany());
     await find();
     for (const text of [

@@ -1,21 +1,21 @@
 import { type FeedLogger, logOutages } from '@weir/change-feed';
 import { Redis } from 'ioredis';
 
-const LONGEST_PAUSE_MS = 1_000;
-/** BullMQ's longest wait in Redis is ten seconds: a connection that owes an answer for longer is given up. */
-const SILENCE_MS = 30_000;
+const MAX_RETRY_DELAY_MS = 1_000;
+/** BullMQ's longest blocking command takes ten seconds. A connection without a reply for this time is closed. */
+const SOCKET_TIMEOUT_MS = 30_000;
 
-/** BullMQ wants commands that wait for the connection, however long that takes; nothing of a request runs here. */
+/** BullMQ requires commands that wait for the connection without a limit. No request uses these connections. */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 2_000,
-  socketTimeout: SILENCE_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
   keepAlive: 5_000,
-  retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), LONGEST_PAUSE_MS),
+  retryStrategy: (attempt: number) => Math.min(50 * 2 ** Math.min(attempt, 5), MAX_RETRY_DELAY_MS),
   connectionName: 'weir-jobs',
 };
 
-/** The connection that queue and worker share, and the copies that BullMQ makes of it. */
+/** The connection that queues and workers share, and the duplicates that BullMQ creates. */
 export class JobConnections {
   readonly shared: Redis;
   private readonly all: Redis[] = [];
@@ -27,7 +27,7 @@ export class JobConnections {
     const duplicate = this.shared.duplicate.bind(this.shared);
     this.shared.duplicate = (override) => {
       const copy = duplicate(override);
-      // It goes down together with the first one, which says so.
+      // An outage affects the shared connection too, which logs it.
       copy.on('error', () => undefined);
       this.all.push(copy);
       return copy;
@@ -38,7 +38,7 @@ export class JobConnections {
     return this.shared.status === 'ready';
   }
 
-  /** Ends all of them at once: BullMQ itself waits for a Redis that is away. */
+  /** Closes all connections at once. BullMQ itself would wait for a Redis that is out of reach. */
   close(): void {
     for (const redis of this.all) redis.disconnect();
   }

@@ -43,7 +43,7 @@ describe('JobRunner', () => {
       metrics,
       log,
       lockMs: 900,
-      restMs: 200,
+      errorPauseMs: 200,
     });
     runners.push(runner);
     return { runner, registry };

@@ -5,36 +5,36 @@ import { JobWorker, type JobWorkerOptions } from './job-worker.js';
 
 export interface JobRunnerOptions extends Omit<JobWorkerOptions, 'connections' | 'prefix'> {
   readonly redisUrl: string;
-  /** Tells this deployment's queues from others on the same Redis. */
+  /** Separates the queues of this deployment from others on the same Redis. */
   readonly feedToken: string;
   readonly jobs: readonly Job[];
 }
 
-/** Schedules that Redis has lost are back after this long, or as soon as the connection is. */
-const RENEWAL_MS = 30_000;
+/** Interval in which the schedules are written again, in case Redis has lost them. */
+const RESCHEDULE_MS = 30_000;
 
 /**
- * Runs jobs by schedule through BullMQ: a queue a job, and one run at a time of each among all replicas, by whichever
- * is free. While Redis is away nothing runs; an empty one is given the schedules again.
+ * Runs jobs by schedule with BullMQ. Each job has a queue, and runs on one replica at a time. While Redis is out of
+ * reach, no job runs. When Redis has lost its data, the schedules are created again.
  */
 export class JobRunner {
   private readonly connections: JobConnections;
   private readonly workers: readonly JobWorker[];
-  private readonly renewal: NodeJS.Timeout;
+  private readonly rescheduling: NodeJS.Timeout;
 
-  /** Begins at once, or when Redis can be reached. */
+  /** Starts at once, or when Redis can be reached. */
   constructor(private readonly options: JobRunnerOptions) {
     const { redisUrl, feedToken, jobs, log } = options;
     const connections = (this.connections = new JobConnections(redisUrl, log));
     const prefix = redisNames(feedToken).jobs;
     this.workers = jobs.map((job) => new JobWorker(job, { ...options, connections, prefix }));
     connections.shared.on('ready', () => void this.schedule());
-    this.renewal = setInterval(() => void this.schedule(), RENEWAL_MS);
+    this.rescheduling = setInterval(() => void this.schedule(), RESCHEDULE_MS);
   }
 
-  /** Lets the runs under way end, for a few seconds at most. */
+  /** Waits for the current runs to end, but only for a few seconds. */
   async stop(): Promise<void> {
-    clearInterval(this.renewal);
+    clearInterval(this.rescheduling);
     await Promise.all(this.workers.map((worker) => worker.stop()));
     this.connections.close();
   }

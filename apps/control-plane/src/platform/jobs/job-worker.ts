@@ -7,28 +7,28 @@ import type { JobMetrics } from './job-metrics.js';
 
 export interface JobWorkerOptions {
   readonly connections: JobConnections;
-  /** What the keys of the queue begin with. */
+  /** Prefix of the keys in Redis. */
   readonly prefix: string;
   readonly metrics: JobMetrics;
   readonly log: FeedLogger;
-  /** Time after which the run of a replica that died may be begun again. */
+  /** Time after which the run of a dead replica may be repeated. */
   readonly lockMs?: number;
-  /** Pause after Redis refused. */
-  readonly restMs?: number;
+  /** Pause after an error of Redis. */
+  readonly errorPauseMs?: number;
 }
 
-/** Ended runs, and events, that are kept to look at. */
-const KEPT = 100;
+/** Ended runs and events that are kept for inspection. */
+const KEPT_RUNS = 100;
 const LOCK_MS = 15_000;
-const REST_MS = 5_000;
-/** Longest that a stop waits for the run under way, which hears of it by its signal. */
+const ERROR_PAUSE_MS = 5_000;
+/** Longest time that a stop waits for the current run, which its signal tells to end. */
 const STOP_MS = 5_000;
 
-/** One job: its queue, which all replicas share, and this replica's worker at it. */
+/** The queue of one job, which all replicas share, and the worker of this replica. */
 export class JobWorker {
   private readonly queue: Queue;
   private readonly worker: Worker;
-  private underWay: Promise<void> = Promise.resolve();
+  private currentRun: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly job: Job,
@@ -36,32 +36,34 @@ export class JobWorker {
   ) {
     const { connections, prefix, lockMs = LOCK_MS } = options;
     const shared = { connection: connections.shared, prefix };
-    this.queue = new Queue(job.name, { ...shared, streams: { events: { maxLen: KEPT } } });
+    this.queue = new Queue(job.name, { ...shared, streams: { events: { maxLen: KEPT_RUNS } } });
     const locks = { lockDuration: lockMs, stalledInterval: lockMs / 3 };
-    // Three parameters: BullMQ gives a signal only to a function that declares it.
+    // BullMQ passes a signal only to a function with three parameters.
     const run = async (_run: unknown, _token?: string, signal?: AbortSignal): Promise<void> => {
-      this.underWay = job.run(signal ?? AbortSignal.abort());
-      await this.underWay;
+      this.currentRun = job.run(signal ?? AbortSignal.abort());
+      await this.currentRun;
     };
     this.worker = new Worker(job.name, run, { ...shared, ...locks });
     this.listen();
   }
 
-  /** Makes sure that the schedule stands in Redis; one that stands goes on undisturbed. */
+  /** Creates the schedule in Redis. An existing one is not disturbed. */
   async schedule(): Promise<void> {
     const { name, everyMs, attempts, firstRetryDelayMs } = this.job;
     const backoff = { type: 'exponential', delay: firstRetryDelayMs };
-    const opts = { attempts, backoff, removeOnComplete: KEPT, removeOnFail: KEPT };
+    const opts = { attempts, backoff, removeOnComplete: KEPT_RUNS, removeOnFail: KEPT_RUNS };
     await this.queue.setGlobalConcurrency(1);
     await this.queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
   }
 
-  /** Lets the run under way end, for a few seconds at most. */
+  /** Waits for the current run to end, but only for a few seconds. */
   async stop(): Promise<void> {
     this.worker.cancelAllJobs('the control plane stops');
     const closed = this.worker.close();
-    // Without Redis nobody can be told how the run ended; it counts as one of a replica that died.
-    const ended = this.options.connections.isReady ? closed : this.underWay.catch(() => undefined);
+    // Without Redis, the end of the run cannot be recorded. It will be repeated like a run of a dead replica.
+    const ended = this.options.connections.isReady
+      ? closed
+      : this.currentRun.catch(() => undefined);
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
   }
 
@@ -74,19 +76,22 @@ export class JobWorker {
       log.warn(fields, 'a background job failed');
     });
     this.worker.on('error', (error) => {
-      this.rest(error);
+      this.pauseAfter(error);
     });
-    // Of the connection that both share: the worker hears it too.
+    // Both share a connection, so the worker reports the same error.
     this.queue.on('error', () => undefined);
   }
 
-  /** A worker that Redis refuses (read-only, out of memory) would ask again at once, for ever. */
-  private rest(error: Error): void {
-    // An outage is said once, by the connection, and waited out there.
+  /** Pauses the worker: when Redis rejects commands (read-only, out of memory), it would retry without a delay. */
+  private pauseAfter(error: Error): void {
+    // The shared connection logs an outage and waits for its end.
     if (!this.options.connections.isReady || this.worker.isPaused()) return;
     const fields = { job: this.job.name, reason: String(error) };
-    this.options.log.warn(fields, 'the queue of a background job failed; it rests for a while');
+    this.options.log.warn(fields, 'the queue of a background job failed; it is paused for a while');
     void this.worker.pause(true);
-    setTimeout(() => void this.worker.resume(), this.options.restMs ?? REST_MS).unref();
+    setTimeout(
+      () => void this.worker.resume(),
+      this.options.errorPauseMs ?? ERROR_PAUSE_MS,
+    ).unref();
   }
 }

@@ -1,15 +1,15 @@
-/** Work that the control plane does by itself, on one replica at a time. */
+/** A background job. It runs on one replica at a time. */
 export interface Job {
-  /** Unique; names the queue in Redis and stands in the metrics. Letters, digits and hyphens. */
+  /** Unique name of the queue in Redis and of the job in metrics. Letters, digits and hyphens. */
   readonly name: string;
-  /** Time from one start to the next. A run that takes longer makes the next one wait. */
+  /** Time between two starts. The next run waits for a run that takes longer. */
   readonly everyMs: number;
-  /** How often a run that throws is tried in all, each time after twice the pause of the last. */
+  /** Number of attempts when a run throws. The delay doubles each time. */
   readonly attempts: number;
   readonly firstRetryDelayMs: number;
   /**
-   * Does the work. May run again after it was done already: a replica that dies takes the news with it.
-   * @param signal aborted when the process stops; what is thrown then is tried again by another replica.
+   * Does the work. It must be idempotent: a run is repeated when its replica dies before it could report the end.
+   * @param signal aborted when the process stops. If the run then throws, another replica repeats it.
    */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -20,18 +20,18 @@ export class ApplicationRulePath {
   @PathInteger(0, MAX_ID)
   profile_id!: number;
 
-  /** The application's id, whatever the name says: so the contract has it. */
+  /** The id of the application. The name is fixed by the contract. */
   @PathInteger(0, MAX_ID)
   app_aware_id!: number;
 }
 
-/** Where a body names an application. */
+/** Where a body names the applications. */
 export const APPLICATION_LOCATIONS = {
   single: (): string[] => ['body', 'app_id'],
   batch: (i: number): string[] => ['body', 'app_ids', String(i)],
 } as const;
 
-/** A rule with the profile that has it. */
+/** A rule with its profile. */
 @Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
 export class StoredApplicationRuleDto {
   @Field(id)

@@ -24,7 +24,7 @@ export class ApplicationRulesController {
     summary: 'Application rules of a profile, by application',
     status: 200,
     body: [StoredApplicationRuleDto],
-    refusals: [404],
+    errors: [404],
   })
   async list(@Param() path: ProfilePath): Promise<WithRevision<Json<StoredApplicationRuleDto>[]>> {
     const found = await this.rules.list(path.profile_id);
@@ -37,7 +37,7 @@ export class ApplicationRulesController {
     summary: 'Sets the rule of an application',
     status: 201,
     body: StoredApplicationRuleDto,
-    refusals: [404],
+    errors: [404],
   })
   async add(
     @Param() path: ProfilePath,
@@ -59,7 +59,7 @@ export class ApplicationRulesController {
     summary: 'Sets the rules of several applications',
     status: 201,
     body: [StoredApplicationRuleDto],
-    refusals: [404],
+    errors: [404],
   })
   async addAll(
     @Param() path: ProfilePath,
@@ -78,9 +78,9 @@ export class ApplicationRulesController {
   @Delete(':app_aware_id')
   @ApiRequest({ path: ApplicationRulePath })
   @ApiResponse({
-    summary: 'Removes the rule of an application; the last segment is the application id',
+    summary: 'Deletes the rule of an application; the last path segment is the application id',
     status: 204,
-    refusals: [404],
+    errors: [404],
   })
   remove(@Param() path: ApplicationRulePath): Promise<WithRevision<void>> {
     return this.rules.remove(path.profile_id, path.app_aware_id);

@@ -13,10 +13,7 @@ import {
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 
-/**
- * Application rules of profiles, one or some at a time. They are part of the profile: a change of a rule is a change of
- * it.
- */
+/** Application rules of profiles. They are part of the profile entity: a changed rule is a changed profile. */
 @Injectable()
 export class ApplicationRulesService {
   constructor(
@@ -31,7 +28,8 @@ export class ApplicationRulesService {
   }
 
   /**
-   * Sets the rules, whether or not they stood (decisions §2). @returns them in the submitted order, each once.
+   * Creates or replaces the rules (decisions §2).
+   * @returns the rules in the submitted order, without duplicates.
    * @param locationOf where the request names the application at a position.
    */
   put(

@@ -8,7 +8,7 @@ import { Example } from '../../http/validation/examples.js';
 import { Field } from '../../http/validation/fields.js';
 import { ActiveCatalogueReader } from './active-catalogue-reader.js';
 
-/** An entry of the application catalogue, as the contract has it. */
+/** An entry of the application catalogue. */
 @Example<ApplicationDto>({ id: 1, name: 'YouTube' })
 export class ApplicationDto {
   @Field(id)
@@ -25,7 +25,7 @@ export class ApplicationsController {
     private readonly catalogue: ActiveCatalogueReader,
   ) {}
 
-  /** By id: the order of the image. */
+  /** The image is ordered by id. */
   @Get()
   @ApiResponse({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
   list(): Promise<WithRevision<Json<ApplicationDto>[]>> {

@@ -14,5 +14,5 @@ export function findBlockPage(tx: Transaction, id: number): Promise<BlockPage | 
 }
 
 export function unknownBlockPage(id: number, loc: readonly string[]): Fault {
-  return { loc, msg: `There is no block page ${id}`, type: 'reference' };
+  return { loc, msg: `Block page ${id} does not exist`, type: 'reference' };
 }

@@ -19,7 +19,7 @@ export class BlockPageDto implements BlockPage {
 
 @Example<PatchBlockPageDto>({ type: 0 })
 export class PatchBlockPageDto {
-  /** Only repeats the path. */
+  /** Must be equal to the path parameter. */
   @OptionalField(id)
   id?: number;
 

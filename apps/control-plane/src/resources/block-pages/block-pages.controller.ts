@@ -18,14 +18,14 @@ export class BlockPagesController {
 
   @Post()
   @ApiRequest({ body: BlockPageDto })
-  @ApiResponse({ summary: 'Creates a block page', status: 201, body: BlockPageDto, refusals: [409] })
+  @ApiResponse({ summary: 'Creates a block page', status: 201, body: BlockPageDto, errors: [409] })
   async create(@Body() body: BlockPageDto): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.create({ id: body.id, type: body.type })).map(toDto);
   }
 
   @Get(':page_id')
   @ApiRequest({ path: BlockPagePath })
-  @ApiResponse({ summary: 'One block page', status: 200, body: BlockPageDto, refusals: [404] })
+  @ApiResponse({ summary: 'One block page', status: 200, body: BlockPageDto, errors: [404] })
   async get(@Param() path: BlockPagePath): Promise<WithRevision<Json<BlockPageDto>>> {
     return (await this.pages.get(path.page_id)).map(toDto);
   }
@@ -36,7 +36,7 @@ export class BlockPagesController {
     summary: 'Changes the type of a block page',
     status: 200,
     body: BlockPageDto,
-    refusals: [404],
+    errors: [404],
   })
   async update(
     @Param() path: BlockPagePath,
@@ -48,9 +48,9 @@ export class BlockPagesController {
   @Delete(':page_id')
   @ApiRequest({ path: BlockPagePath })
   @ApiResponse({
-    summary: 'Removes a block page that no profile uses',
+    summary: 'Deletes a block page that no profile uses',
     status: 204,
-    refusals: [404, 409],
+    errors: [404, 409],
   })
   remove(@Param() path: BlockPagePath): Promise<WithRevision<void>> {
     return this.pages.remove(path.page_id);

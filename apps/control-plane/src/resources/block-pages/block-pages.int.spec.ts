@@ -32,7 +32,7 @@ describe('block pages', () => {
 
   it('are not created twice', async () => {
     const answer = await call('POST', '/blockpage/', { id: 1, type: 1 });
-    expect([answer.status, answer.body]).toEqual([409, { detail: 'block page 1 exists already' }]);
+    expect([answer.status, answer.body]).toEqual([409, { detail: 'block page 1 already exists' }]);
   });
 
   it.each([
@@ -88,7 +88,7 @@ describe('block pages', () => {
     const answer = await call('DELETE', '/blockpage/31');
     expect([answer.status, answer.body]).toEqual([
       409,
-      { detail: 'block page 31 is in use by profile 5' },
+      { detail: 'block page 31 is used by profile 5' },
     ]);
     await call('PATCH', '/profiles/5', { profile: { page_id: null } });
     expect((await call('DELETE', '/blockpage/31')).status).toBe(204);

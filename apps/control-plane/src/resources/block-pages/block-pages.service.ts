@@ -21,12 +21,12 @@ export class BlockPagesService {
   }
 
   get(id: number): Promise<WithRevision<BlockPage>> {
-    return this.reader.read((tx) => existing(tx, id));
+    return this.reader.read((tx) => requireBlockPage(tx, id));
   }
 
   create(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write(async (tx) => {
-      if (await findBlockPage(tx, page.id)) throw conflict(`block page ${page.id} exists already`);
+      if (await findBlockPage(tx, page.id)) throw conflict(`block page ${page.id} already exists`);
       await tx.blockPage.create({ data: { id: page.id, type: page.type } });
       return { result: page, changes: [{ kind: 'blockPage', before: null, after: page }] };
     });
@@ -34,7 +34,7 @@ export class BlockPagesService {
 
   update(page: BlockPage): Promise<WithRevision<BlockPage>> {
     return this.writer.write(async (tx) => {
-      const before = await existing(tx, page.id);
+      const before = await requireBlockPage(tx, page.id);
       await tx.blockPage.update({ where: { id: page.id }, data: { type: page.type } });
       return { result: page, changes: [{ kind: 'blockPage', before, after: page }] };
     });
@@ -42,16 +42,16 @@ export class BlockPagesService {
 
   remove(id: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
-      const before = await existing(tx, id);
+      const before = await requireBlockPage(tx, id);
       const user = await tx.profile.findFirst({ where: { pageId: id }, orderBy: { id: 'asc' } });
-      if (user) throw conflict(`block page ${id} is in use by profile ${user.id}`);
+      if (user) throw conflict(`block page ${id} is used by profile ${user.id}`);
       await tx.blockPage.delete({ where: { id } });
       return { result: undefined, changes: [{ kind: 'blockPage', before, after: null }] };
     });
   }
 }
 
-async function existing(tx: Transaction, id: number): Promise<BlockPage> {
+async function requireBlockPage(tx: Transaction, id: number): Promise<BlockPage> {
   const page = await findBlockPage(tx, id);
   if (page === null) throw notFound(`block page ${id}`);
   return page;

@@ -1,7 +1,7 @@
 import { DomainError, normaliseDomain } from '@weir/dns-name';
 import type { Check } from '../../http/validation/checks.js';
 
-/** A domain in any form that `normaliseDomain` takes. The fault says what is wrong with it, and never which it was. */
+/** A domain in any form that `normaliseDomain` accepts. The fault says what is wrong, and never repeats the domain. */
 export const domain: Check = {
   schema: { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' },
   faults: (value) => {

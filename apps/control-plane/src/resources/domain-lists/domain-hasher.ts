@@ -1,10 +1,10 @@
 import { hashDomain, type HashKey, normaliseDomain } from '@weir/dns-name';
 
-/** From a domain to what is stored of it, under the deployment's key. */
+/** Hashes domains with the key of the deployment. Only the hashes are stored. */
 export class DomainHasher {
   constructor(private readonly key: HashKey) {}
 
-  /** @throws DomainError when the text is no domain name. */
+  /** @throws DomainError when the text is not a domain name. */
   hash(presentationName: string): number {
     return hashDomain(normaliseDomain(presentationName), this.key);
   }

@@ -28,7 +28,7 @@ export class DomainListsController {
     summary: 'Sets the rule of a domain',
     status: 201,
     body: StoredDomainRuleDto,
-    refusals: [404],
+    errors: [404],
   })
   async add(
     @Param() path: ProfilePath,
@@ -45,7 +45,7 @@ export class DomainListsController {
     summary: 'Sets the rules of several domains',
     status: 201,
     body: [StoredDomainRuleDto],
-    refusals: [404],
+    errors: [404],
   })
   async addAll(
     @Param() path: ProfilePath,
@@ -66,7 +66,7 @@ export class DomainListsController {
     summary: 'Changes the rule of a domain',
     status: 200,
     body: StoredDomainRuleDto,
-    refusals: [404],
+    errors: [404],
   })
   async update(
     @Param() path: DomainPath,
@@ -79,7 +79,7 @@ export class DomainListsController {
 
   @Delete(':domain')
   @ApiRequest({ path: DomainPath })
-  @ApiResponse({ summary: 'Removes the rule of a domain', status: 204, refusals: [404] })
+  @ApiResponse({ summary: 'Deletes the rule of a domain', status: 204, errors: [404] })
   remove(@Param() path: DomainPath): Promise<WithRevision<void>> {
     return this.lists.remove(path.profile_id, this.hasher.hash(path.domain));
   }

@@ -7,12 +7,12 @@ import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { deleteDomainRule, findDomainRules, putDomainRules } from './domain-rule-store.js';
 
-/** Allow and deny lists of profiles. Knows domains by their hashes alone. */
+/** Allow and deny lists of profiles. Domains are known only by their hashes. */
 @Injectable()
 export class DomainListsService {
   constructor(private readonly writer: ConfigurationWriter) {}
 
-  /** Sets the rules, whether or not they stood (decisions §2). @returns them in the order of the hashes, each once. */
+  /** Creates or replaces rules (decisions §2). @returns the rules in the order of the hashes, without duplicates. */
   put(
     profileId: number,
     hashes: readonly number[],
@@ -35,7 +35,7 @@ export class DomainListsService {
 
   update(profileId: number, hash: number, verdict: RuleVerdict): Promise<WithRevision<DomainRule>> {
     return this.writer.write(async (tx) => {
-      const before = await this.existing(tx, profileId, hash);
+      const before = await this.requireRule(tx, profileId, hash);
       await putDomainRules(tx, profileId, [hash], verdict);
       const after = { ...before, verdict };
       return { result: after, changes: [{ kind: 'domainRule', before, after }] };
@@ -44,16 +44,16 @@ export class DomainListsService {
 
   remove(profileId: number, hash: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
-      const before = await this.existing(tx, profileId, hash);
+      const before = await this.requireRule(tx, profileId, hash);
       await deleteDomainRule(tx, before);
       return { result: undefined, changes: [{ kind: 'domainRule', before, after: null }] };
     });
   }
 
-  private async existing(tx: Transaction, profileId: number, hash: number): Promise<DomainRule> {
+  private async requireRule(tx: Transaction, profileId: number, hash: number): Promise<DomainRule> {
     await requireProfile(tx, profileId);
     const rule = (await findDomainRules(tx, profileId, [hash])).get(hash);
-    // The profile is named, the domain is not (decisions §8).
+    // The message names the profile, but never the domain (decisions §8).
     if (rule === undefined) throw notFound(`domain rule of profile ${profileId}`);
     return rule;
   }

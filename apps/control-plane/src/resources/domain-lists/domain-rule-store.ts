@@ -20,7 +20,7 @@ export const DOMAIN_RULES: EntityTable<'domainRule', DomainRuleRow> = {
   }),
 };
 
-/** Those of a profile's rules that are for one of the hashes, by hash. */
+/** The rules of a profile for the given hashes, by hash. */
 export async function findDomainRules(
   tx: Transaction,
   profileId: number,
@@ -37,7 +37,7 @@ export async function findDomainRules(
   );
 }
 
-/** Sets rules of one profile and one verdict, whether or not they stood. */
+/** Creates or replaces rules of one profile with one verdict. */
 export async function putDomainRules(
   tx: Transaction,
   profileId: number,

@@ -13,7 +13,7 @@ export class AddDomainDto {
   @Field(ruleStatus)
   type!: RuleStatus;
 
-  /** In normal form once read. */
+  /** In normal form after validation. */
   @Converted(domain, normaliseDomain)
   @Field(domain)
   domain!: string;
@@ -34,12 +34,12 @@ export class PatchDomainDto {
   @Field(ruleStatus)
   type!: RuleStatus;
 
-  /** Only repeats the path; in normal form once read. */
+  /** Must be equal to the path parameter. In normal form after validation. */
   @Converted(domain, normaliseDomain)
   @OptionalField(domain)
   domain?: string;
 
-  /** Only repeats the path. */
+  /** Must be equal to the path parameter. */
   @OptionalField(id)
   profile_id?: number;
 }
@@ -49,13 +49,13 @@ export class DomainPath {
   @PathInteger(0, MAX_ID)
   profile_id!: number;
 
-  /** In normal form once read. */
+  /** In normal form after validation. */
   @Converted(domain, normaliseDomain)
   @Field(domain)
   domain!: string;
 }
 
-/** A stored rule: the domain itself is known to nobody any more. */
+/** A stored rule. The domain itself is not stored. */
 @Example<StoredDomainRuleDto>({
   profile_id: 1,
   domain_hash: 4_503_599_627_370_495,

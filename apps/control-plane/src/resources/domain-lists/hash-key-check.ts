@@ -3,15 +3,16 @@ import { StartError } from '@weir/ops';
 import type { Database } from '../../platform/database/database.js';
 import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
 
-/** A name that nobody can own (RFC 6761 §6.4), so that its hash gives nothing away. */
+/** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
 const CHECKED_NAME = 'domain-hash-key.invalid';
 
 const MISMATCH =
-  'DOMAIN_HASH_KEY is not the key of this database: every domain rule in it would match nothing. Give the former key, or start with an empty database';
+  'DOMAIN_HASH_KEY is not the key of this database: no domain rule in it would match. ' +
+  'Set the former key, or start with an empty database';
 
 /**
- * Holds a deployment to one DOMAIN_HASH_KEY: the first start notes the hash of a fixed name in the database, and every
- * later one compares. Nothing but this would show that the key was lost, for domains are not stored.
+ * Checks that a database is always used with the same DOMAIN_HASH_KEY. The first start stores the hash of a fixed name,
+ * and every later start compares it. A wrong key would not be noticed otherwise, because domains are not stored.
  */
 export class HashKeyCheck {
   private isSame = false;
@@ -21,18 +22,18 @@ export class HashKeyCheck {
     private readonly key: HashKey,
   ) {}
 
-  /** @throws StartError when the key is another one. A database that is out of reach is asked again by `fault`. */
-  async atStart(): Promise<void> {
+  /** @throws StartError when the key is wrong. When the database is out of reach, `problem` checks again later. */
+  async checkAtStart(): Promise<void> {
     try {
-      const fault = await this.fault();
-      if (fault !== null) throw new StartError(fault);
+      const problem = await this.problem();
+      if (problem !== null) throw new StartError(problem);
     } catch (error) {
       if (!isDatabaseUnreachable(error)) throw error;
     }
   }
 
-  /** Why this process must not serve, or null; asks the database until the key was found to be the same once. */
-  async fault(): Promise<string | null> {
+  /** Why this process must not serve; null when the key is right. It queries the database until it was right once. */
+  async problem(): Promise<string | null> {
     if (this.isSame) return null;
     const hash = hashDomain(CHECKED_NAME, this.key);
     const { pool } = this.database;

@@ -1,7 +1,7 @@
 import type { ApplicationRule } from '@weir/config-model';
 import type { Fault, FaultLocation } from '../../http/validation/fault.js';
 
-/** Rules of one profile that name an application twice, or one that the catalogue does not have (decisions §2). */
+/** A fault for each duplicate application, and for each that is not in the catalogue (decisions §2). */
 export function applicationFaults(
   rules: readonly ApplicationRule[],
   applications: ReadonlyMap<number, string>,
@@ -11,7 +11,7 @@ export function applicationFaults(
   const seen = new Set<number>();
   for (const [i, { applicationId }] of rules.entries()) {
     if (seen.has(applicationId)) {
-      const msg = `Application ${applicationId} is named twice`;
+      const msg = `Application ${applicationId} is a duplicate`;
       faults.push({ loc: locationOf(i), msg, type: 'duplicate' });
     } else if (!applications.has(applicationId)) {
       const msg = `The catalogue has no application ${applicationId}`;

@@ -1,10 +1,10 @@
 import type { ApplicationRule, Profile } from '@weir/config-model';
 import type { FaultLocation } from '../../http/validation/fault.js';
 
-/** A profile as submitted: categories and applications in any order, maybe twice. */
+/** A profile as it was submitted: its categories and applications may be unordered, and categories may repeat. */
 export type ProfileDraft = Profile;
 
-/** What a change of a profile submits; undefined: stays as it is. */
+/** The submitted fields of a PATCH; undefined: unchanged. */
 export type ProfilePatch = { readonly [K in keyof Omit<Profile, 'id'>]: Profile[K] | undefined };
 
 /** Where a request names what a profile refers to, for the faults of unknown ones. */
@@ -14,7 +14,7 @@ export interface ProfileLocations {
   application(i: number): FaultLocation;
 }
 
-/** The profile that a draft means: its categories as an ascending set, its rules by application. */
+/** The profile of a draft: categories ascending and without duplicates, rules sorted by application. */
 export function toProfile(draft: ProfileDraft): Profile {
   return {
     ...draft,
@@ -23,11 +23,11 @@ export function toProfile(draft: ProfileDraft): Profile {
   };
 }
 
-/** The draft that a patch makes of a profile. */
-export function patched(before: Profile, patch: ProfilePatch): ProfileDraft {
+/** The draft that results from a patch of a profile. */
+export function applyPatch(before: Profile, patch: ProfilePatch): ProfileDraft {
   return {
     id: before.id,
-    // null is a value here: no page.
+    // null is a value: no page.
     pageId: patch.pageId === undefined ? before.pageId : patch.pageId,
     whiteListOnly: patch.whiteListOnly ?? before.whiteListOnly,
     emptyDnsAnswer: patch.emptyDnsAnswer ?? before.emptyDnsAnswer,

@@ -48,14 +48,14 @@ export async function findProfile(tx: Transaction, id: number): Promise<Profile 
   return row === undefined ? null : PROFILES.toEntity(row);
 }
 
-/** The profile of a path. @throws RequestError 404 when there is none. */
+/** @throws RequestError 404 when the profile does not exist. */
 export async function requireProfile(tx: Transaction, id: number): Promise<Profile> {
   const profile = await findProfile(tx, id);
   if (profile === null) throw notFound(`profile ${id}`);
   return profile;
 }
 
-/** Those of the ids that no profile has. */
+/** The ids that no profile has. */
 export async function unknownProfiles(
   tx: Transaction,
   ids: readonly number[],
@@ -67,7 +67,7 @@ export async function unknownProfiles(
   return unknown;
 }
 
-/** The fault at `loc` of a body that refers to a profile, when that does not exist. */
+/** A fault at `loc` when the profile does not exist; otherwise none. */
 export async function profileFaults(
   tx: Transaction,
   id: number,
@@ -78,7 +78,7 @@ export async function profileFaults(
 }
 
 export function unknownProfile(id: number, loc: readonly string[]): Fault {
-  return { loc, msg: `There is no profile ${id}`, type: 'reference' };
+  return { loc, msg: `Profile ${id} does not exist`, type: 'reference' };
 }
 
 export async function insertProfile(tx: Transaction, profile: Profile): Promise<void> {

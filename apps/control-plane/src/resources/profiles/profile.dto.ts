@@ -71,7 +71,7 @@ export class ProfileDto {
 
 @Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
 export class PatchProfileSettingsDto {
-  /** Only repeats the path. */
+  /** Must be equal to the path parameter. */
   @OptionalField(id)
   id?: number;
 

@@ -26,25 +26,29 @@ export class ProfilesController {
 
   @Post()
   @ApiRequest({ body: ProfileDto })
-  @ApiResponse({ summary: 'Creates a profile', status: 201, body: ProfileDto, refusals: [409] })
+  @ApiResponse({ summary: 'Creates a profile', status: 201, body: ProfileDto, errors: [409] })
   async create(@Body() body: ProfileDto): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.create(toDraft(body), PROFILE_LOCATIONS)).map(toDto);
   }
 
   @Get(':profile_id')
   @ApiRequest({ path: ProfilePath })
-  @ApiResponse({ summary: 'One profile', status: 200, body: ProfileDto, refusals: [404] })
+  @ApiResponse({ summary: 'One profile', status: 200, body: ProfileDto, errors: [404] })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ProfileDto>>> {
     return (await this.profiles.get(path.profile_id)).map(toDto);
   }
 
   @Patch(':profile_id')
-  @ApiRequest({ path: ProfilePath, body: PatchProfileDto, repeats: { profile_id: ['profile', 'id'] } })
+  @ApiRequest({
+    path: ProfilePath,
+    body: PatchProfileDto,
+    repeats: { profile_id: ['profile', 'id'] },
+  })
   @ApiResponse({
-    summary: 'Changes a profile; collections that are sent replace what was there',
+    summary: 'Changes a profile; submitted collections replace the existing ones',
     status: 200,
     body: ProfileDto,
-    refusals: [404],
+    errors: [404],
   })
   async update(
     @Param() path: ProfilePath,

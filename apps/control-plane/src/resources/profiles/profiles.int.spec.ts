@@ -63,7 +63,7 @@ describe('profiles', () => {
       const answer = await call('POST', '/profiles/', { profile: { id } });
       expect([answer.status, answer.body]).toEqual([
         409,
-        { detail: `profile ${id} exists already` },
+        { detail: `profile ${id} already exists` },
       ]);
     });
 
@@ -78,7 +78,7 @@ describe('profiles', () => {
           detail: [
             {
               loc: ['body', 'profile', 'page_id'],
-              msg: 'There is no block page 8',
+              msg: 'Block page 8 does not exist',
               type: 'reference',
             },
             {
@@ -88,7 +88,7 @@ describe('profiles', () => {
             },
             {
               loc: ['body', 'apps', '2', 'app_id'],
-              msg: 'Application 3 is named twice',
+              msg: 'Application 3 is a duplicate',
               type: 'duplicate',
             },
           ],

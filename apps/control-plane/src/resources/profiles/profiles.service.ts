@@ -14,7 +14,7 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { applicationFaults } from './application-faults.js';
 import {
-  patched,
+  applyPatch,
   type ProfileDraft,
   type ProfileLocations,
   type ProfilePatch,
@@ -49,24 +49,28 @@ export class ProfilesService {
   create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {
     return this.writer.write(async (tx, head) => {
       throwIfFaults(await this.referenceFaults(tx, head, draft, locations));
-      if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} exists already`);
+      if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} already exists`);
       const after = toProfile(draft);
       await insertProfile(tx, after);
       return { result: after, changes: [{ kind: 'profile', before: null, after }] };
     });
   }
 
-  update(id: number, patch: ProfilePatch, locations: ProfileLocations): Promise<WithRevision<Profile>> {
+  update(
+    id: number,
+    patch: ProfilePatch,
+    locations: ProfileLocations,
+  ): Promise<WithRevision<Profile>> {
     return this.writer.write(async (tx, head) => {
       const before = await requireProfile(tx, id);
       throwIfFaults(await this.referenceFaults(tx, head, patch, locations));
-      const after = toProfile(patched(before, patch));
+      const after = toProfile(applyPatch(before, patch));
       await updateProfile(tx, before, after);
       return { result: after, changes: [{ kind: 'profile', before, after }] };
     });
   }
 
-  /** What the submitted part of a profile refers to in vain, or names twice. */
+  /** A fault for each unknown block page and application, and for each duplicate application. */
   private async referenceFaults(
     tx: Transaction,
     head: LockedHead,

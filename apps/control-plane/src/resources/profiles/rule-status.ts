@@ -1,7 +1,7 @@
 import { RuleVerdict } from '@weir/config-model';
 import { oneOf } from '../../http/validation/checks.js';
 
-/** What an explicit rule says, in the contract's words. */
+/** The verdict of a rule, in the words of the contract. */
 export type RuleStatus = keyof typeof RuleVerdict;
 
 export function toStatus(verdict: RuleVerdict): RuleStatus {

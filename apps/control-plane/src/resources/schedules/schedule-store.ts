@@ -2,19 +2,19 @@ import type { Schedule } from '@weir/config-model';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Prisma } from '../../generated/prisma/client.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
-import { type SentPeriod, toPeriod } from './week.js';
+import { type SubmittedPeriod, toPeriod } from './week.js';
 
-/** A schedule as it was sent: answers repeat its time points in the same form (decisions §5). */
+/** A schedule as it was submitted: responses return its time points in the same form (decisions §5). */
 export interface ScheduleRecord {
   readonly profileId: number;
   readonly targetProfileId: number;
-  readonly periods: readonly SentPeriod[];
+  readonly periods: readonly SubmittedPeriod[];
 }
 
 interface ScheduleRow {
   profile_id: number;
   target_profile_id: number;
-  periods: SentPeriod[];
+  periods: SubmittedPeriod[];
 }
 
 export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
@@ -28,7 +28,7 @@ export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
     }),
 };
 
-/** What followers know of a schedule: its periods in week points. */
+/** The schedule as followers know it: its periods in week points. */
 export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord): Schedule {
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
 }
@@ -38,10 +38,10 @@ export async function findSchedule(
   profileId: number,
 ): Promise<ScheduleRecord | null> {
   const row = await tx.schedule.findUnique({ where: { profileId } });
-  return row && { ...row, periods: row.periods as unknown as SentPeriod[] };
+  return row && { ...row, periods: row.periods as unknown as SubmittedPeriod[] };
 }
 
-/** Writes a schedule, whether or not its profile has one. */
+/** Creates or replaces the schedule of a profile. */
 export async function putSchedule(tx: Transaction, record: ScheduleRecord): Promise<void> {
   const { profileId, targetProfileId } = record;
   const columns = { targetProfileId, periods: record.periods as unknown as Prisma.InputJsonArray };

@@ -9,11 +9,11 @@ import {
   OptionalObjectListField,
 } from '../../http/validation/fields.js';
 import type { ScheduleRecord } from './schedule-store.js';
-import { dayNumber, halfHours, type SentPeriod, type TimePoint, WEEKDAYS } from './week.js';
+import { dayNumber, halfHours, type SubmittedPeriod, type TimePoint, WEEKDAYS } from './week.js';
 
 const dayInteger = integer(0, 6);
 
-/** A weekday by name, or by integer from Monday. */
+/** A weekday by name, or by integer, 0 is Monday. */
 const day: Check = {
   schema: { oneOf: [{ type: 'string', enum: WEEKDAYS }, dayInteger.schema] },
   faults: (value) => {
@@ -39,7 +39,7 @@ export class TimePointDto {
   time!: string;
 }
 
-/** The end of a period that ends on the weekday on which it starts: after the start (decisions §5). */
+/** The end of a period. On the weekday of the start, it must be after the start (decisions §5). */
 const periodEnd: Check = {
   schema: object.schema,
   faults: (value, owner) => {
@@ -48,7 +48,7 @@ const periodEnd: Check = {
     if (own.length > 0 || !isTimePoint(start) || !isTimePoint(value)) return own;
     const sameDay = dayNumber(start.day) === dayNumber(value.day);
     if (!sameDay || halfHours(value.time) > halfHours(start.time)) return own;
-    const msg = 'Must be after the start; a period over midnight ends on the next weekday';
+    const msg = 'Must be after the start; a period that passes midnight ends on the next weekday';
     return [{ loc: [], msg, type: 'value_error' }];
   },
 };
@@ -94,32 +94,32 @@ export class PatchScheduleDto {
   periods?: PeriodDto[];
 }
 
-/** Where a body names the target. */
+/** Where a body names the target profile. */
 export const TARGET_LOCATION = ['body', 'target_profile_id'] as const;
 
 export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
   return {
     profileId,
     targetProfileId: dto.target_profile_id,
-    periods: dto.periods.map(toSent),
+    periods: dto.periods.map(toSubmitted),
   };
 }
 
 export function toPatch(dto: PatchScheduleDto): Partial<Omit<ScheduleRecord, 'profileId'>> {
   return {
     ...(dto.target_profile_id !== undefined && { targetProfileId: dto.target_profile_id }),
-    ...(dto.periods !== undefined && { periods: dto.periods.map(toSent) }),
+    ...(dto.periods !== undefined && { periods: dto.periods.map(toSubmitted) }),
   };
 }
 
 export function toDto(record: ScheduleRecord): Json<ScheduleDto> {
   return {
     target_profile_id: record.targetProfileId,
-    periods: record.periods.map(toSent),
+    periods: record.periods.map(toSubmitted),
   };
 }
 
-function toSent({ start, end }: SentPeriod): SentPeriod {
+function toSubmitted({ start, end }: SubmittedPeriod): SubmittedPeriod {
   return {
     start: { day: start.day, time: start.time },
     end: { day: end.day, time: end.time },

@@ -19,7 +19,12 @@ export class SchedulesController {
 
   @Get()
   @ApiRequest({ path: ProfilePath })
-  @ApiResponse({ summary: 'The schedule of a profile', status: 200, body: ScheduleDto, refusals: [404] })
+  @ApiResponse({
+    summary: 'The schedule of a profile',
+    status: 200,
+    body: ScheduleDto,
+    errors: [404],
+  })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
     return (await this.schedules.get(path.profile_id)).map(toDto);
   }
@@ -27,10 +32,10 @@ export class SchedulesController {
   @Post()
   @ApiRequest({ path: ProfilePath, body: ScheduleDto })
   @ApiResponse({
-    summary: 'ApiResponse a profile its schedule',
+    summary: 'Creates the schedule of a profile',
     status: 201,
     body: ScheduleDto,
-    refusals: [404, 409],
+    errors: [404, 409],
   })
   async create(
     @Param() path: ProfilePath,
@@ -44,10 +49,10 @@ export class SchedulesController {
   @Patch()
   @ApiRequest({ path: ProfilePath, body: PatchScheduleDto })
   @ApiResponse({
-    summary: 'Changes the schedule of a profile; periods that are sent replace all before',
+    summary: 'Changes the schedule of a profile; submitted periods replace all existing ones',
     status: 200,
     body: ScheduleDto,
-    refusals: [404],
+    errors: [404],
   })
   async update(
     @Param() path: ProfilePath,
@@ -60,7 +65,7 @@ export class SchedulesController {
 
   @Delete()
   @ApiRequest({ path: ProfilePath })
-  @ApiResponse({ summary: 'Removes the schedule of a profile', status: 204, refusals: [404] })
+  @ApiResponse({ summary: 'Deletes the schedule of a profile', status: 204, errors: [404] })
   remove(@Param() path: ProfilePath): Promise<WithRevision<void>> {
     return this.schedules.remove(path.profile_id);
   }

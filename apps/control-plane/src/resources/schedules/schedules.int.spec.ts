@@ -128,7 +128,7 @@ describe('schedules', () => {
     const answer = await call('POST', path, { target_profile_id: 1, periods: [] });
     expect([answer.status, answer.body]).toEqual([
       409,
-      { detail: `profile ${nextId - 1} has a schedule already` },
+      { detail: `profile ${nextId - 1} already has a schedule` },
     ]);
   });
 

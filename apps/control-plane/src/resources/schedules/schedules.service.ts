@@ -21,16 +21,19 @@ export class SchedulesService {
   ) {}
 
   get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
-    return this.reader.read((tx) => existing(tx, profileId));
+    return this.reader.read((tx) => requireSchedule(tx, profileId));
   }
 
   /** @param targetLocation where the request names the target, for the fault of an unusable one. */
-  create(record: ScheduleRecord, targetLocation: FaultLocation): Promise<WithRevision<ScheduleRecord>> {
+  create(
+    record: ScheduleRecord,
+    targetLocation: FaultLocation,
+  ): Promise<WithRevision<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
       await requireProfile(tx, record.profileId);
       await checkTarget(tx, record, targetLocation);
       if (await findSchedule(tx, record.profileId)) {
-        throw conflict(`profile ${record.profileId} has a schedule already`);
+        throw conflict(`profile ${record.profileId} already has a schedule`);
       }
       await putSchedule(tx, record);
       const after = toEntity(record);
@@ -44,7 +47,7 @@ export class SchedulesService {
     targetLocation: FaultLocation,
   ): Promise<WithRevision<ScheduleRecord>> {
     return this.writer.write(async (tx) => {
-      const before = await existing(tx, profileId);
+      const before = await requireSchedule(tx, profileId);
       const record = { ...before, ...patch };
       await checkTarget(tx, record, targetLocation);
       await putSchedule(tx, record);
@@ -55,14 +58,14 @@ export class SchedulesService {
 
   remove(profileId: number): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
-      const before = toEntity(await existing(tx, profileId));
+      const before = toEntity(await requireSchedule(tx, profileId));
       await deleteSchedule(tx, profileId);
       return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
     });
   }
 }
 
-async function existing(tx: Transaction, profileId: number): Promise<ScheduleRecord> {
+async function requireSchedule(tx: Transaction, profileId: number): Promise<ScheduleRecord> {
   await requireProfile(tx, profileId);
   const record = await findSchedule(tx, profileId);
   if (record === null) throw notFound(`schedule of profile ${profileId}`);

@@ -11,21 +11,19 @@ export const WEEKDAYS = [
   'sunday',
 ] as const;
 
-/**
- * A point of the week as the contract writes it: a weekday by name or integer, and `HH:MM` on half hours up to `24:00`.
- */
+/** A time point as the contract defines it: a weekday by name or integer, and `HH:MM` on half hours up to `24:00`. */
 export interface TimePoint {
   readonly day: (typeof WEEKDAYS)[number] | number;
   readonly time: string;
 }
 
-/** A period as it was sent. */
-export interface SentPeriod {
+/** A period as it was submitted. */
+export interface SubmittedPeriod {
   readonly start: TimePoint;
   readonly end: TimePoint;
 }
 
-const POINTS_A_DAY = WEEK_POINTS / 7;
+const POINTS_PER_DAY = WEEK_POINTS / 7;
 
 /** Monday 0 … Sunday 6. */
 export function dayNumber(day: TimePoint['day']): number {
@@ -39,10 +37,10 @@ export function halfHours(time: string): number {
 }
 
 /** The period in week points; `24:00` is the next day's `00:00` (decisions §8). */
-export function toPeriod({ start, end }: SentPeriod): Period {
+export function toPeriod({ start, end }: SubmittedPeriod): Period {
   return { start: weekPoint(start), end: weekPoint(end) };
 }
 
 function weekPoint({ day, time }: TimePoint): number {
-  return (dayNumber(day) * POINTS_A_DAY + halfHours(time)) % WEEK_POINTS;
+  return (dayNumber(day) * POINTS_PER_DAY + halfHours(time)) % WEEK_POINTS;
 }

@@ -2,15 +2,15 @@ import type { Ipv6Words } from '@weir/config-model';
 import { formatIpv4, maskIpv4, parseIpv4 } from './ipv4.js';
 import { formatIpv6, maskIpv6, parseIpv6 } from './ipv6.js';
 
-/** What the networks of one address family have of their own. */
+/** The differences between IPv4 and IPv6 networks. */
 export interface AddressFamily<Address> {
   readonly kind: 'ipv4Network' | 'ipv6Network';
   readonly table: 'ipv4_network' | 'ipv6_network';
-  /** Null when the text is no address of the family. */
+  /** @returns null when the text is not an address of the family. */
   parse(text: string): Address | null;
   format(address: Address): string;
   mask(address: Address, prefixLength: number): Address;
-  /** How networks nest, for whoever tried it under one address. */
+  /** Two nested networks with different addresses, for an error message. */
   readonly nestingExample: string;
 }
 

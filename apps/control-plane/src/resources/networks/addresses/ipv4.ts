@@ -3,7 +3,7 @@ const ZERO = 0x30;
 
 /**
  * The address as a big-endian unsigned 32-bit integer; null when the text is not four decimal parts without leading
- * zeros. Digit by digit, because bodies may hold millions of them.
+ * zeros. It reads digit by digit for speed, because a body may have millions of addresses.
  */
 export function parseIpv4(text: string): number | null {
   if (text.length > 15) return null;

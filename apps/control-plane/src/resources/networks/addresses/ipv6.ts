@@ -5,7 +5,7 @@ import { parseIpv4 } from './ipv4.js';
 /** Any text form of RFC 4291 §2.2; null for other texts, zone ids and IPv4-mapped addresses (decisions §3). */
 export function parseIpv6(text: string): Ipv6Words | null {
   if (!isIPv6(text) || text.includes('%')) return null;
-  const groups = expand(withoutDottedTail(text));
+  const groups = expand(convertDottedTail(text));
   const word = (i: number): number => (groups[i] ?? 0) * 65536 + (groups[i + 1] ?? 0);
   const words: Ipv6Words = [word(0), word(2), word(4), word(6)];
   return isIpv4Mapped(words) ? null : words;
@@ -37,10 +37,10 @@ function isIpv4Mapped(words: Ipv6Words): boolean {
 }
 
 /** `::ffff:192.0.2.1` as `::ffff:c000:201`. */
-function withoutDottedTail(text: string): string {
+function convertDottedTail(text: string): string {
   if (!text.includes('.')) return text;
   const cut = text.lastIndexOf(':') + 1;
-  // What `isIPv6` accepts ends in a sound IPv4 address.
+  // `isIPv6` has checked that the tail is a valid IPv4 address.
   const tail = parseIpv4(text.slice(cut)) as number;
   return `${text.slice(0, cut)}${(tail >>> 16).toString(16)}:${(tail & 0xffff).toString(16)}`;
 }

@@ -26,7 +26,7 @@ export const NAPT_ASSIGNMENTS: EntityTable<'naptAssignment', NaptRow> = {
   }),
 };
 
-/** All assignments of some addresses, by address and lower bound. */
+/** All assignments of the addresses, ordered by address and lower port. */
 export async function findOfAddresses(
   tx: Transaction,
   addresses: readonly number[],
@@ -62,7 +62,7 @@ export async function insertAssignments(
       ${assignments.map(({ profileId }) => profileId)}::integer[])`;
 }
 
-/** Writes an assignment in place of the one at `key`, which may be another than its own. */
+/** Replaces the assignment at `key`. The new assignment may have a different key. */
 export async function updateAssignment(
   tx: Transaction,
   key: NaptKey,
@@ -76,12 +76,12 @@ export async function updateAssignment(
 
 export async function deleteAssignments(tx: Transaction, keys: readonly NaptKey[]): Promise<void> {
   await tx.$executeRaw`
-    DELETE FROM napt_assignment AS gone
+    DELETE FROM napt_assignment AS deleted
     USING unnest(
       ${keys.map(({ address }) => formatIpv4(address))}::inet[],
       ${keys.map(({ lowerPort }) => lowerPort)}::integer[],
       ${keys.map(({ upperPort }) => upperPort)}::integer[]) AS key (address, lower_port, upper_port)
-    WHERE (gone.address, gone.lower_port, gone.upper_port) = (key.address, key.lower_port, key.upper_port)`;
+    WHERE (deleted.address, deleted.lower_port, deleted.upper_port) = (key.address, key.lower_port, key.upper_port)`;
 }
 
 function columns(key: NaptKey): { address: string; lowerPort: number; upperPort: number } {

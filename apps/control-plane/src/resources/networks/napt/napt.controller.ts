@@ -27,7 +27,7 @@ export class NaptController {
     summary: 'Attaches a port range to a profile',
     status: 201,
     body: NaptDto,
-    refusals: [409],
+    errors: [409],
   })
   async create(@Body() body: NaptDto): Promise<WithRevision<Json<NaptDto>>> {
     return (await this.napt.create(toAssignment(body), NAPT_LOCATIONS.single)).map(toDto);
@@ -35,7 +35,12 @@ export class NaptController {
 
   @Post('batch')
   @ApiRequest({ body: [NaptDto] })
-  @ApiResponse({ summary: 'Attaches several port ranges', status: 201, body: [NaptDto], refusals: [409] })
+  @ApiResponse({
+    summary: 'Attaches several port ranges, all or none',
+    status: 201,
+    body: [NaptDto],
+    errors: [409],
+  })
   async createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
     const created = await this.napt.createAll(body.map(toAssignment), NAPT_LOCATIONS.batch);
     return created.map((assignments) => assignments.map(toDto));
@@ -44,9 +49,9 @@ export class NaptController {
   @Delete('batch')
   @ApiRequest({ body: [NaptKeyDto] })
   @ApiResponse({
-    summary: 'Removes several port ranges, or none when one is missing',
+    summary: 'Deletes several port ranges, all or none',
     status: 204,
-    refusals: [404],
+    errors: [404],
   })
   removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
     return this.napt.remove(body.map(toKey));
@@ -54,7 +59,11 @@ export class NaptController {
 
   @Get(':int_ip')
   @ApiRequest({ path: NaptAddressPath })
-  @ApiResponse({ summary: 'All port ranges of an address, by lower bound', status: 200, body: [NaptDto] })
+  @ApiResponse({
+    summary: 'All port ranges of an address, by lower bound',
+    status: 200,
+    body: [NaptDto],
+  })
   async listOf(@Param() path: NaptAddressPath): Promise<WithRevision<Json<NaptDto>[]>> {
     const found = await this.napt.listOf(path.int_ip);
     return found.map((assignments) => assignments.map(toDto));
@@ -62,7 +71,7 @@ export class NaptController {
 
   @Get(':int_ip/:lower_port_bound/:upper_port_bound')
   @ApiRequest({ path: NaptPath })
-  @ApiResponse({ summary: 'One port range', status: 200, body: NaptDto, refusals: [404] })
+  @ApiResponse({ summary: 'One port range', status: 200, body: NaptDto, errors: [404] })
   async get(@Param() path: NaptPath): Promise<WithRevision<Json<NaptDto>>> {
     return (await this.napt.get(pathKey(path))).map(toDto);
   }
@@ -70,10 +79,10 @@ export class NaptController {
   @Patch(':int_ip/:lower_port_bound/:upper_port_bound')
   @ApiRequest({ path: NaptPath, body: PatchNaptDto })
   @ApiResponse({
-    summary: 'Changes a port range; another key moves it',
+    summary: 'Changes a port range; its key may change',
     status: 200,
     body: NaptDto,
-    refusals: [404, 409],
+    errors: [404, 409],
   })
   async update(
     @Param() path: NaptPath,
@@ -84,7 +93,7 @@ export class NaptController {
 
   @Delete(':int_ip/:lower_port_bound/:upper_port_bound')
   @ApiRequest({ path: NaptPath })
-  @ApiResponse({ summary: 'Removes a port range', status: 204, refusals: [404] })
+  @ApiResponse({ summary: 'Deletes a port range', status: 204, errors: [404] })
   remove(@Param() path: NaptPath): Promise<WithRevision<void>> {
     return this.napt.remove([pathKey(path)]);
   }

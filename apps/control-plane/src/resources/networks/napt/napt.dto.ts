@@ -12,13 +12,13 @@ import { UPPER_BELOW_LOWER } from './port-ranges.js';
 
 const LAST_PORT = 65535;
 
-/** A port that is not below the lower bound beside it. */
+/** A port that is not below `lower_port_bound` of the same object. */
 const upperBound: Check = {
   schema: port.schema,
   faults: (value, owner) => {
     const own = port.faults(value);
     const lower = (owner as { lower_port_bound?: unknown } | undefined)?.lower_port_bound;
-    // A lower bound that is none is its own fault.
+    // An invalid lower bound has its own fault.
     const comparable = own.length === 0 && port.faults(lower).length === 0;
     return comparable && (value as number) < (lower as number) ? [BELOW_LOWER] : own;
   },
@@ -30,7 +30,7 @@ const BELOW_LOWER: Fault = {
   type: 'greater_than_equal',
 };
 
-/** The key of an assignment, as a batch of deletions names it. */
+/** The key of an assignment: an item of a batch deletion. */
 @Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptKeyDto {
   @Field(ipv4)

@@ -53,14 +53,14 @@ describe('NAPT assignments', () => {
       const equal = await call('POST', '/napt/', napt('192.0.2.3', 1000, 1999, 2));
       expect([equal.status, equal.body]).toEqual([
         409,
-        { detail: 'NAPT range 192.0.2.3 1000-1999 exists already' },
+        { detail: 'NAPT range 192.0.2.3 1000-1999 already exists' },
       ]);
       const partial = await call('POST', '/napt/', napt('192.0.2.3', 1999, 2001));
       expect([partial.status, partial.body]).toEqual([
         409,
         {
           detail:
-            'NAPT range 192.0.2.3 1999-2001 overlaps 192.0.2.3 1000-1999 in part; ranges may only nest',
+            'NAPT range 192.0.2.3 1999-2001 partly overlaps 192.0.2.3 1000-1999; ranges may only nest',
         },
       ]);
       await add('192.0.2.4', 1999, 2001);

@@ -25,7 +25,7 @@ export interface NaptLocations {
   readonly upperPort: FaultLocation;
 }
 
-/** Order of what stands already: before everything submitted. */
+/** Order of stored ranges: before all submitted ones. */
 const STORED_ORDER = -1;
 
 @Injectable()
@@ -35,16 +35,19 @@ export class NaptService {
     private readonly writer: ConfigurationWriter,
   ) {}
 
-  /** All assignments of an address, by lower bound; none is no failure (decisions §3). */
+  /** All assignments of an address, by lower port. An empty result is not an error (decisions §3). */
   listOf(address: number): Promise<WithRevision<NaptAssignment[]>> {
     return this.reader.read((tx) => findOfAddresses(tx, [address]));
   }
 
   get(key: NaptKey): Promise<WithRevision<NaptAssignment>> {
-    return this.reader.read((tx) => existing(tx, key));
+    return this.reader.read((tx) => requireAssignment(tx, key));
   }
 
-  create(assignment: NaptAssignment, locations: NaptLocations): Promise<WithRevision<NaptAssignment>> {
+  create(
+    assignment: NaptAssignment,
+    locations: NaptLocations,
+  ): Promise<WithRevision<NaptAssignment>> {
     return this.writer.write(async (tx) => {
       throwIfFaults(await profileFaults(tx, assignment.profileId, locations.profileId));
       await checkNoClash(tx, assignment, null);
@@ -66,22 +69,22 @@ export class NaptService {
           return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
         }),
       ]);
-      const standing = await findStored(tx, assignments);
-      const [clash] = clashesByAddress(assignments, standing);
+      const stored = await findStored(tx, assignments);
+      const [clash] = clashesByAddress(assignments, stored);
       if (clash !== undefined) throw clashConflict(clash);
       await insertAssignments(tx, assignments);
       return { result: assignments, changes: assignments.map(added) };
     });
   }
 
-  /** Changes an assignment; another key moves it. */
+  /** Changes an assignment, and its key if the patch does. */
   update(
     key: NaptKey,
     patch: Partial<NaptAssignment>,
     locations: NaptLocations,
   ): Promise<WithRevision<NaptAssignment>> {
     return this.writer.write(async (tx) => {
-      const before = await existing(tx, key);
+      const before = await requireAssignment(tx, key);
       const after = { ...before, ...patch };
       throwIfFaults([
         ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
@@ -93,19 +96,19 @@ export class NaptService {
     });
   }
 
-  /** Removes all or none; the same key twice is the same removal. */
+  /** Deletes all or none. Duplicate keys are allowed. */
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
-      const standing = await findOfAddresses(tx, distinctAddresses(keys));
-      const byKey = new Map(standing.map((assignment) => [text(assignment), assignment]));
-      const gone = new Map<string, NaptAssignment>();
+      const stored = await findOfAddresses(tx, distinctAddresses(keys));
+      const byKey = new Map(stored.map((assignment) => [text(assignment), assignment]));
+      const deleted = new Map<string, NaptAssignment>();
       for (const key of keys) {
         const assignment = byKey.get(text(key));
         if (assignment === undefined) throw notFound(`NAPT range ${text(key)}`);
-        gone.set(text(key), assignment);
+        deleted.set(text(key), assignment);
       }
-      await deleteAssignments(tx, [...gone.values()]);
-      return { result: undefined, changes: Array.from(gone.values(), removed) };
+      await deleteAssignments(tx, [...deleted.values()]);
+      return { result: undefined, changes: Array.from(deleted.values(), removed) };
     });
   }
 }
@@ -114,7 +117,7 @@ function upperBelowLower({ upperPort }: NaptLocations): Fault {
   return { loc: upperPort, msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
 }
 
-type Placed = NaptAssignment & OrderedRange;
+type OrderedAssignment = NaptAssignment & OrderedRange;
 
 function added(after: NaptAssignment): EntityChange {
   return { kind: 'naptAssignment', before: null, after };
@@ -124,7 +127,7 @@ function removed(before: NaptAssignment): EntityChange {
   return { kind: 'naptAssignment', before, after: null };
 }
 
-async function existing(tx: Transaction, key: NaptKey): Promise<NaptAssignment> {
+async function requireAssignment(tx: Transaction, key: NaptKey): Promise<NaptAssignment> {
   const assignment = await findAssignment(tx, key);
   if (assignment === null) throw notFound(`NAPT range ${text(key)}`);
   return assignment;
@@ -144,14 +147,14 @@ async function batchProfileFaults(
   );
 }
 
-/** @param own the assignment as it stands; null when it is new. */
+/** @param own the stored assignment that is changed; null for a new one. @throws RequestError 409 */
 async function checkNoClash(
   tx: Transaction,
   assignment: NaptAssignment,
   own: NaptAssignment | null,
 ): Promise<void> {
-  const standing = await findStored(tx, [assignment]);
-  const others = standing.filter((one) => own === null || text(one) !== text(own));
+  const stored = await findStored(tx, [assignment]);
+  const others = stored.filter((one) => own === null || text(one) !== text(own));
   const [clash] = clashesByAddress([assignment], others);
   if (clash !== undefined) throw clashConflict(clash);
 }
@@ -164,25 +167,28 @@ function distinctAddresses(keys: readonly NaptKey[]): number[] {
   return [...new Set(keys.map(({ address }) => address))];
 }
 
-/** Clashes of submitted assignments, each with its position as order, among each other and with those that stand. */
+/**
+ * Clashes among the submitted assignments, and between them and the stored ones. The order is the position in the
+ * request.
+ */
 function clashesByAddress(
   submitted: readonly NaptAssignment[],
-  standing: readonly NaptAssignment[],
-): Clash<Placed>[] {
-  const placed: Placed[] = [
-    ...standing.map((assignment) => ({ ...assignment, order: STORED_ORDER })),
+  stored: readonly NaptAssignment[],
+): Clash<OrderedAssignment>[] {
+  const ordered: OrderedAssignment[] = [
+    ...stored.map((assignment) => ({ ...assignment, order: STORED_ORDER })),
     ...submitted.map((assignment, order) => ({ ...assignment, order })),
   ];
-  const byAddress = Map.groupBy(placed, ({ address }) => address);
+  const byAddress = Map.groupBy(ordered, ({ address }) => address);
   return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
 }
 
-function clashConflict({ earlier, later }: Clash<Placed>): Error {
+function clashConflict({ earlier, later }: Clash<OrderedAssignment>): Error {
   const equal = text(earlier) === text(later);
   return conflict(
     equal
-      ? `NAPT range ${text(later)} exists already`
-      : `NAPT range ${text(later)} overlaps ${text(earlier)} in part; ranges may only nest`,
+      ? `NAPT range ${text(later)} already exists`
+      : `NAPT range ${text(later)} partly overlaps ${text(earlier)}; ranges may only nest`,
   );
 }
 

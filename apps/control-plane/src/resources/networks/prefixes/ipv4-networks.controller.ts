@@ -30,7 +30,7 @@ export class Ipv4NetworksController {
     summary: 'Attaches an IPv4 network to a profile',
     status: 201,
     body: Ipv4NetworkDto,
-    refusals: [409],
+    errors: [409],
   })
   async create(@Body() body: Ipv4NetworkDto): Promise<WithRevision<Json<Ipv4NetworkDto>>> {
     return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
@@ -38,7 +38,7 @@ export class Ipv4NetworksController {
 
   @Get(':int_ip')
   @ApiRequest({ path: Ipv4NetworkPath })
-  @ApiResponse({ summary: 'One IPv4 network', status: 200, body: Ipv4NetworkDto, refusals: [404] })
+  @ApiResponse({ summary: 'One IPv4 network', status: 200, body: Ipv4NetworkDto, errors: [404] })
   async get(@Param() path: Ipv4NetworkPath): Promise<WithRevision<Json<Ipv4NetworkDto>>> {
     return (await this.networks.get(path.int_ip)).map(toDto);
   }
@@ -46,10 +46,10 @@ export class Ipv4NetworksController {
   @Patch(':int_ip')
   @ApiRequest({ path: Ipv4NetworkPath, body: PatchIpv4NetworkDto })
   @ApiResponse({
-    summary: 'Changes an IPv4 network; another address moves it',
+    summary: 'Changes an IPv4 network; a different address changes its key',
     status: 200,
     body: Ipv4NetworkDto,
-    refusals: [404, 409],
+    errors: [404, 409],
   })
   async update(
     @Param() path: Ipv4NetworkPath,
@@ -60,7 +60,7 @@ export class Ipv4NetworksController {
 
   @Delete(':int_ip')
   @ApiRequest({ path: Ipv4NetworkPath })
-  @ApiResponse({ summary: 'Removes an IPv4 network', status: 204, refusals: [404] })
+  @ApiResponse({ summary: 'Deletes an IPv4 network', status: 204, errors: [404] })
   remove(@Param() path: Ipv4NetworkPath): Promise<WithRevision<void>> {
     return this.networks.remove(path.int_ip);
   }

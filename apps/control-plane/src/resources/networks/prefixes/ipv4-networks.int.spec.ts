@@ -50,7 +50,7 @@ describe('IPv4 networks', () => {
       const body = { ip: '198.51.100.64', prefix_len: 30, profile_id: 1 };
       const answer = await call('POST', '/net/', body);
       expect(answer.status).toBe(409);
-      expect(answer.body.detail).toMatch(/^network 198\.51\.100\.64\/26 has this address already/);
+      expect(answer.body.detail).toMatch(/^network 198\.51\.100\.64\/26 already has this address/);
     });
 
     it('refuses the same masked prefix under another address', async () => {

@@ -40,7 +40,7 @@ export class Ipv6NetworkPath {
   ipv6!: string;
 }
 
-/** @param text as a path or body has it, checked. */
+/** @param text a validated address of a path or body. */
 export function toAddress(text: string): Ipv6Words {
   return parseIpv6(text) as Ipv6Words;
 }

@@ -31,7 +31,7 @@ export class Ipv6NetworksController {
     summary: 'Attaches an IPv6 network to a profile',
     status: 201,
     body: Ipv6NetworkDto,
-    refusals: [409],
+    errors: [409],
   })
   async create(@Body() body: Ipv6NetworkDto): Promise<WithRevision<Json<Ipv6NetworkDto>>> {
     return (await this.networks.create(toRecord(body), PROFILE_LOCATION)).map(toDto);
@@ -39,7 +39,7 @@ export class Ipv6NetworksController {
 
   @Get(':ipv6')
   @ApiRequest({ path: Ipv6NetworkPath })
-  @ApiResponse({ summary: 'One IPv6 network', status: 200, body: Ipv6NetworkDto, refusals: [404] })
+  @ApiResponse({ summary: 'One IPv6 network', status: 200, body: Ipv6NetworkDto, errors: [404] })
   async get(@Param() path: Ipv6NetworkPath): Promise<WithRevision<Json<Ipv6NetworkDto>>> {
     return (await this.networks.get(toAddress(path.ipv6))).map(toDto);
   }
@@ -47,10 +47,10 @@ export class Ipv6NetworksController {
   @Patch(':ipv6')
   @ApiRequest({ path: Ipv6NetworkPath, body: PatchIpv6NetworkDto })
   @ApiResponse({
-    summary: 'Changes an IPv6 network; another address moves it',
+    summary: 'Changes an IPv6 network; a different address changes its key',
     status: 200,
     body: Ipv6NetworkDto,
-    refusals: [404, 409],
+    errors: [404, 409],
   })
   async update(
     @Param() path: Ipv6NetworkPath,
@@ -63,7 +63,7 @@ export class Ipv6NetworksController {
 
   @Delete(':ipv6')
   @ApiRequest({ path: Ipv6NetworkPath })
-  @ApiResponse({ summary: 'Removes an IPv6 network', status: 204, refusals: [404] })
+  @ApiResponse({ summary: 'Deletes an IPv6 network', status: 204, errors: [404] })
   remove(@Param() path: Ipv6NetworkPath): Promise<WithRevision<void>> {
     return this.networks.remove(toAddress(path.ipv6));
   }

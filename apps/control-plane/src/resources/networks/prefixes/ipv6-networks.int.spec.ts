@@ -36,7 +36,7 @@ describe('IPv6 networks', () => {
       const body = { ip: '2001:DB8:3:0::0', prefix_len: 64, profile_id: 1 };
       const answer = await call('POST', '/net6/', body);
       expect(answer.status).toBe(409);
-      expect(answer.body.detail).toMatch(/^network 2001:db8:3::\/48 has this address already/);
+      expect(answer.body.detail).toMatch(/^network 2001:db8:3::\/48 already has this address/);
     });
 
     it('refuses the same masked prefix under another address, and lets others nest', async () => {

@@ -3,7 +3,7 @@ import { Prisma } from '../../../generated/prisma/client.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/address-family.js';
 
-/** A network as it was submitted, host bits kept: the address is its key. */
+/** A network as it was submitted, with its host bits. The address is its key. */
 export interface NetworkRecord<Address> {
   readonly address: Address;
   readonly prefixLength: number;
@@ -44,7 +44,7 @@ export function fromRow<A>(family: AddressFamily<A>, row: NetworkRow): NetworkRe
   };
 }
 
-/** What followers know of a network: the masked prefix. */
+/** The network as followers know it: with the masked prefix. */
 export function masked<A>(
   family: AddressFamily<A>,
   { address, prefixLength, profileId }: NetworkRecord<A>,
@@ -67,7 +67,7 @@ export class NetworkStore<A> {
     return row === undefined ? null : fromRow(this.family, row);
   }
 
-  /** The network with the same masked prefix and length, whatever its host bits. */
+  /** The network with the same masked prefix and length; its host bits may differ. */
   async findSamePrefix(
     tx: Transaction,
     record: NetworkRecord<A>,
@@ -85,7 +85,7 @@ export class NetworkStore<A> {
       VALUES (${this.family.format(record.address)}::inet, ${record.prefixLength}, ${record.profileId})`;
   }
 
-  /** Writes a record in place of the one at `address`, which may be another than its own. */
+  /** Replaces the record at `address`. The new record may have a different address. */
   async update(tx: Transaction, address: A, record: NetworkRecord<A>): Promise<void> {
     await tx.$executeRaw`
       UPDATE ${this.table}

@@ -35,7 +35,7 @@ export class NetworksService<A> {
   }
 
   get(address: A): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.reader.read((tx) => this.existing(tx, address));
+    return this.reader.read((tx) => this.requireNetwork(tx, address));
   }
 
   /** @param profileLocation where the request names the profile, for the fault of an unknown one. */
@@ -51,14 +51,14 @@ export class NetworksService<A> {
     });
   }
 
-  /** Changes a network; another address moves it. */
+  /** Changes a network. A different address changes its key. */
   update(
     address: A,
     patch: Partial<NetworkRecord<A>>,
     profileLocation: FaultLocation,
   ): Promise<WithRevision<NetworkRecord<A>>> {
     return this.writer.write(async (tx) => {
-      const before = await this.existing(tx, address);
+      const before = await this.requireNetwork(tx, address);
       const record = { ...before, ...patch };
       throwIfFaults(await profileFaults(tx, record.profileId, profileLocation));
       await this.checkUnique(tx, record, before);
@@ -69,21 +69,21 @@ export class NetworksService<A> {
 
   remove(address: A): Promise<WithRevision<void>> {
     return this.writer.write(async (tx) => {
-      const before = await this.existing(tx, address);
+      const before = await this.requireNetwork(tx, address);
       await this.store.delete(tx, address);
       return { result: undefined, changes: [this.change(before, null)] };
     });
   }
 
-  private async existing(tx: Transaction, address: A): Promise<NetworkRecord<A>> {
+  private async requireNetwork(tx: Transaction, address: A): Promise<NetworkRecord<A>> {
     const record = await this.store.find(tx, address);
     if (record === null) throw notFound(`network ${this.family.format(address)}`);
     return record;
   }
 
   /**
-   * @param own the record as it stands; null when it is new.
-   * @throws RequestError 409 when another record has the address or the masked prefix.
+   * @param own the stored record that is changed; null for a new one.
+   * @throws RequestError 409 when another record has the same address or the same masked prefix.
    */
   private async checkUnique(
     tx: Transaction,
@@ -95,7 +95,8 @@ export class NetworksService<A> {
     const sameAddress = await this.store.find(tx, record.address);
     if (sameAddress && !isOwn(sameAddress)) {
       throw conflict(
-        `network ${this.text(sameAddress)} has this address already; the address is the key, so nested networks need different ones, such as ${this.family.nestingExample}`,
+        `network ${this.text(sameAddress)} already has this address; the address is the key, so nested ` +
+          `networks need different addresses, such as ${this.family.nestingExample}`,
       );
     }
     const samePrefix = await this.store.findSamePrefix(tx, record);
