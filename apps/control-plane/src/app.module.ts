@@ -1,14 +1,14 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { InitModule } from './init/init.module.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
-import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
+import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';
 import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
 import { DomainListsModule } from './resources/domain-lists/domain-lists.module.js';
-import { InitModule } from './init/init.module.js';
+import { NaptModule } from './resources/networks/napt/napt.module.js';
 import { Ipv4NetworksModule } from './resources/networks/prefixes/ipv4-networks.module.js';
 import { Ipv6NetworksModule } from './resources/networks/prefixes/ipv6-networks.module.js';
-import { NaptModule } from './resources/networks/napt/napt.module.js';
 import { ProfilesModule } from './resources/profiles/profiles.module.js';
 import { SchedulesModule } from './resources/schedules/schedules.module.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';

@@ -7,30 +7,30 @@ import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import { Database } from './platform/database/database.js';
-import { SchemaCheck } from './platform/database/schema-check.js';
-import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
-import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
-import { isDatabaseUnreachable } from './platform/database/database-errors.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
-import { Readiness } from './operations/readiness.js';
-import type { Job } from './platform/jobs/job.js';
-import { JobMetrics } from './platform/jobs/job-metrics.js';
-import { JobRunner } from './platform/jobs/job-runner.js';
-import { createManagementApi } from './management-api.js';
-import { createRegistry } from './operations/metrics.js';
 import { BearerTokens } from './http/pipeline/bearer-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
-import { changeLogPruning } from './revisions/change-log-pruning.js';
-import { ConfigurationReader } from './revisions/configuration-reader.js';
-import { ConfigurationWriter } from './revisions/configuration-writer.js';
-import { MeasuredPropagation } from './revisions/propagation-metrics.js';
+import { createManagementApi } from './management-api.js';
+import { createRegistry } from './operations/metrics.js';
+import { Readiness } from './operations/readiness.js';
+import { isDatabaseUnreachable } from './platform/database/database-errors.js';
+import { Database } from './platform/database/database.js';
+import { SchemaCheck } from './platform/database/schema-check.js';
+import { JobMetrics } from './platform/jobs/job-metrics.js';
+import { JobRunner } from './platform/jobs/job-runner.js';
+import type { Job } from './platform/jobs/job.js';
 import {
   closeServer,
   drainServer,
   listen,
   type ListenAddress,
 } from './platform/server-lifecycle.js';
+import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
+import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
+import { changeLogPruning } from './revisions/change-log-pruning.js';
+import { ConfigurationReader } from './revisions/configuration-reader.js';
+import { ConfigurationWriter } from './revisions/configuration-writer.js';
+import { MeasuredPropagation } from './revisions/propagation-metrics.js';
 
 /** A running control plane. */
 export interface ControlPlane extends Service {

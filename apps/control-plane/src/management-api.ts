@@ -6,12 +6,12 @@ import type { Server } from 'node:http';
 import { AppModule, type SharedServices } from './app.module.js';
 import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
-import { discoverEndpoints } from './http/routing/discover-endpoints.js';
 import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
-import { RouteTable } from './http/routing/route-table.js';
-import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
-import { RequestShapeInterceptor } from './http/routing/request-shape.js';
 import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
+import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
+import { discoverEndpoints } from './http/routing/discover-endpoints.js';
+import { RequestShapeInterceptor } from './http/routing/request-shape.js';
+import { RouteTable } from './http/routing/route-table.js';
 
 export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
   /** Null: http. */

@@ -13,11 +13,11 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { HASH_KEY } from '../testing/harness.js';
 import { type ListServer, startListServer } from '../testing/list-server.js';
 import { CatalogueActivation } from './activate/catalogue-activation.js';
-import { CatalogueUpdater } from './catalogue-updater.js';
-import { findImage } from './store/image-store.js';
 import { CatalogueGauges } from './catalogue-gauges.js';
+import { CatalogueUpdater } from './catalogue-updater.js';
 import { RefreshMetrics } from './sources/refresh-metrics.js';
 import { SourceRefresh } from './sources/source-refresh.js';
+import { findImage } from './store/image-store.js';
 
 const KEY = parseHashKey(HASH_KEY);
 const NEVER = new AbortController().signal;
@@ -116,7 +116,7 @@ describe('CatalogueUpdater', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('starts without asking a URL, and has its list in force after its refresh', async () => {
+  it('starts without a request to a URL, and activates its list after its refresh', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
     await startUpdater();
@@ -128,7 +128,7 @@ describe('CatalogueUpdater', () => {
     expect(await listed('inline.example', 'a.example')).toEqual(['inline.example', 'a.example']);
   });
 
-  it('asks a URL again when its time has come, and changes nothing for the same list', async () => {
+  it('requests a URL again when it is due, and changes nothing for the same list', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
     await startUpdater();
@@ -146,7 +146,7 @@ describe('CatalogueUpdater', () => {
     expect([lists.requests.length, await revision()]).toEqual([3, before]);
   });
 
-  it('puts in force what a source has new, and what it has no more', async () => {
+  it('activates the added and the removed domains of a source', async () => {
     lists.serve('/a', ['a.example', 'b.example']);
     await define(url('/a'));
     await startUpdater();
@@ -157,7 +157,7 @@ describe('CatalogueUpdater', () => {
     expect(await listed('a.example', 'b.example', 'c.example')).toEqual(['b.example', 'c.example']);
   });
 
-  it('keeps the last good list of each source that cannot be used, and tells; the others go on', async () => {
+  it('keeps the last accepted list of each failed source and reports it; other sources are updated', async () => {
     const faults: Record<string, [answer: Parameters<ListServer['serve']>[1], problem: string]> = {
       '/empty': [[], 'lists no domain'],
       '/shrunk': [ONE_TO_TEN.slice(0, 4), 'lists 4 domains, less than half of the 10'],
@@ -201,7 +201,7 @@ describe('CatalogueUpdater', () => {
     expect(metrics).toMatch(/weir_catalogue_source_age_seconds\{source="[^"]+\/good"\} \d/);
   });
 
-  it('asks a source that fails again later and later, and takes it up when it is mended', async () => {
+  it('retries a failed source with growing delays, and uses it when it works again', async () => {
     await define(url('/a'));
     await startUpdater();
     await refresh();
@@ -228,7 +228,7 @@ describe('CatalogueUpdater', () => {
     expect(await listed('b.example')).toEqual(['b.example']);
   });
 
-  it('compiles from the last good lists when the sources are gone', async () => {
+  it('compiles from the last accepted lists when the sources are gone', async () => {
     lists.serve('/a', ['a.example']);
     await define(url('/a'));
     await startUpdater();
@@ -241,7 +241,7 @@ describe('CatalogueUpdater', () => {
     expect(lists.requests).toHaveLength(1);
   });
 
-  it('takes up a list that is dropped into the folder, and each change of it', async () => {
+  it('uses a new file of the folder, and each change of it', async () => {
     await define();
     await startUpdater();
     await mkdir(join(folder, 'lists'));
@@ -263,7 +263,7 @@ describe('CatalogueUpdater', () => {
     expect(await registry.metrics()).not.toContain('source="lists/new.txt"');
   });
 
-  it('keeps what is in force while the definition cannot be used, and says so once', async () => {
+  it('keeps the catalogue in force while the definition is invalid, and logs that once', async () => {
     await define();
     await startUpdater();
     await writeFile(join(folder, 'catalogue.yaml'), 'categories: 7');
@@ -279,7 +279,7 @@ describe('CatalogueUpdater', () => {
     expect(await errorOf('catalogue.yaml')).toBeNull();
   });
 
-  it('tells once that a list was damaged where it is kept, and compiles when there is another', async () => {
+  it('logs once that a stored list is damaged, and compiles when it is replaced', async () => {
     await writeFile(join(folder, 'a.txt'), 'a.example\n');
     await define('file: a.txt, format: domains');
     await startUpdater();
@@ -309,13 +309,13 @@ describe('CatalogueUpdater', () => {
     expect(await listed('a.example')).toEqual(['a.example']);
   });
 
-  it('tells the domains of each category and application', async () => {
+  it('has gauges of the domains of each category and application', async () => {
     await define();
     await startUpdater();
     expect(await registry.metrics()).toContain('weir_catalogue_category_domains{category="12"} 1');
   });
 
-  it('gives a download up when it is told to stop', async () => {
+  it('aborts a download when it is stopped', async () => {
     lists.serve('/a', () => undefined);
     await define(url('/a'));
     await startUpdater();

@@ -1,7 +1,7 @@
 import { type EntityKind, type Row, toRow } from '@weir/config-model';
-import { BLOCK_PAGES } from '../resources/block-pages/block-page-store.js';
 import { CATALOGUE } from '../catalogue/store/catalogue-store.js';
 import type { EntityTable } from '../platform/database/entity-table.js';
+import { BLOCK_PAGES } from '../resources/block-pages/block-page-store.js';
 import { DOMAIN_RULES } from '../resources/domain-lists/domain-rule-store.js';
 import { NAPT_ASSIGNMENTS } from '../resources/networks/napt/napt-store.js';
 import { IPV4_NETWORKS, IPV6_NETWORKS } from '../resources/networks/prefixes/network-store.js';

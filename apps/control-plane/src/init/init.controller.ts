@@ -2,8 +2,8 @@ import { Controller, Post, Req } from '@nestjs/common';
 import type { Request } from '../http/routing/http.js';
 import { ApiResponse, ApiRequest } from '../http/routing/request-shape.js';
 import type { WithRevision } from '../revisions/with-revision.js';
-import { InitDto } from './read/init.dto.js';
 import { InitService } from './init.service.js';
+import { InitDto } from './read/init.dto.js';
 
 @Controller('init')
 export class InitController {

@@ -6,9 +6,9 @@ import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WithRevision } from '../revisions/with-revision.js';
 import { findDraftFaults } from './check/draft-faults.js';
 import type { Draft } from './draft/draft-tables.js';
+import { replaceConfiguration } from './load/replace-configuration.js';
 import { FaultList } from './read/fault-list.js';
 import { readInit } from './read/init-reader.js';
-import { replaceConfiguration } from './load/replace-configuration.js';
 
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()

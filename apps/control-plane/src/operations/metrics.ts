@@ -5,9 +5,9 @@ import {
   type FollowerState,
 } from '@weir/change-feed';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
-import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 
 /** Creates the metrics of the database, Redis, the change log and the followers. */
 export function createRegistry(

@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 
 const WORDS_OF_AN_ERROR = /select|config_head|econn|refused|timeout|weir_|127\.0\.0\.1|\d{4}/i;
 
-describe('the readiness of a control plane', () => {
+describe('a control plane', () => {
   let proxy: TcpProxy;
   let harness: Harness;
   const cleanups: (() => unknown)[] = [];
@@ -35,7 +35,7 @@ describe('the readiness of a control plane', () => {
     await proxy.stop();
   });
 
-  it('stays without Redis, and says what is degraded', async () => {
+  it('stays ready without Redis, and reports it as degraded', async () => {
     const redis = await startPrivateRedis();
     const replica = await startReplica({ REDIS_URL: redis.url });
     await expect.poll(() => readiness(replica)).toEqual([200, 'ok\n']);
@@ -53,7 +53,7 @@ describe('the readiness of a control plane', () => {
     expect(await readiness(nowhere)).toEqual(withoutRedis);
   });
 
-  it('goes without PostgreSQL, is told in plain words, and comes back by itself', async () => {
+  it('is not ready without PostgreSQL, and recovers by itself', async () => {
     expect(await readiness()).toEqual([200, 'ok\n']);
     proxy.cut();
     const [status, text] = await readiness();
@@ -65,7 +65,7 @@ describe('the readiness of a control plane', () => {
     expect(harness.logLines.filter((line) => line.includes('"not ready"'))).toHaveLength(1);
   });
 
-  it('is told within seconds of a PostgreSQL that hangs', async () => {
+  it('is not ready within seconds when PostgreSQL hangs', async () => {
     proxy.freeze();
     const startedMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 20 }, () => readiness()));
@@ -78,14 +78,14 @@ describe('the readiness of a control plane', () => {
     expect(await get(harness.controlPlane.opsPort, '/livez')).toEqual([200, 'ok\n']);
   });
 
-  it('goes with the tables of the database', async () => {
+  it('is not ready when the tables are missing', async () => {
     await harness.sql('ALTER TABLE config_head RENAME TO config_head_gone');
     expect(await readiness()).toEqual([503, 'the database is not migrated\n']);
     await harness.sql('ALTER TABLE config_head_gone RENAME TO config_head');
     expect(await readiness()).toEqual([200, 'ok\n']);
   });
 
-  it('is told from the first moment of a start that takes long', async () => {
+  it('reports during a long start why it is not ready', async () => {
     proxy.freeze();
     const port = await freePort();
     const starting = startReplica({ OPS_PORT: String(port) });
@@ -95,7 +95,7 @@ describe('the readiness of a control plane', () => {
     await starting;
   });
 
-  it('is told at an address of its own, and so is the feed', async () => {
+  it('serves health and the feed at their own addresses', async () => {
     const replica = await startReplica({ OPS_HOST: '127.0.0.2', FEED_HOST: '127.0.0.3' });
     const { opsPort, feedPort, managementPort } = replica;
     expect(await get(opsPort, '/readyz', '127.0.0.2')).toEqual([200, 'ok\n']);

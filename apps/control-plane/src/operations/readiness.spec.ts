@@ -15,7 +15,7 @@ describe('Readiness', () => {
       ...options,
     });
 
-  it('asks a database that hangs once, whoever wants to know meanwhile', async () => {
+  it('queries a hanging database once for all concurrent calls', async () => {
     let asked = 0;
     let answer = (): void => undefined;
     const probe = () => {
@@ -34,14 +34,14 @@ describe('Readiness', () => {
     expect([await again, asked]).toEqual([null, 2]);
   });
 
-  it('says what is wrong with the schema of the database, and with its key', async () => {
+  it('reports a problem of the schema, and of the hash key', async () => {
     const another = (what: string) => ({ problem: () => Promise.resolve(`another ${what}`) });
     expect(await of({ keyCheck: another('key') }).notReady()).toBe('another key');
     const both = of({ schema: another('schema'), keyCheck: another('key') });
     expect(await both.notReady()).toBe('another schema');
   });
 
-  it('logs each state once', async () => {
+  it('logs each state when it changes', async () => {
     let isOut = true;
     const probe = () => (isOut ? Promise.reject(new Error('down')) : Promise.resolve());
     const readiness = of({ database: { probe } });

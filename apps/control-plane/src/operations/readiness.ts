@@ -1,10 +1,10 @@
 import type { ChangePublisher } from '@weir/change-feed';
 import type { Logger } from '@weir/ops';
-import type { Database } from '../platform/database/database.js';
-import { withTimeout } from '../platform/database/with-timeout.js';
-import type { SchemaCheck } from '../platform/database/schema-check.js';
-import type { HashKeyCheck } from '../resources/domain-lists/hash-key-check.js';
 import { describeDatabaseError } from '../platform/database/database-errors.js';
+import type { Database } from '../platform/database/database.js';
+import type { SchemaCheck } from '../platform/database/schema-check.js';
+import { withTimeout } from '../platform/database/with-timeout.js';
+import type { HashKeyCheck } from '../resources/domain-lists/hash-key-check.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;

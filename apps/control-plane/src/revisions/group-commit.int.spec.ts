@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
-import type { Work } from './try-change.js';
 import { GroupCommit, type GroupLimits } from './group-commit.js';
+import type { Work } from './try-change.js';
 import { WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');

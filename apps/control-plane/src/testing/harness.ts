@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
+import { startPrivateRedis } from '@weir/change-feed/testing';
 import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
-import type { Answer } from './response.js';
-import { loadOpenApiChecker, openApiChecker } from './openapi-checker.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
-import { startPrivateRedis } from '@weir/change-feed/testing';
+import { loadOpenApiChecker, openApiChecker } from './openapi-checker.js';
+import type { Answer } from './response.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

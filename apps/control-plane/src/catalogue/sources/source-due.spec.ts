@@ -1,7 +1,7 @@
 import type { SourceDefinition } from '@weir/catalogue';
 import { describe, expect, it } from 'vitest';
-import { isDue } from './source-due.js';
 import type { SourceState } from '../store/source-store.js';
+import { isDue } from './source-due.js';
 
 const HOUR_MS = 3_600_000;
 

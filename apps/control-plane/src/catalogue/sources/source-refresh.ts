@@ -2,16 +2,16 @@ import { CatalogueError, openSource, type SourceDefinition } from '@weir/catalog
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
-import { readInThread } from '../worker/worker-thread.js';
-import type { RefreshMetrics } from './refresh-metrics.js';
-import { rejectionReason } from './rejection-reason.js';
 import {
   recordFailure,
   recordList,
   recordUnchanged,
   type SourceState,
 } from '../store/source-store.js';
+import type { ReadOutcome, SourceLimits } from '../worker/read-source.js';
+import { readInThread } from '../worker/worker-thread.js';
+import type { RefreshMetrics } from './refresh-metrics.js';
+import { rejectionReason } from './rejection-reason.js';
 
 export interface SourceRefreshOptions {
   readonly pool: Pool;

@@ -1,8 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
-import { InvalidRequestError } from '../validation/fault.js';
 import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
 import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
+import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
+import { InvalidRequestError } from '../validation/fault.js';
 import { type ErrorCode, ERRORS, RequestError } from './errors.js';
 
 /** The response to a request that failed. */

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openApiChecker } from '../../testing/openapi-checker.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 
 const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { openApiChecker } from '../../testing/openapi-checker.js';
-import { type Answer } from '../../testing/response.js';
 import { startHarness } from '../../testing/harness.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 import { rawRequest } from '../../testing/raw-request.js';
+import { type Answer } from '../../testing/response.js';
 import { startTcpProxy } from '../../testing/tcp-proxy.js';
 
 /** A request: path, and body where there is one. */

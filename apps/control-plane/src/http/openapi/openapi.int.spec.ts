@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openApiChecker } from '../../testing/openapi-checker.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
 
 /** Method and path of every endpoint, and its success, as the contract's tables have them. */
 const ENDPOINTS = `
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
   });
   afterAll(() => harness.stop());
 
-  it('has every endpoint of the contract with its success, and no other', () => {
+  it('has exactly the endpoints of the contract, with their success statuses', () => {
     const documented = openApiChecker()!
       .operations()
       .map(({ method, path, operation }) => {
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     expect(documented.sort()).toEqual(ENDPOINTS.toSorted());
   });
 
-  it('describes every refusal that an endpoint may come to', () => {
+  it('describes every error response of an endpoint', () => {
     for (const { operation, path } of openApiChecker()!.operations()) {
       const statuses = Object.keys(operation.responses);
       expect(statuses).toEqual(expect.arrayContaining(['401', '403', '500', '503']));
@@ -113,7 +113,7 @@ describe('the OpenAPI document', () => {
     expect(schemas.ProfileAnswer.required).toEqual(['profile', 'cat_ids', 'apps']);
   });
 
-  it('asks for a bearer token, and names the application’s parameter app_aware_id', () => {
+  it('requires a bearer token, and names the parameter of the application app_aware_id', () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' });
     const path = '/profile/{profile_id}/app_aware/{app_aware_id}';
@@ -123,7 +123,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('has no reference that leads nowhere, and no operation id twice', () => {
+  it('has no dangling reference and no duplicate operation id', () => {
     const references = JSON.stringify(document).match(/#\/components\/schemas\/\w+/g)!;
     expect(references.length).toBeGreaterThan(100);
     for (const reference of references) {
@@ -155,7 +155,7 @@ describe('/openapi.json and /docs', () => {
     await harness.stop();
   });
 
-  it('bring all that the page needs, and have the browser fetch nothing from elsewhere', async () => {
+  it('serve everything that the page needs, so that the browser loads nothing from other servers', async () => {
     const harness = await open('public');
     const page = await fetch(`${harness.baseUrl}/docs`);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

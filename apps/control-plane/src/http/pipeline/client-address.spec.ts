@@ -19,11 +19,11 @@ describe('clientAddress', () => {
     expect(clientAddress(peer, forwarded, PROXIES)).toBe(expected);
   });
 
-  it('is the peer, whatever is forwarded, where no proxy is trusted', () => {
+  it('is the peer when no proxy is trusted, whatever X-Forwarded-For says', () => {
     expect(clientAddress('192.0.2.9', '192.0.2.1', undefined)).toBe('192.0.2.9');
   });
 
-  it('is nobody once the connection is gone', () => {
+  it('is null when the connection is closed', () => {
     expect(clientAddress(undefined, '192.0.2.1', PROXIES)).toBeNull();
   });
 });

@@ -45,7 +45,7 @@ describe('https', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is spoken with the certificate that is given, and http then is not', async () => {
+  it('is served with the given certificate, and HTTP is rejected', async () => {
     const replica = await harness.startReplica({
       MANAGEMENT_TLS_CERT: file('one.crt'),
       MANAGEMENT_TLS_KEY: file('one.key'),

@@ -5,13 +5,13 @@ import { RequestError } from '../errors/errors.js';
 import type { DocsAccess } from '../openapi/docs-access.js';
 import { serveDocs } from '../openapi/docs-pages.js';
 import type { OpenApiDocument } from '../openapi/document.js';
+import type { Next, Request, Response, Middleware } from '../routing/http.js';
+import type { RouteTable } from '../routing/route-table.js';
 import type { BearerTokens } from './bearer-tokens.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
-import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
-import type { RouteTable } from '../routing/route-table.js';
 
 export interface PipelineOptions {
   readonly log: Logger;

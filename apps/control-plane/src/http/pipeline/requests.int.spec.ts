@@ -30,7 +30,7 @@ describe('every request', () => {
   });
   afterAll(() => harness.stop());
 
-  describe('shows a bearer token', () => {
+  describe('must have a bearer token', () => {
     it.each([
       [{}],
       [{ Authorization: '' }],
@@ -40,7 +40,7 @@ describe('every request', () => {
       [{ Authorization: `Basic ${TOKEN}` }],
       [{ Authorization: `Bearer ${TOKEN}x` }],
       [{ Authorization: `Bearer ${TOKEN} ${TOKEN}` }],
-    ])('or is answered 401: %j', async (headers) => {
+    ])('and is answered 401 with %j', async (headers) => {
       const answer = await rawRequest(harness.baseUrl, {
         method: 'GET',
         path: '/blockpage/',
@@ -51,14 +51,14 @@ describe('every request', () => {
     });
 
     it.each([`Bearer ${TOKEN}`, 'bearer second-token-of-the-tests'])(
-      'and any of the tokens will do: %s',
+      'and is accepted with any of the tokens: %s',
       async (authorization) => {
         const answer = await raw('GET', '/blockpage/', { Authorization: authorization });
         expect(answer.status).toBe(200);
       },
     );
 
-    it('before anything of it is looked at', async () => {
+    it('which is checked before anything else', async () => {
       const answer = await rawRequest(harness.baseUrl, { method: 'BREW', path: '/nowhere' });
       expect([answer.status]).toEqual([400]);
       const known = await rawRequest(harness.baseUrl, { method: 'PUT', path: '/nowhere' });
@@ -72,9 +72,9 @@ describe('every request', () => {
     });
   });
 
-  describe('leads to a route', () => {
+  describe('must match a route', () => {
     it.each(['/', '/nowhere', '/blockpage/1/2', '/blockpage//', '/BLOCKPAGE/', '/profile/1'])(
-      'or is answered 404: %s',
+      'and is answered 404 for %s',
       async (path) => {
         const answer = await raw('GET', path);
         expect([answer.status, answer.body]).toEqual([404, { detail: 'No such path' }]);
@@ -86,7 +86,7 @@ describe('every request', () => {
       ['DELETE', '/blockpage', 'GET, POST, HEAD, OPTIONS'],
       ['POST', '/blockpage/1', 'GET, PATCH, DELETE, HEAD, OPTIONS'],
       ['GET', '/profile/1/bw_list', 'POST, OPTIONS'],
-    ])('or is answered 405 with Allow: %s %s', async (method, path, allow) => {
+    ])('and is answered 405 with Allow for %s %s', async (method, path, allow) => {
       const answer = await raw(method, path, JSON_TYPE, '{');
       expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
         405,
@@ -95,7 +95,7 @@ describe('every request', () => {
       ]);
     });
 
-    it('and OPTIONS says which methods it has', async () => {
+    it('and gets its methods from OPTIONS', async () => {
       const answer = await raw('OPTIONS', '/net/1/');
       expect([answer.status, answer.body, answer.headers.get('allow')]).toEqual([
         204,
@@ -104,7 +104,7 @@ describe('every request', () => {
       ]);
     });
 
-    it('and HEAD answers as GET without the body', async () => {
+    it('and gets the headers of GET from HEAD', async () => {
       await call('POST', '/blockpage/', { id: 1, type: 0 });
       for (const path of ['/blockpage/1', '/blockpage/']) {
         const [get, head] = [await raw('GET', path), await raw('HEAD', path)];
@@ -115,7 +115,7 @@ describe('every request', () => {
       expect((await raw('HEAD', '/blockpage/99')).status).toBe(404);
     });
 
-    it('with or without a trailing slash, and whatever its query', async () => {
+    it('with or without a trailing slash, and with any query', async () => {
       for (const path of [
         '/blockpage/1',
         '/blockpage/1/',
@@ -126,7 +126,7 @@ describe('every request', () => {
       }
     });
 
-    it('and broken escapes in its path are 422', async () => {
+    it('and is answered 422 for invalid percent-encoding in its path', async () => {
       const answer = await raw('GET', '/blockpage/%zz');
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['path.page_id: value_error']]);
     });
@@ -139,7 +139,7 @@ describe('every request', () => {
       [{ 'Content-Type': 'application/x-www-form-urlencoded' }],
       [{ 'Content-Type': 'application/jsonp' }],
       [{ ...JSON_TYPE, 'Content-Encoding': 'compress' }],
-    ])('that is not JSON by its headers is answered 415: %j', async (headers) => {
+    ])('is answered 415 when its headers do not say JSON: %j', async (headers) => {
       const answer = await post('{"id":2,"type":0}', headers);
       expect(answer.status).toBe(415);
       expect(answer.body).toEqual({ detail: expect.any(String) });
@@ -160,7 +160,7 @@ describe('every request', () => {
       expect(answer.status).toBe(409);
     });
 
-    it('over the limit is answered 413, 415 first', async () => {
+    it('is answered 413 over the limit, but 415 first', async () => {
       const long = JSON.stringify({ id: 1, type: 0, more: 'x'.repeat(2048) });
       const answer = await post(long);
       expect(answer.status).toBe(413);
@@ -168,17 +168,17 @@ describe('every request', () => {
       expect((await post(long, {})).status).toBe(415);
     });
 
-    it('over the limit only when decompressed is answered 413', async () => {
+    it('is answered 413 when it is over the limit after decompression', async () => {
       const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip' };
       expect((await post(gzipSync(' '.repeat(100_000)), headers)).status).toBe(413);
     });
 
-    it('over the limit without saying so beforehand is answered 413', async () => {
+    it('is answered 413 over the limit without a Content-Length', async () => {
       const headers = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' };
       expect((await post(' '.repeat(5_000), headers)).status).toBe(413);
     });
 
-    it('at the limit is read', async () => {
+    it('is read at the limit', async () => {
       const body = '{"id":1,"type":0}';
       expect((await post(body + ' '.repeat(2048 - body.length))).status).toBe(409);
     });
@@ -198,36 +198,36 @@ describe('every request', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([422, [`body: ${type}`]]);
     });
 
-    it('that is not UTF-8 is not JSON', async () => {
+    it('is not JSON when it is not UTF-8', async () => {
       const answer = await post(Uint8Array.of(0x22, 0xff, 0x22));
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: json_invalid']]);
     });
 
-    it('that says it is gzip and is not is refused', async () => {
+    it('is rejected when it says gzip but is not', async () => {
       const answer = await post('{"id":1,"type":0}', { ...JSON_TYPE, 'Content-Encoding': 'gzip' });
       expect(answer.status).toBe(415);
     });
 
-    it('left out where one is needed is answered 422', async () => {
+    it('is answered 422 when it is missing', async () => {
       for (const headers of [JSON_TYPE, { 'Content-Length': '0' }] as Record<string, string>[]) {
         const answer = await raw('POST', '/blockpage/', headers);
         expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: missing']]);
       }
     });
 
-    it('takes 24.0 for the integer 24', async () => {
+    it('may have 24.0 for the integer 24', async () => {
       expect((await post('{"id":24.0,"type":0}')).body).toEqual({ id: 24, type: 0 });
     });
 
     it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-      'refuses %s as any unknown field',
+      'is rejected with the unknown field %s',
       async (name) => {
         const answer = await post(`{"id":1,"type":0,"${name}":{"x":[]}}`);
         expect([answer.status, faultsOf(answer)]).toEqual([422, [`body.${name}: extra_forbidden`]]);
       },
     );
 
-    it('refuses what is nested without end', async () => {
+    it('is rejected when it is nested too deeply', async () => {
       const answer = await post(`{"id":${'['.repeat(900)}${']'.repeat(900)},"type":0}`);
       expect(answer.status).toBe(422);
       expect(faultsOf(answer)).toContain('body.id: int_type');
@@ -235,7 +235,7 @@ describe('every request', () => {
   });
 
   describe('carries an id', () => {
-    it('of its own, repeated in the answer and the log', async () => {
+    it('which is returned in the response and logged', async () => {
       const answer = await raw('GET', '/net/', { 'X-Request-Id': 'my-id.7' });
       expect(answer.headers.get('x-request-id')).toBe('my-id.7');
       const line = harness.logLines.find((one) => one.includes('my-id.7')) ?? '{}';
@@ -247,7 +247,7 @@ describe('every request', () => {
       });
     });
 
-    it('of ours when it has none, or one that is not fit for a log', async () => {
+    it('which is created when it is missing or not safe to log', async () => {
       for (const headers of [{}, { 'X-Request-Id': 'a b' }, { 'X-Request-Id': 'x'.repeat(65) }]) {
         const answer = await raw('GET', '/net/', headers);
         expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -255,14 +255,14 @@ describe('every request', () => {
     });
   });
 
-  it('has its answers kept by nobody, and tells nothing of what serves it', async () => {
+  it('gets a response that is not cached and does not name the server software', async () => {
     const { headers } = await call('GET', '/net/');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.has('x-powered-by')).toBe(false);
     expect(headers.has('etag')).toBe(false);
   });
 
-  it('may break off while it sends its body, and harms nobody', async () => {
+  it('may be aborted during its body without an effect on others', async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(harness.controlPlane.managementPort, '127.0.0.1', () => {
         socket.write(
@@ -302,7 +302,7 @@ describe('sources', () => {
   });
   afterAll(() => harness.stop());
 
-  it('that are not approved are answered 403, before the token and the path', async () => {
+  it('get 403 when they are not approved, before the token and the path are checked', async () => {
     for (const headers of [AUTHORIZATION, {}] as Record<string, string>[]) {
       const answer = await from(undefined, headers);
       expect([answer.status, answer.body]).toEqual([
@@ -314,14 +314,14 @@ describe('sources', () => {
   });
 
   it.each(['192.0.2.7', '2001:db8::1', '203.0.113.1, 192.0.2.7', '192.0.2.7, 198.51.100.9'])(
-    'that are approved pass: %s',
+    'pass when they are approved: %s',
     async (forwarded) => {
       expect((await from(forwarded)).status).toBe(200);
     },
   );
 
   it.each(['203.0.113.1', '192.0.2.7, 203.0.113.1', 'unknown', '192.0.2.7, x', '198.51.100.9'])(
-    'that are not do not, and cannot pretend: %s',
+    'are rejected when they are not approved, and cannot forge their address: %s',
     async (forwarded) => {
       expect((await from(forwarded)).status).toBe(403);
     },

@@ -7,9 +7,9 @@ import {
 } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { map, type Observable } from 'rxjs';
-import type { Response } from '../routing/http.js';
 import { Listing } from '../../revisions/listing.js';
 import { WithRevision } from '../../revisions/with-revision.js';
+import type { Response } from '../routing/http.js';
 
 /** Sends a `WithRevision`: the revision and propagation as headers (decisions §1), a listing as a stream. */
 @Injectable()

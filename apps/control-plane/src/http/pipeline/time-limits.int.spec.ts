@@ -22,13 +22,13 @@ async function readLate(listener: RequestListener, pauseMs: number): Promise<num
 
 const LONG = Buffer.alloc(64 * 1024 * 1024);
 
-it('a client that stops reading a long answer is cut off', async () => {
+it('closes the connection of a client that stops reading a long response', async () => {
   expect(await readLate((_request, response) => response.end(LONG), 1_500)).toBeLessThan(
     LONG.length,
   );
 });
 
-it('a client that waits for an answer is not', async () => {
+it('does not close the connection of a client that waits for its response', async () => {
   const answerLate: RequestListener = (_request, response) =>
     void setTimeout(() => response.end('done'), 1_000);
   expect(await readLate(answerLate, 0)).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ it.each([
     /^HTTP\/1\.1 408 /,
   ],
   ['a request and no other', 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n', /^HTTP\/1\.1 200 /],
-])('a client that sends %s is not waited for without end', async (_what, sent, answer) => {
+])('times out a client that sends %s', async (_what, sent, answer) => {
   const server = createServer({ connectionsCheckingInterval: 20 }, (request, response) => {
     request.resume().once('end', () => response.end());
   });

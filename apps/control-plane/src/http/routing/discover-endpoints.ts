@@ -1,13 +1,13 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import type { BodyKind, Route } from './route-table.js';
 import {
   RESPONSE_SHAPE,
   type ResponseShape,
   type RequestShape,
   REQUEST_SHAPE,
 } from './request-shape.js';
+import type { BodyKind, Route } from './route-table.js';
 
 /** An endpoint with what its decorators declare. */
 export interface Endpoint extends Route {

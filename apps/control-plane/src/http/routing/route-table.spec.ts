@@ -12,33 +12,33 @@ const table = new RouteTable([
 ]);
 
 describe('RouteTable', () => {
-  it('finds the route of a path and method, with or without trailing slash', () => {
+  it('finds the route of a path and method, with or without a trailing slash', () => {
     for (const path of ['/napt', '/napt/']) {
       expect(table.match(path)?.route('POST')?.route.pattern).toBe('/napt/');
     }
     expect(table.match('/napt/7/')?.route('GET')?.parts).toEqual({ int_ip: '7' });
   });
 
-  it('prefers fixed segments, and falls back to parts for other methods', () => {
+  it('prefers fixed segments, and uses parameters for other methods', () => {
     const batch = table.match('/profile/1/bw_list/batch');
     expect(batch?.route('POST')?.route.pattern).toBe('/profile/:profile_id/bw_list/batch');
     expect(batch?.route('PATCH')?.parts).toEqual({ profile_id: '1', domain: 'batch' });
     expect(batch?.allow).toBe('POST, PATCH, DELETE, OPTIONS');
   });
 
-  it('decodes parts, and marks those whose escapes are broken', () => {
+  it('decodes parameters, and returns null for invalid percent-encoding', () => {
     const decoded = table.match('/profile/1/bw_list/a%2eexample%2Ecom')?.route('DELETE');
     expect(decoded?.parts).toEqual({ profile_id: '1', domain: 'a.example.com' });
     const broken = table.match('/profile/%/bw_list/%c3%28')?.route('DELETE');
     expect(broken?.parts).toEqual({ profile_id: null, domain: null });
   });
 
-  it('keeps an encoded slash inside its part', () => {
+  it('keeps an encoded slash inside its parameter', () => {
     const match = table.match('/profile/1/bw_list/a%2Fb')?.route('PATCH');
     expect(match?.parts).toEqual({ profile_id: '1', domain: 'a/b' });
   });
 
-  it('has GET answer HEAD', () => {
+  it('uses the route of GET for HEAD', () => {
     expect(table.match('/napt/7')?.route('HEAD')?.route.method).toBe('GET');
     expect(table.match('/napt/7')?.allow).toBe('GET, HEAD, OPTIONS');
     expect(table.match('/napt/')?.route('HEAD')).toBeNull();

@@ -286,7 +286,7 @@ const WHOLE: readonly Case[] = [
   ],
 ];
 
-describe('a body that is wrong', () => {
+describe('an invalid body', () => {
   let harness: Harness;
   let before: unknown;
 
@@ -309,7 +309,7 @@ describe('a body that is wrong', () => {
   });
 
   it.each([...SINGLE, ...WHOLE].map((one, i) => [i, ...one] as const))(
-    'is answered 422 with each fault in its place (%i): %s %j',
+    'is answered 422 with the location of each fault (%i): %s %j',
     async (_i, request, body, faults) => {
       const [method, path] = request.split(' ') as [string, string];
       const answer = await harness.call(method, path, body);
@@ -317,7 +317,7 @@ describe('a body that is wrong', () => {
     },
   );
 
-  it('comes in more than two hundred forms here', () => {
+  it('is tested in more than two hundred variants', () => {
     expect(SINGLE.length + WHOLE.length).toBeGreaterThan(200);
   });
 });

@@ -87,7 +87,7 @@ export function PathInteger(lowest: number, highest: number): PropertyDecorator 
   return applyDecorators(Transform(convert), checked(check), described(check, {}));
 }
 
-/** Converts the string of a field if `check` allows it. It must stand above the field decorator. */
+/** Converts the string of a field if `check` allows it. Write it above the field decorator. */
 export function Converted(check: Check, convert: (text: string) => unknown): PropertyDecorator {
   return applyDecorators(
     Transform(({ value }: { value: unknown }): unknown =>

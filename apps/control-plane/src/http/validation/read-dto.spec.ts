@@ -52,7 +52,7 @@ const faultsOf = (reading: { faults: readonly { loc: readonly string[]; type: st
   reading.faults.map(({ loc, type }) => `${loc.join('.')}: ${type}`);
 
 describe('readDto', () => {
-  it('reads an object with its defaults, nested ones too', () => {
+  it('reads an object with its defaults, also nested ones', () => {
     const { value, faults } = readDto(Outer, { number: 0, inner: { id: 1 }, more: [{ id: 2 }] });
     expect(faults).toEqual([]);
     expect(value).toMatchObject({
@@ -65,14 +65,14 @@ describe('readDto', () => {
     expect(value.name).toBeUndefined();
   });
 
-  it('converts a text that is right, and leaves one that is not', () => {
+  it('converts a valid text, and leaves an invalid one', () => {
     const rest = { number: 0, inner: { id: 1 } };
     expect(readDto(Outer, { ...rest, name: 'abc' }).value.name).toBe('ABC');
     const wrong = readDto(Outer, { ...rest, name: 'a b' });
     expect([wrong.value.name, faultsOf(wrong)]).toEqual(['a b', ['name: value_error']]);
   });
 
-  it('tells a missing field from a null one', () => {
+  it('distinguishes a missing field from null', () => {
     expect(faultsOf(readDto(Outer, {}))).toEqual(['number: missing', 'inner: missing']);
     expect(faultsOf(readDto(Outer, { number: null, inner: null }))).toEqual([
       'number: int_type',
@@ -83,7 +83,7 @@ describe('readDto', () => {
     ).toEqual(['ids: list_type', 'name: string_type']);
   });
 
-  it('reads on in a list of which some items are no objects', () => {
+  it('continues in a list when some items are not objects', () => {
     const more = [{ id: 1 }, 7, { id: 'x' }, null, [], { id: 2, status: 'x', other: 1 }];
     expect(faultsOf(readDto(Outer, { number: 0, inner: { id: 1 }, more })).sort()).toEqual([
       'more.1: object_type',
@@ -95,7 +95,7 @@ describe('readDto', () => {
     ]);
   });
 
-  it('never fails otherwise, converts nothing, and is right only where it says so', () => {
+  it('never throws, converts nothing, and accepts only valid objects', () => {
     const anything = fc.anything({ withNullPrototype: false });
     const likely = fc.record(
       {
@@ -128,7 +128,7 @@ describe('readDto', () => {
 });
 
 describe('readBodyList', () => {
-  it('reads each item, and says which is wrong', () => {
+  it('reads each item, and reports which one is invalid', () => {
     expect(readBodyList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
       { id: 1, status: 'deny' },
       { id: 2, status: 'allow' },

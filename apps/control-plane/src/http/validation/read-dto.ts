@@ -3,8 +3,8 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { type Check, listOf, object } from './checks.js';
 import { type CompiledReader, compileReader } from './compiled-reader.js';
 import { prefixFaults, type Fault } from './fault.js';
-import { CHECK } from './fields.js';
 import { type DtoClass } from './field-registry.js';
+import { CHECK } from './fields.js';
 import { removeUnsafeValues } from './remove-unsafe-values.js';
 
 /** The value that was read. Use it only when there is no fault. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clashes } from '../../resources/networks/napt/port-ranges.js';
 import { type InvalidRequestError } from '../../http/validation/fault.js';
-import { findDraftFaults } from './draft-faults.js';
+import { clashes } from '../../resources/networks/napt/port-ranges.js';
 import { Draft } from '../draft/draft-tables.js';
 import { FaultList } from '../read/fault-list.js';
+import { findDraftFaults } from './draft-faults.js';
 
 /** The places of the faults of a draft. */
 async function placesOf(draft: Draft): Promise<string[]> {
@@ -45,7 +45,7 @@ const range = fc
   .map(([a, b, address]) => ({ address, lowerPort: Math.min(a, b), upperPort: Math.max(a, b) }));
 
 describe('findDraftFaults', () => {
-  it('blames each network whose address or prefix stands before it', async () => {
+  it('reports each network with the address or prefix of an earlier one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(network, { maxLength: 40 }), async (networks) => {
         const draft = draftWithProfile();
@@ -62,7 +62,7 @@ describe('findDraftFaults', () => {
     );
   });
 
-  it('finds port ranges of an address that may not stand together, and blames enough of them', async () => {
+  it('reports clashing port ranges of an address, enough that the rest is allowed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(range, { maxLength: 15 }), async (ranges) => {
         const draft = draftWithProfile();
@@ -79,7 +79,7 @@ describe('findDraftFaults', () => {
     );
   });
 
-  it('drops domains that say the same twice, and blames those that say otherwise', async () => {
+  it('marks repeated domain rules, and reports contradicting ones', async () => {
     const item = fc.record({
       verdict: fc.constantFrom(1 as const, 2 as const),
       hashes: fc.array(

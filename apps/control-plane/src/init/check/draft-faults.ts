@@ -1,16 +1,16 @@
 import { unknownBlockPage } from '../../resources/block-pages/block-page-store.js';
-import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import type { AddressFamily } from '../../resources/networks/addresses/address-family.js';
 import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js';
+import { findClashes } from '../../resources/networks/napt/port-ranges.js';
 import { masked, type NetworkRecord } from '../../resources/networks/prefixes/network-store.js';
 import { applicationFaults } from '../../resources/profiles/application-faults.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
-import { Yielder, forEachRow } from '../draft/yielder.js';
 import type { Column } from '../draft/column.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
+import { hashWords, RowIndex } from '../draft/row-index.js';
+import { Yielder, forEachRow } from '../draft/yielder.js';
 import type { FaultList } from '../read/fault-list.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
-import { hashWords, RowIndex } from '../draft/row-index.js';
 
 /** Checks the submitted configuration as a whole: keys are unique, and references exist (decisions §2). */
 export async function findDraftFaults(

@@ -1,14 +1,14 @@
 import type { Digest, DomainRule, Entities, EntityKind, Profile } from '@weir/config-model';
 import { toRow } from '@weir/config-model';
-import { toStatus } from '../../resources/profiles/rule-status.js';
 import type { CopyText } from '../../platform/database/copy-in.js';
 import type { AddressFamily } from '../../resources/networks/addresses/address-family.js';
 import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js';
+import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
-import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
-import { type Yielder, ROWS_PER_YIELD } from '../draft/yielder.js';
+import { toStatus } from '../../resources/profiles/rule-status.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
+import { type Yielder, ROWS_PER_YIELD } from '../draft/yielder.js';
 import type { TableName } from './tables.js';
 
 const CHUNK_CHARACTERS = 65_536;

@@ -1,19 +1,20 @@
 import { Digest } from '@weir/config-model';
 import type { PoolClient } from 'pg';
-import { copyIn } from '../../platform/database/copy-in.js';
 import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
+import { copyIn } from '../../platform/database/copy-in.js';
+import type { Draft } from '../draft/draft-tables.js';
 import { Yielder } from '../draft/yielder.js';
 import { DraftRows } from './draft-rows.js';
-import type { Draft } from '../draft/draft-tables.js';
 import { REFERENCES, type Table, TABLES } from './tables.js';
 
 /**
- * Puts a draft in place of the whole configuration, within a transaction that holds the head's lock. What it refers to
- * must be in it. Schedules whose profiles are both there stay (decisions §2).
+ * Replaces the whole configuration with a draft, in a transaction that holds the lock of the head. The draft must have
+ * been checked. Schedules stay if both of their profiles are in the draft (decisions §2).
  *
- * A table that has rows gets the new ones beside it first, and only what differs is written: a configuration is mostly
- * sent again to be sure of it, and a million rows that stay need no new index entries.
- * @returns the digest of all that stands then.
+ * An empty table is filled with COPY. For a table with rows, the new rows are copied into a staging table, and only
+ * differences are written: most replacements repeat the stored configuration, and unchanged rows need no new index
+ * entries.
+ * @returns the digest of the new configuration.
  */
 export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
   const digest = new Digest();

@@ -1,8 +1,13 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
+import { compileReader } from '../../http/validation/compiled-reader.js';
+import { prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
+import type { DtoClass } from '../../http/validation/field-registry.js';
+import { readDto } from '../../http/validation/read-dto.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { domain } from '../../resources/domain-lists/domain-check.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
   Ipv4NetworkDto,
   toRecord as toIpv4Record,
@@ -11,14 +16,9 @@ import {
   Ipv6NetworkDto,
   toRecord as toIpv6Record,
 } from '../../resources/networks/prefixes/ipv6-network.dto.js';
-import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
-import { compileReader } from '../../http/validation/compiled-reader.js';
-import { prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
-import type { DtoClass } from '../../http/validation/field-registry.js';
-import { readDto } from '../../http/validation/read-dto.js';
-import { Yielder } from '../draft/yielder.js';
 import { Draft } from '../draft/draft-tables.js';
+import { Yielder } from '../draft/yielder.js';
 import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
 import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';

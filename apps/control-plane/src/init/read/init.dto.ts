@@ -1,14 +1,14 @@
-import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import type { RuleStatus } from '../../resources/profiles/rule-status.js';
-import { domain } from '../../resources/domain-lists/domain-check.js';
-import { ruleStatus } from '../../resources/profiles/rule-status.js';
-import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
-import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
-import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
-import { ProfileDto } from '../../resources/profiles/profile.dto.js';
 import { id, listOf, object } from '../../http/validation/checks.js';
 import { Example, exampleOf } from '../../http/validation/examples.js';
 import { Field, ObjectListField } from '../../http/validation/fields.js';
+import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
+import { domain } from '../../resources/domain-lists/domain-check.js';
+import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
+import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
+import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
+import { ProfileDto } from '../../resources/profiles/profile.dto.js';
+import type { RuleStatus } from '../../resources/profiles/rule-status.js';
+import { ruleStatus } from '../../resources/profiles/rule-status.js';
 
 /** Domains of one list of one profile. */
 @Example<DomainListDto>({ profile_id: 1, type: 'deny', domains: ['example.com'] })

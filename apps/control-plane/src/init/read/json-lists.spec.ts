@@ -44,7 +44,7 @@ const body = fc.dictionary(
 const spaces = fc.constantFrom(undefined, 1, '\t');
 
 describe('JsonLists', () => {
-  it('reads what JSON.parse reads, however the bytes come', () => {
+  it('accepts what JSON.parse accepts, for any split of the bytes', () => {
     fc.assert(
       fc.property(body, spaces, fc.integer({ min: 1, max: 50 }), (value, space, pieceBytes) => {
         const text = JSON.stringify(value, null, space);
@@ -54,7 +54,7 @@ describe('JsonLists', () => {
     );
   });
 
-  it('refuses what JSON.parse refuses, and nothing else', () => {
+  it('rejects exactly what JSON.parse rejects', () => {
     const broken = fc
       .tuple(body, fc.nat(), fc.constantFrom('', ',', '[', ']', '{', '}', '"', ':', '1', ' ', '\\'))
       .map(([value, at, extra]) => {
@@ -79,7 +79,7 @@ describe('JsonLists', () => {
     );
   });
 
-  it('hands long lists over in parts, nested ones too', () => {
+  it('passes long lists on in batches, also nested ones', () => {
     const value = {
       a: Array.from({ length: 20_000 }, (_, i) => ({ i, text: 'x'.repeat(i % 7) })),
       long: [
@@ -105,17 +105,17 @@ describe('JsonLists', () => {
     '{[1]}',
     '}{',
     '{"a" [1]}',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => read(text)).toThrow(JsonSyntaxError);
   });
 
-  it('refuses a comma too many between the parts of a long list', () => {
+  it('rejects an extra comma between the batches of a long list', () => {
     const part = Array.from({ length: 20_000 }, () => '1').join(',');
     expect(() => read(`{"a":[${part},,${part}]}`)).toThrow(JsonSyntaxError);
     expect(() => read(`{"a":[${part},]}`)).toThrow(JsonSyntaxError);
   });
 
-  it('refuses bytes that are not UTF-8', () => {
+  it('rejects bytes that are not UTF-8', () => {
     expect(() => read(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d))).toThrow(
       JsonSyntaxError,
     );
@@ -126,7 +126,7 @@ describe('JsonLists', () => {
     ['{"long":[{},{"domains":["a","X"]}]}', ['long', '1', 'domains', '1']],
     ['{"a":"X"}', []],
     ['[["X"]]', []],
-  ])('stops at a value of megabytes: %s', (text, path) => {
+  ])('stops at a value of several megabytes: %s', (text, path) => {
     let thrown: unknown;
     try {
       read(text.replace('X', 'x'.repeat(5 * 1024 * 1024)), 100_000);

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { pino } from 'pino';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { isDatabaseUnreachable } from './database-errors.js';
-import { pino } from 'pino';
 import { Database } from './database.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
@@ -17,7 +17,7 @@ const startProxy = (): Promise<TcpProxy> => {
   return startTcpProxy({ host: hostname, port: Number(port) });
 };
 
-describe('a connection that breaks during COMMIT', () => {
+describe('when the connection breaks during a COMMIT', () => {
   let proxy: TcpProxy;
   let harness: Harness;
 
@@ -36,7 +36,7 @@ describe('a connection that breaks during COMMIT', () => {
   ] as const;
 
   it.each(requests)(
-    'after it got through: %s %s is answered as what it is, done',
+    '%s %s succeeds if the COMMIT reached PostgreSQL',
     async (method, path, body, success) => {
       proxy.breakAt('COMMIT', 'after', LOGGED);
       const answer = await harness.call(method, path, body);
@@ -49,7 +49,7 @@ describe('a connection that breaks during COMMIT', () => {
   );
 
   it.each(requests)(
-    'before it got through: %s %s is 503, and nothing was changed',
+    '%s %s gets 503 and changes nothing if the COMMIT did not reach PostgreSQL',
     async (method, path, body, success) => {
       const before = await harness.sql('SELECT revision FROM config_head');
       proxy.breakAt('COMMIT', 'before', LOGGED);
@@ -61,7 +61,7 @@ describe('a connection that breaks during COMMIT', () => {
     },
   );
 
-  it('and a database that does not come back: 503 that does not claim to know', async () => {
+  it('the response is 503 without a claim about the change if the database stays out of reach', async () => {
     proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
     const answer = await harness.call('POST', '/blockpage/', { id: 7, type: 1 });
     proxy.restore();
@@ -72,8 +72,8 @@ describe('a connection that breaks during COMMIT', () => {
   });
 });
 
-describe('a PostgreSQL that takes packets and never answers', () => {
-  it('holds nobody for longer than the bound, and is asked again when it answers', async () => {
+describe('a PostgreSQL that accepts packets but never answers', () => {
+  it('blocks nobody for longer than the idle timeout, and is used again when it answers', async () => {
     const proxy = await startProxy();
     const url = await createFreshDatabase(inject('databaseUrl'));
     const proxied = new URL(url);

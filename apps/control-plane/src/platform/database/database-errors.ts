@@ -1,6 +1,5 @@
 /**
- * Codes that say that the database could not be asked, could not do it now, or ended the conversation before the
- * commit.
+ * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
  */
 const UNREACHABLE = new Set([
   // errors of the operating system

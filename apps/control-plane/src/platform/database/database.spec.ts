@@ -18,7 +18,7 @@ const SHUTTING_DOWN = message(
   'SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
 );
 
-it('a PostgreSQL that lets in and shuts down in one breath ends no process', async () => {
+it('a PostgreSQL that accepts a connection and shuts down does not end the process', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.once('data', () => {

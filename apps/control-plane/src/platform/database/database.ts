@@ -3,8 +3,8 @@ import type { Logger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { namedStatements } from './named-statements.js';
 import { setIdleTimeout } from './idle-timeout.js';
+import { namedStatements } from './named-statements.js';
 import { closeStaleConnections } from './stale-connections.js';
 import { WriteConnection } from './write-connection.js';
 

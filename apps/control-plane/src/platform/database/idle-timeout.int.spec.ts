@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import pg from 'pg';
-import { isDatabaseUnreachable } from './database-errors.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
-import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { openPool } from '../../testing/open-pool.js';
+import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
 import { confirmCommit } from './commit-outcome.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
 const NOBODY = {

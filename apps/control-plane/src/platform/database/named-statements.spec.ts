@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { namedStatements } from './named-statements.js';
 
-it('the same text has the same name, another text another', () => {
+it('gives the same name to the same text, and different names to different texts', () => {
   const name = namedStatements();
   const first = name({ sql: 'SELECT 1' });
   expect(first).not.toBe('');
@@ -9,7 +9,7 @@ it('the same text has the same name, another text another', () => {
   expect(name({ sql: 'SELECT 1' })).toBe(first);
 });
 
-it('names are bounded: texts that come later go without, those known keep theirs', () => {
+it('gives no name to new texts when all names are used, and keeps the existing ones', () => {
   const name = namedStatements();
   const names = Array.from({ length: 1_000 }, (_, i) => name({ sql: `SELECT ${i}` }));
   expect(new Set(names).size).toBe(201);

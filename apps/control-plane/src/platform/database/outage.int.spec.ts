@@ -21,7 +21,7 @@ describe('while PostgreSQL is out of reach', () => {
     await proxy.stop();
   });
 
-  it('everything is answered 503 with Retry-After, nothing is changed, and it recovers by itself', async () => {
+  it('every request gets 503 with Retry-After, nothing is changed, and it recovers by itself', async () => {
     harness = await startHarness({}, { databasePort: proxy.port });
     expect((await call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
     expect(await ready()).toBe(200);
@@ -54,7 +54,7 @@ describe('while PostgreSQL is out of reach', () => {
     expect((await call('POST', '/blockpage/', { id: 2, type: 0 })).status).toBe(201);
   });
 
-  it('a list that was begun breaks off, so that nobody takes it for whole', async () => {
+  it('the connection of a started listing is closed, so that no client takes it for complete', async () => {
     harness = await startHarness({}, { databasePort: proxy.port });
     await call('POST', '/profiles/', { profile: { id: 1 } });
     await harness.sql(`
@@ -71,7 +71,7 @@ describe('while PostgreSQL is out of reach', () => {
     await expect(readAll()).rejects.toThrow();
   });
 
-  it('a start waits for it with the catalogue', async () => {
+  it('a start waits for it before it activates the catalogue', async () => {
     proxy.cut();
     harness = await startHarness({}, { databasePort: proxy.port });
     expect([await ready(), (await call('GET', '/net/')).status]).toEqual([503, 503]);
@@ -82,7 +82,7 @@ describe('while PostgreSQL is out of reach', () => {
     expect(await ready()).toBe(200);
   });
 
-  it('a start that finds it not migrated later is ready when it is migrated', async () => {
+  it('a start waits until it is migrated', async () => {
     proxy.cut();
     harness = await startHarness({}, { databasePort: proxy.port });
     await harness.sql('ALTER SCHEMA public RENAME TO away');

@@ -42,7 +42,7 @@ describe('SchemaCheck', () => {
     await dropDatabase(inject('databaseUrl'), databaseUrl);
   });
 
-  it('is content with the schema of its own release, and does not ask again', async () => {
+  it('accepts the schema of its own release, and does not query again', async () => {
     const one = check();
     await one.checkAtStart(0);
     await pool.query('DROP TABLE _prisma_migrations');
@@ -50,12 +50,12 @@ describe('SchemaCheck', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is content with a newer schema that lets it', async () => {
+  it('accepts a newer schema that allows this release', async () => {
     await apply(NEXT);
     expect(await check().problem()).toBeNull();
   });
 
-  it('does not wait for a newer schema that does not let it', async () => {
+  it('does not wait when a newer schema does not allow this release', async () => {
     await apply(NEXT);
     await allowFrom(NEXT);
     const reason =
@@ -66,7 +66,7 @@ describe('SchemaCheck', () => {
     await expect(check(NEXT).checkAtStart(0)).resolves.toBeUndefined();
   });
 
-  it('says of an older schema what there is, what is needed, and what to run', async () => {
+  it('reports for an older schema the current and the required migration, and the command', async () => {
     const reason =
       `the database is at migration ${SCHEMA_VERSION}, older than this release, which needs ${NEXT}: ` +
       'run node tools/dist/migrate.js';
@@ -74,7 +74,7 @@ describe('SchemaCheck', () => {
     expect(await check(NEXT).problem()).toBe(reason);
   });
 
-  it('says of an empty database what to run', async () => {
+  it('reports the command for an empty database', async () => {
     await pool.end();
     await dropDatabase(inject('databaseUrl'), databaseUrl);
     use(await createEmptyDatabase(inject('databaseUrl')));
@@ -83,7 +83,7 @@ describe('SchemaCheck', () => {
     );
   });
 
-  it('does not take a migration for applied that is not finished, or was rolled back', async () => {
+  it('does not count a migration that is not finished or was rolled back', async () => {
     await apply(NEXT);
     await pool.query("UPDATE _prisma_migrations SET finished_at = NULL WHERE id LIKE '2099%'");
     expect(await check(NEXT).problem()).toMatch(/older than this release/);
@@ -91,7 +91,7 @@ describe('SchemaCheck', () => {
     expect(await check().problem()).toMatch(/no schema yet/);
   });
 
-  it('waits for migrations that are pending, and says so once', async () => {
+  it('waits for pending migrations, and logs that once', async () => {
     const waiting = check(NEXT).checkAtStart(3_600_000);
     await expect.poll(() => logged.length).toBe(1);
     expect(JSON.parse(logged[0])).toMatchObject({
@@ -104,12 +104,12 @@ describe('SchemaCheck', () => {
     expect(JSON.parse(logged[1])).toMatchObject({ msg: 'the database is migrated', schema: NEXT });
   });
 
-  it('gives up after its time', async () => {
+  it('throws after its timeout', async () => {
     await expect(check(NEXT).checkAtStart(300)).rejects.toThrow(/older than this release/);
     expect(logged).toHaveLength(1);
   });
 
-  it('leaves a database that is out of reach to later', async () => {
+  it('checks a database that is out of reach later', async () => {
     await pool.end();
     pool = new pg.Pool({ connectionString: 'postgresql://127.0.0.1:1/none' });
     const one = check();

@@ -92,11 +92,11 @@ export class SchemaCheck {
     const { newest, hasOurs, minMigration } = await this.read();
     const { version } = this;
     if (!hasOurs) {
-      const stands =
+      const state =
         newest === null
           ? 'the database has no schema yet'
           : `the database is at migration ${newest}, older than this release, which needs ${version}`;
-      return { kind: 'too-old', reason: `${stands}: run node tools/dist/migrate.js` };
+      return { kind: 'too-old', reason: `${state}: run node tools/dist/migrate.js` };
     }
     if (minMigration > version) {
       const reason = `the database is for releases that know migration ${minMigration}`;

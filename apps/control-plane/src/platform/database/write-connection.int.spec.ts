@@ -21,7 +21,7 @@ describe('WriteConnection', () => {
     await dropDatabase(inject('databaseUrl'), url);
   });
 
-  it('has Prisma work in the transaction that was begun on it', async () => {
+  it('runs Prisma in the transaction of the connection', async () => {
     await database.writes.use(async (client, tx) => {
       await client.query('BEGIN');
       await tx.blockPage.create(page(1));

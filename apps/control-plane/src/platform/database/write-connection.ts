@@ -1,8 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.js';
-import { withConnection } from './with-connection.js';
 import { namedStatements } from './named-statements.js';
+import { withConnection } from './with-connection.js';
 
 /**
  * The one connection on which a replica makes its changes, with Prisma on top of it. Statements that do not depend on

@@ -5,9 +5,9 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Job } from './job.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobRunner } from './job-runner.js';
+import type { Job } from './job.js';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 
@@ -58,7 +58,7 @@ describe('JobRunner', () => {
     await redis.stop();
   });
 
-  it('runs a job once each time it is due, whatever the number of replicas', async () => {
+  it('runs a job once each time it is due, with any number of replicas', async () => {
     let running = 0;
     let most = 0;
     const counted = job('counted', {
@@ -77,7 +77,7 @@ describe('JobRunner', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(counted.runs.length);
   });
 
-  it('tries a run that throws again, later and later, and counts each', async () => {
+  it('retries a run that throws with growing delays, and counts each attempt', async () => {
     const failing = job('failing', {
       everyMs: 3_600_000,
       attempts: 3,
@@ -95,7 +95,7 @@ describe('JobRunner', () => {
     expect(logLines.filter((line) => line.includes('not today'))).toHaveLength(3);
   });
 
-  it('goes on with a Redis that comes back empty, and says once that it was away', async () => {
+  it('continues when Redis comes back empty, and logs the outage once', async () => {
     const steady = job('steady');
     start([steady.job]);
     await vi.waitFor(() => expect(steady.runs).not.toHaveLength(0), WAIT);
@@ -108,7 +108,7 @@ describe('JobRunner', () => {
     expect(outage, logLines.join('')).toHaveLength(1);
   });
 
-  it('begins when Redis can be reached at last', async () => {
+  it('starts when Redis can be reached', async () => {
     const late = job('late');
     await redis.stop();
     start([late.job]);
@@ -117,7 +117,7 @@ describe('JobRunner', () => {
     await vi.waitFor(() => expect(late.runs.length).toBeGreaterThan(1), WAIT);
   });
 
-  it('does not storm a Redis that refuses, and goes on when it takes commands again', async () => {
+  it('does not flood a Redis that rejects commands, and continues when it accepts them', async () => {
     const steady = job('steady');
     start([steady.job]);
     await vi.waitFor(() => expect(steady.runs).not.toHaveLength(0), WAIT);
@@ -133,7 +133,7 @@ describe('JobRunner', () => {
     admin.disconnect();
   });
 
-  it('tells the run under way that it stops, and waits for its end', async () => {
+  it('aborts the current run at a stop, and waits for its end', async () => {
     const end = { reached: false };
     const long = job('long', {
       run: async (signal) => {
@@ -148,7 +148,7 @@ describe('JobRunner', () => {
     expect(end.reached).toBe(true);
   });
 
-  it('stops while Redis is away', async () => {
+  it('stops while Redis is out of reach', async () => {
     const { runner } = start([job('steady').job]);
     await redis.stop();
     const startedMs = performance.now();
@@ -156,7 +156,7 @@ describe('JobRunner', () => {
     expect(performance.now() - startedMs).toBeLessThan(4_000);
   });
 
-  it('hands a run to another replica when one dies in the middle of it', async () => {
+  it('repeats a run on another replica when its replica dies', async () => {
     const stuck = job('handed-on', {
       everyMs: 3_600_000,
       run: (signal) => once(signal, 'abort').then(() => undefined),
@@ -170,7 +170,7 @@ describe('JobRunner', () => {
     await vi.waitFor(() => expect(healthy.runs).toHaveLength(1), WAIT);
   });
 
-  it('leaves the jobs of another deployment alone', async () => {
+  it('does not touch the jobs of another deployment', async () => {
     const [ours, theirs] = [job('same-name'), job('same-name', { everyMs: 3_600_000 })];
     start([ours.job]);
     start([theirs.job], { feedToken: 'another token' });
@@ -180,7 +180,7 @@ describe('JobRunner', () => {
     expect(theirs.runs).toHaveLength(1);
   });
 
-  it('runs other jobs while one takes long', async () => {
+  it('runs other jobs during a long run', async () => {
     const long = job('long', {
       run: (signal) => once(signal, 'abort').then(() => undefined),
     });

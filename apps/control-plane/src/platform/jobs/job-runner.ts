@@ -1,7 +1,7 @@
 import { redisNames } from '@weir/change-feed';
-import type { Job } from './job.js';
 import { JobConnections } from './job-connections.js';
 import { JobWorker, type JobWorkerOptions } from './job-worker.js';
+import type { Job } from './job.js';
 
 export interface JobRunnerOptions extends Omit<JobWorkerOptions, 'connections' | 'prefix'> {
   readonly redisUrl: string;

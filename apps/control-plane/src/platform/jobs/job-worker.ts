@@ -1,9 +1,9 @@
 import type { FeedLogger } from '@weir/change-feed';
 import { Queue, Worker } from 'bullmq';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from './job.js';
 import type { JobConnections } from './job-connections.js';
 import type { JobMetrics } from './job-metrics.js';
+import type { Job } from './job.js';
 
 export interface JobWorkerOptions {
   readonly connections: JobConnections;

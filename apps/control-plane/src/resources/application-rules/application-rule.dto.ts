@@ -1,10 +1,10 @@
 import { type ApplicationRule, MAX_ID } from '@weir/config-model';
-import type { Json } from '../../http/validation/json.js';
-import { type RuleStatus, toStatus } from '../profiles/rule-status.js';
-import { ruleStatus } from '../profiles/rule-status.js';
 import { id, listOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+import { type RuleStatus, toStatus } from '../profiles/rule-status.js';
+import { ruleStatus } from '../profiles/rule-status.js';
 
 @Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
 export class AddApplicationsDto {

@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
+import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
 import type { Json } from '../../http/validation/json.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { ApplicationRuleDto } from '../profiles/profile.dto.js';
-import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import {
   AddApplicationsDto,
   StoredApplicationRuleDto,

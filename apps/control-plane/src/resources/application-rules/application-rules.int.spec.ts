@@ -16,7 +16,7 @@ describe('application rules', () => {
   });
   afterAll(() => harness.stop());
 
-  it('name applications of the catalogue, which is listed by id', async () => {
+  it('refer to applications of the catalogue, which is listed by id', async () => {
     const answer = await call('GET', '/app_aware/application/');
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -29,7 +29,7 @@ describe('application rules', () => {
     expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);
   });
 
-  it('of a profile are listed by application', async () => {
+  it('are listed by application', async () => {
     const { id, path } = await profileWith({ app_id: 10 }, { app_id: 3, status: 'allow' });
     const answer = await call('GET', path);
     expect([answer.status, answer.body]).toEqual([
@@ -41,7 +41,7 @@ describe('application rules', () => {
     ]);
   });
 
-  it('are added one by one, status deny by default, and keep the others', async () => {
+  it('can be added one by one, with status deny by default, and keep the others', async () => {
     const { id, path } = await profileWith({ app_id: 10 });
     const answer = await call('POST', path, { app_id: 3 });
     expect([answer.status, answer.body]).toEqual([
@@ -54,7 +54,7 @@ describe('application rules', () => {
     ]);
   });
 
-  it('that stand already are set to the submitted status', async () => {
+  it('get the submitted status when they exist', async () => {
     const { id, path } = await profileWith({ app_id: 3, status: 'deny' });
     const answer = await call('POST', path, { app_id: 3, status: 'allow' });
     expect([answer.status, answer.body.status]).toEqual([201, 'allow']);
@@ -63,7 +63,7 @@ describe('application rules', () => {
     ]);
   });
 
-  it('are added in batches, answered in the submitted order, each once', async () => {
+  it('can be added in batches, and are returned in the submitted order without duplicates', async () => {
     const { id, path } = await profileWith({ app_id: 4 });
     const body = { app_ids: [10, 3, 10], status: 'allow' };
     const answer = await call('POST', `${path}/batch`, body);
@@ -79,7 +79,7 @@ describe('application rules', () => {
     expect((await call('GET', path)).body).toHaveLength(3);
   });
 
-  it('for applications that the catalogue does not have are refused, all of a batch at once', async () => {
+  it('are rejected for unknown applications, with all faults of a batch', async () => {
     const { path } = await profileWith();
     const single = await call('POST', path, { app_id: 5 });
     expect([single.status, faultsOf(single)]).toEqual([422, ['body.app_id: reference']]);
@@ -101,13 +101,13 @@ describe('application rules', () => {
       { app_ids: [3, -1, null] },
       ['body.app_ids.1: greater_than_equal', 'body.app_ids.2: int_type'],
     ],
-  ])('are refused: POST …%s %j', async (suffix, body, faults) => {
+  ])('are rejected: POST …%s %j', async (suffix, body, faults) => {
     const { path } = await profileWith();
     const answer = await call('POST', path + suffix, body);
     expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
   });
 
-  it('are deleted by application, once', async () => {
+  it('can be deleted, and then do not exist', async () => {
     const { id, path } = await profileWith({ app_id: 3 }, { app_id: 4 });
     const answer = await call('DELETE', `${path}/3`);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
@@ -119,7 +119,7 @@ describe('application rules', () => {
     ]);
   });
 
-  it('of a profile that does not exist are 404', async () => {
+  it('are answered 404 when the profile does not exist', async () => {
     for (const [method, suffix, body] of [
       ['GET', ''],
       ['POST', '', { app_id: 5 }],

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApplicationRule, Profile, RuleVerdict } from '@weir/config-model';
-import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
 import { notFound } from '../../http/errors/errors.js';
-import { sortRules } from '../profiles/profile-draft.js';
-import { requireProfile, updateProfile } from '../profiles/profile-store.js';
+import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import {
   ConfigurationWriter,
@@ -11,7 +9,9 @@ import {
   type Transaction,
 } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
+import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
+import { sortRules } from '../profiles/profile-draft.js';
+import { requireProfile, updateProfile } from '../profiles/profile-store.js';
 
 /** Application rules of profiles. They are part of the profile entity: a changed rule is a changed profile. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { findMetadata } from '../../catalogue/store/catalogue-store.js';
 import type { ConfigurationHead } from '../../revisions/configuration-reader.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
-import { findMetadata } from '../../catalogue/store/catalogue-store.js';
 
 const EMPTY: ReadonlyMap<number, string> = new Map();
 

@@ -1,11 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
-import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import type { Json } from '../../http/validation/json.js';
 import { ApiResponse } from '../../http/routing/request-shape.js';
-import type { WithRevision } from '../../revisions/with-revision.js';
 import { id, textForm } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import { Field } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import { ActiveCatalogueReader } from './active-catalogue-reader.js';
 
 /** An entry of the application catalogue. */

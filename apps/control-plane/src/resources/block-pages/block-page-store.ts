@@ -1,7 +1,7 @@
 import type { BlockPage } from '@weir/config-model';
+import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
-import type { Fault } from '../../http/validation/fault.js';
 
 export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {
   kind: 'blockPage',

@@ -1,9 +1,9 @@
 import type { BlockPage } from '@weir/config-model';
 import { MAX_ID } from '@weir/config-model';
-import type { Json } from '../../http/validation/json.js';
 import { id, oneOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
 
 /** 0: default block page, 1: custom block page. */
 const pageType = oneOf([0, 1]);

@@ -11,14 +11,14 @@ describe('block pages', () => {
   });
   afterAll(() => harness.stop());
 
-  it('are created and read back', async () => {
+  it('can be created and read', async () => {
     const answer = await call('POST', '/blockpage/', { id: 7, type: 1 });
     expect([answer.status, answer.body]).toEqual([201, { id: 7, type: 1 }]);
     const read = await call('GET', '/blockpage/7');
     expect([read.status, read.body]).toEqual([200, { id: 7, type: 1 }]);
   });
 
-  it('are listed by id', async () => {
+  it('are listed in the order of their ids', async () => {
     await call('POST', '/blockpage/', { id: 10, type: 0 });
     await call('POST', '/blockpage/', { id: 9, type: 0 });
     const { body } = await call('GET', '/blockpage/');
@@ -30,7 +30,7 @@ describe('block pages', () => {
     ]);
   });
 
-  it('are not created twice', async () => {
+  it('cannot be created twice', async () => {
     const answer = await call('POST', '/blockpage/', { id: 1, type: 1 });
     expect([answer.status, answer.body]).toEqual([409, { detail: 'block page 1 already exists' }]);
   });
@@ -42,47 +42,50 @@ describe('block pages', () => {
     [{ id: 2, type: true }, ['body.type: int_type']],
     [{ id: 2, type: 0, name: 'x' }, ['body.name: extra_forbidden']],
     [{ id: -1, type: 0 }, ['body.id: greater_than_equal']],
-  ])('are not created of %j', async (body, faults) => {
+  ])('are rejected for %j', async (body, faults) => {
     const answer = await call('POST', '/blockpage/', body);
     expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
   });
 
-  it('take another type', async () => {
+  it('can change their type', async () => {
     await call('POST', '/blockpage/', { id: 20, type: 0 });
     const answer = await call('PATCH', '/blockpage/20', { type: 1 });
     expect([answer.status, answer.body]).toEqual([200, { id: 20, type: 1 }]);
     expect((await call('GET', '/blockpage/20')).body).toEqual({ id: 20, type: 1 });
   });
 
-  it('are changed with a type, and an id only where it agrees with the path', async () => {
+  it('are changed by a type, and by an id only if it is equal to the path', async () => {
     expect(faultsOf(await call('PATCH', '/blockpage/1', {}))).toEqual(['body.type: missing']);
     expect((await call('PATCH', '/blockpage/1', { id: 1, type: 0 })).status).toBe(200);
     const answer = await call('PATCH', '/blockpage/1', { id: 2, type: 0 });
     expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.id: value_error']]);
   });
 
-  it.each(['GET', 'PATCH', 'DELETE'])('that do not exist are 404 to %s', async (method) => {
-    const answer = await call(
-      method,
-      '/blockpage/99',
-      method === 'PATCH' ? { type: 0 } : undefined,
-    );
-    expect([answer.status, answer.body]).toEqual([404, { detail: 'block page 99 not found' }]);
-  });
+  it.each(['GET', 'PATCH', 'DELETE'])(
+    'are answered 404 for %s when they do not exist',
+    async (method) => {
+      const answer = await call(
+        method,
+        '/blockpage/99',
+        method === 'PATCH' ? { type: 0 } : undefined,
+      );
+      expect([answer.status, answer.body]).toEqual([404, { detail: 'block page 99 not found' }]);
+    },
+  );
 
-  it.each(['GET', 'PATCH', 'DELETE'])('have integers as ids to %s', async (method) => {
+  it.each(['GET', 'PATCH', 'DELETE'])('must have an integer as id for %s', async (method) => {
     const answer = await call(method, '/blockpage/x', method === 'PATCH' ? { type: 0 } : undefined);
     expect([answer.status, faultsOf(answer)]).toEqual([422, ['path.page_id: int_type']]);
   });
 
-  it('are deleted', async () => {
+  it('can be deleted', async () => {
     await call('POST', '/blockpage/', { id: 30, type: 0 });
     const answer = await call('DELETE', '/blockpage/30');
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect((await call('GET', '/blockpage/30')).status).toBe(404);
   });
 
-  it('are not deleted while a profile uses them', async () => {
+  it('cannot be deleted while a profile uses them', async () => {
     await call('POST', '/blockpage/', { id: 31, type: 0 });
     await call('POST', '/profiles/', { profile: { id: 5, page_id: 31 } });
     const answer = await call('DELETE', '/blockpage/31');

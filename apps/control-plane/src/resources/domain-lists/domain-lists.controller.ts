@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
-import { ProfilePath } from '../profiles/profile-path.js';
-import type { Json } from '../../http/validation/json.js';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { Json } from '../../http/validation/json.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import { ProfilePath } from '../profiles/profile-path.js';
 import { DomainHasher } from './domain-hasher.js';
 import { DomainListsService } from './domain-lists.service.js';
 import {

@@ -22,21 +22,21 @@ describe('domain lists', () => {
   afterAll(() => harness.stop());
 
   describe('POST /profile/{profile_id}/bw_list', () => {
-    it('stores the hash of the normal form, with its list', async () => {
+    it('stores the hash of the normal form with its type', async () => {
       const body = { type: 'deny', domain: 'WWW.Example.COM.' };
       const answer = await call('POST', '/profile/1/bw_list', body);
       expect([answer.status, answer.body]).toEqual([201, stored('www.example.com', DENY)]);
       expect(Number.isSafeInteger(answer.body.domain_hash)).toBe(true);
     });
 
-    it('sets a rule that stands already to the submitted type', async () => {
+    it('changes an existing rule to the submitted type', async () => {
       await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'again.example.com' });
       const body = { type: 'allow', domain: 'again.example.com' };
       const answer = await call('POST', '/profile/1/bw_list', body);
       expect([answer.status, answer.body]).toEqual([201, stored('again.example.com', ALLOW)]);
     });
 
-    it('takes internationalised and single-label domains', async () => {
+    it('accepts internationalised and single-label domains', async () => {
       const idn = await call('POST', '/profile/1/bw_list', {
         type: 'allow',
         domain: 'bücher.example.com',
@@ -56,7 +56,7 @@ describe('domain lists', () => {
       `${'a'.repeat(64)}.example.com`,
       '',
       '.',
-    ])('refuses %j without repeating it', async (domain) => {
+    ])('rejects %j without repeating it', async (domain) => {
       const answer = await call('POST', '/profile/1/bw_list', { type: 'deny', domain });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.domain: value_error']]);
       if (domain.length > 1) expect(JSON.stringify(answer.body)).not.toContain(domain);
@@ -66,12 +66,12 @@ describe('domain lists', () => {
       [{}, ['body.domain: missing', 'body.type: missing']],
       [{ type: 'block', domain: 7 }, ['body.domain: string_type', 'body.type: enum']],
       [{ type: null, domain: null }, ['body.domain: string_type', 'body.type: string_type']],
-    ])('refuses %j', async (body, faults) => {
+    ])('rejects %j', async (body, faults) => {
       const answer = await call('POST', '/profile/1/bw_list', body);
       expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
     });
 
-    it('answers 404 that names the profile', async () => {
+    it('answers 404 with the profile', async () => {
       const body = { type: 'deny', domain: 'example.com' };
       const answer = await call('POST', '/profile/9/bw_list', body);
       expect([answer.status, answer.body]).toEqual([404, { detail: 'profile 9 not found' }]);
@@ -79,7 +79,7 @@ describe('domain lists', () => {
   });
 
   describe('POST /profile/{profile_id}/bw_list/batch', () => {
-    it('stores all, answers in the submitted order, and collapses one domain in several forms', async () => {
+    it('stores all, returns them in the submitted order, and merges different forms of a domain', async () => {
       const answer = await call('POST', '/profile/1/bw_list/batch', {
         type: 'allow',
         domains: ['b.example.com', 'a.example.com', 'B.example.com.'],
@@ -90,13 +90,13 @@ describe('domain lists', () => {
       ]);
     });
 
-    it('takes an empty batch, which takes a revision', async () => {
+    it('accepts an empty batch, which takes a revision', async () => {
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains: [] });
       expect([answer.status, answer.body]).toEqual([201, []]);
       expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);
     });
 
-    it('applies nothing when one domain is invalid, and says which', async () => {
+    it('applies nothing when one domain is invalid, and reports its position', async () => {
       const answer = await call('POST', '/profile/1/bw_list/batch', {
         type: 'deny',
         domains: ['good.example.com', '*.example.com', 5],
@@ -109,21 +109,21 @@ describe('domain lists', () => {
       expect(good.status).toBe(404);
     });
 
-    it('takes ten thousand domains at once', async () => {
+    it('accepts ten thousand domains at once', async () => {
       const domains = Array.from({ length: 10_000 }, (_, i) => `n${i}.example.net`);
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
       expect([answer.status, answer.body.length]).toEqual([201, 10_000]);
       expect(answer.body[9_999]).toEqual(stored('n9999.example.net', DENY));
     });
 
-    it('takes no more than a hundred thousand', async () => {
+    it('rejects more than a hundred thousand domains', async () => {
       const domains = Array.from({ length: 100_001 }, () => 'example.net');
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.domains: too_long']]);
       expect(answer.body.detail[0].msg).toBe('Must have 100000 items at most');
     });
 
-    it('reports a hundred faults at most', async () => {
+    it('reports at most a hundred faults', async () => {
       const domains = Array.from({ length: 150 }, () => '*');
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
       expect([answer.status, faultsOf(answer).length]).toEqual([422, 100]);
@@ -131,7 +131,7 @@ describe('domain lists', () => {
   });
 
   describe('PATCH /profile/{profile_id}/bw_list/{domain}', () => {
-    it('changes the type of a rule, found by any form of its domain', async () => {
+    it('changes the type of a rule, for any form of its domain', async () => {
       await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'bücher.example.org' });
       const answer = await call(
         'PATCH',
@@ -144,13 +144,13 @@ describe('domain lists', () => {
       ]);
     });
 
-    it('reaches a domain that is named like another endpoint', async () => {
+    it('accepts a domain that has the name of another endpoint', async () => {
       await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'batch' });
       const answer = await call('PATCH', '/profile/1/bw_list/batch', { type: 'allow' });
       expect([answer.status, answer.body]).toEqual([200, stored('batch', ALLOW)]);
     });
 
-    it('refuses a domain or profile that does not agree with the path', async () => {
+    it('rejects a domain or profile that differs from the path', async () => {
       await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'agree.example.com' });
       const answer = await call('PATCH', '/profile/1/bw_list/agree.example.com', {
         type: 'allow',
@@ -168,7 +168,7 @@ describe('domain lists', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.type: missing']]);
     });
 
-    it('answers 404 that names the profile and not the domain', async () => {
+    it('answers 404 with the profile, but without the domain', async () => {
       const answer = await call('PATCH', '/profile/1/bw_list/none.example.com', { type: 'deny' });
       expect([answer.status, answer.body]).toEqual([
         404,
@@ -176,7 +176,7 @@ describe('domain lists', () => {
       ]);
     });
 
-    it('reports a path with broken escapes and a bad body together, as 422', async () => {
+    it('reports invalid percent-encoding and an invalid body together, as 422', async () => {
       const answer = await rawRequest(harness.baseUrl, {
         method: 'PATCH',
         path: '/profile/1/bw_list/%zz',
@@ -192,27 +192,27 @@ describe('domain lists', () => {
       ]);
     });
 
-    it('takes no URL, encoded or not', async () => {
+    it('rejects a URL, encoded or not', async () => {
       const encoded = await call('PATCH', '/profile/1/bw_list/example.com%2Fa', { type: 'deny' });
       expect([encoded.status, faultsOf(encoded)]).toEqual([422, ['path.domain: value_error']]);
     });
   });
 
   describe('DELETE /profile/{profile_id}/bw_list/{domain}', () => {
-    it('removes the rule, once', async () => {
+    it('deletes the rule, and then answers 404', async () => {
       await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'gone.example.com' });
       const first = await call('DELETE', '/profile/1/bw_list/GONE.example.com');
       expect([first.status, first.body]).toEqual([204, undefined]);
       expect((await call('DELETE', '/profile/1/bw_list/gone.example.com')).status).toBe(404);
     });
 
-    it('has no GET beside it', async () => {
+    it('has no GET', async () => {
       const answer = await call('GET', '/profile/1/bw_list/gone.example.com');
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'PATCH, DELETE, OPTIONS']);
     });
   });
 
-  it('are never logged or stored in plain', async () => {
+  it('are never logged or stored in plain text', async () => {
     await call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'secret.example.com' });
     await call('DELETE', '/profile/1/bw_list/secret.example.com');
     await call('DELETE', '/profile/1/bw_list/secret.example.com');

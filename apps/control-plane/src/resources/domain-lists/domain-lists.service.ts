@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { requireProfile } from '../profiles/profile-store.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import { requireProfile } from '../profiles/profile-store.js';
 import { deleteDomainRule, findDomainRules, putDomainRules } from './domain-rule-store.js';
 
 /** Allow and deny lists of profiles. Domains are known only by their hashes. */

@@ -1,12 +1,12 @@
 import { type DomainRule, MAX_DOMAIN_HASH, MAX_ID, RuleVerdict } from '@weir/config-model';
 import { normaliseDomain } from '@weir/dns-name';
-import type { Json } from '../../http/validation/json.js';
-import type { RuleStatus } from '../profiles/rule-status.js';
-import { domain } from './domain-check.js';
-import { ruleStatus } from '../profiles/rule-status.js';
 import { id, integer, listOf, oneOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import { Converted, Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+import type { RuleStatus } from '../profiles/rule-status.js';
+import { ruleStatus } from '../profiles/rule-status.js';
+import { domain } from './domain-check.js';
 
 @Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })
 export class AddDomainDto {

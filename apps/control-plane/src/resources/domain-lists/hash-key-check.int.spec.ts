@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
-describe('a control plane on a database that was filled under a key', () => {
+describe('a control plane on a database that was used with a hash key', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness();
@@ -13,7 +13,7 @@ describe('a control plane on a database that was filled under a key', () => {
     await replica.stop();
   });
 
-  it('does not start with another one, and says what to do', async () => {
+  it('does not start with another key, and says what to do', async () => {
     const other = { DOMAIN_HASH_KEY: 'ffffffffffffffffffffffffffffffff' };
     await expect(harness.startReplica(other)).rejects.toThrow(
       'DOMAIN_HASH_KEY is not the key of this database',

@@ -1,7 +1,7 @@
 import { hashDomain, type HashKey } from '@weir/dns-name';
 import { StartError } from '@weir/ops';
-import type { Database } from '../../platform/database/database.js';
 import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
+import type { Database } from '../../platform/database/database.js';
 
 /** A name that nobody can register (RFC 6761 §6.4), so its hash reveals nothing. */
 const CHECKED_NAME = 'domain-hash-key.invalid';

@@ -5,7 +5,7 @@ import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { findProfile, insertProfile } from './profile-store.js';
 
-it('a profile may have more rules than a statement has parameters', async () => {
+it('a profile may have more rules than a statement may have parameters', async () => {
   const url = await createFreshDatabase(inject('databaseUrl'));
   const database = new Database(url, pino({ level: 'silent' }));
   const profile: Profile = {

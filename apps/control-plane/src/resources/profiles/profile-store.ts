@@ -1,9 +1,9 @@
 import { type Profile, RuleVerdict } from '@weir/config-model';
-import { type RuleStatus, toStatus } from './rule-status.js';
-import type { EntityTable } from '../../platform/database/entity-table.js';
 import { notFound } from '../../http/errors/errors.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
 import type { Fault } from '../../http/validation/fault.js';
+import type { EntityTable } from '../../platform/database/entity-table.js';
+import type { Transaction } from '../../revisions/configuration-writer.js';
+import { type RuleStatus, toStatus } from './rule-status.js';
 
 interface ProfileRow {
   id: number;

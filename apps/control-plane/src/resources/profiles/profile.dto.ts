@@ -1,7 +1,4 @@
 import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
-import type { Json } from '../../http/validation/json.js';
-import { type RuleStatus, toStatus } from './rule-status.js';
-import { ruleStatus } from './rule-status.js';
 import { flag, id, listOf, nullable } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import {
@@ -11,7 +8,10 @@ import {
   OptionalObjectField,
   OptionalObjectListField,
 } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
 import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
+import { type RuleStatus, toStatus } from './rule-status.js';
+import { ruleStatus } from './rule-status.js';
 
 @Example<ProfileSettingsDto>({
   id: 1,

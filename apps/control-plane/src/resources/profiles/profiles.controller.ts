@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
-import { ProfilePath } from './profile-path.js';
-import type { Json } from '../../http/validation/json.js';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { Json } from '../../http/validation/json.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import { ProfilePath } from './profile-path.js';
 import {
   PatchProfileDto,
   PROFILE_LOCATIONS,

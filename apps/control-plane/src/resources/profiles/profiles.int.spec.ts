@@ -35,7 +35,7 @@ describe('profiles', () => {
       expect((await call('GET', '/profiles/1')).body).toEqual(sent);
     });
 
-    it('fills in what is left out', async () => {
+    it('uses defaults for omitted fields', async () => {
       const answer = await call('POST', '/profiles/', { profile: { id: 2 } });
       expect([answer.status, answer.body]).toEqual([
         201,
@@ -43,7 +43,7 @@ describe('profiles', () => {
       ]);
     });
 
-    it('answers categories as an ascending set, applications by id, status deny by default', async () => {
+    it('returns categories as an ascending set and applications by id, with status deny by default', async () => {
       const answer = await call('POST', '/profiles/', {
         profile: { id: 3 },
         cat_ids: [9, 2147483647, 9, 0],
@@ -58,7 +58,7 @@ describe('profiles', () => {
       });
     });
 
-    it('refuses an id that exists already with 409', async () => {
+    it('answers 409 for an existing id', async () => {
       const id = await create();
       const answer = await call('POST', '/profiles/', { profile: { id } });
       expect([answer.status, answer.body]).toEqual([
@@ -67,7 +67,7 @@ describe('profiles', () => {
       ]);
     });
 
-    it('reports all unknown references and applications named twice at once', async () => {
+    it('reports all unknown references and duplicate applications at once', async () => {
       const answer = await call('POST', '/profiles/', {
         profile: { id: 4, page_id: 8 },
         apps: [{ app_id: 3 }, { app_id: 5 }, { app_id: 3 }],
@@ -97,7 +97,7 @@ describe('profiles', () => {
       expect((await call('GET', '/profiles/4')).status).toBe(404);
     });
 
-    it('reports every fault of the shape at once, with its place and type', async () => {
+    it('reports every validation fault at once, with its location and type', async () => {
       const answer = await call('POST', '/profiles/', {
         profile: { id: '7', page_id: 1.5, white_list_only: 1, misspelt: true },
         cat_ids: [1, 'x', -1, 2147483648],
@@ -131,7 +131,7 @@ describe('profiles', () => {
       [{ profile: { id: 5 }, apps: { app_id: 3 } }, ['body', 'apps'], 'list_type'],
       [[], ['body'], 'object_type'],
       [null, ['body'], 'object_type'],
-    ])('refuses %j', async (body, loc, type) => {
+    ])('rejects %j', async (body, loc, type) => {
       const answer = await call('POST', '/profiles/', body);
       expect(answer.status).toBe(422);
       expect(answer.body.detail).toEqual([{ loc, type, msg: expect.any(String) }]);
@@ -152,7 +152,7 @@ describe('profiles', () => {
   });
 
   describe('GET /profiles/{profile_id}', () => {
-    it('answers 404 that names the profile', async () => {
+    it('answers 404 with the profile', async () => {
       const answer = await call('GET', '/profiles/99');
       expect([answer.status, answer.body]).toEqual([404, { detail: 'profile 99 not found' }]);
     });
@@ -162,7 +162,7 @@ describe('profiles', () => {
       ['-1', 'greater_than_equal'],
       ['2147483648', 'less_than_equal'],
       ['1.5', 'int_type'],
-    ])('refuses %s as an id', async (id, type) => {
+    ])('rejects the id %s', async (id, type) => {
       const answer = await call('GET', `/profiles/${id}`);
       expect(answer.status).toBe(422);
       expect(answer.body.detail).toEqual([
@@ -172,7 +172,7 @@ describe('profiles', () => {
   });
 
   describe('PATCH /profiles/{profile_id}', () => {
-    it('changes what is sent and keeps the rest', async () => {
+    it('changes the submitted fields and keeps the rest', async () => {
       const id = await create({ cat_ids: [1], apps: [{ app_id: 3 }] });
       const answer = await call('PATCH', `/profiles/${id}`, {
         profile: { page_id: 7, empty_dns_answer: true },
@@ -189,7 +189,7 @@ describe('profiles', () => {
       expect(again.body.profile).toEqual({ ...settings(id), empty_dns_answer: true });
     });
 
-    it('replaces whole sets, and an empty array removes all', async () => {
+    it('replaces whole collections; an empty array removes all items', async () => {
       const id = await create({ cat_ids: [1, 2], apps: [{ app_id: 3 }, { app_id: 4 }] });
       const replaced = { cat_ids: [5, 2], apps: [{ app_id: 10, status: 'allow' }] };
       expect((await call('PATCH', `/profiles/${id}`, replaced)).body).toMatchObject({
@@ -209,7 +209,7 @@ describe('profiles', () => {
       expect(revision(second)).toBe(revision(first) + 1);
     });
 
-    it('accepts an id that agrees with the path and refuses another', async () => {
+    it('accepts an id that is equal to the path, and rejects another', async () => {
       const id = await create();
       expect((await call('PATCH', `/profiles/${id}`, { profile: { id } })).status).toBe(200);
       const answer = await call('PATCH', `/profiles/${id}`, { profile: { id: id + 1 } });
@@ -219,7 +219,7 @@ describe('profiles', () => {
       ]);
     });
 
-    it('refuses unknown references with 422, after 404 for the profile itself', async () => {
+    it('answers 422 for unknown references, but 404 for the profile first', async () => {
       const body = { profile: { page_id: 8 } };
       expect((await call('PATCH', '/profiles/99', body)).status).toBe(404);
       const answer = await call('PATCH', '/profiles/1', body);

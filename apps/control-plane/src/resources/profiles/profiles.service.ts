@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Profile } from '@weir/config-model';
-import { findBlockPage, unknownBlockPage } from '../block-pages/block-page-store.js';
-import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
 import { conflict } from '../../http/errors/errors.js';
+import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import {
   ConfigurationWriter,
@@ -11,7 +10,8 @@ import {
 } from '../../revisions/configuration-writer.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
+import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
+import { findBlockPage, unknownBlockPage } from '../block-pages/block-page-store.js';
 import { applicationFaults } from './application-faults.js';
 import {
   applyPatch,

@@ -1,6 +1,6 @@
 import type { Schedule } from '@weir/config-model';
-import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Prisma } from '../../generated/prisma/client.js';
+import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
 

@@ -36,7 +36,7 @@ function walk(
 }
 
 describe('a period', () => {
-  it('is refused exactly when it ends on its own weekday and not after its start', () => {
+  it('is rejected exactly when it ends on the weekday of its start, but not after it', () => {
     fc.assert(
       fc.property(point, point, (start, end) => {
         const { faults } = readDto(ScheduleDto, {
@@ -51,7 +51,7 @@ describe('a period', () => {
     );
   });
 
-  it('covers each half hour from its start to its end, over Sunday midnight too', () => {
+  it('covers each half hour from its start to its end, also over Sunday midnight', () => {
     fc.assert(
       fc.property(point, point, (start, end) => {
         fc.pre(!(start.day === end.day && end.halfHours <= start.halfHours));

@@ -1,4 +1,3 @@
-import type { Json } from '../../http/validation/json.js';
 import { type Check, id, integer, object, textForm } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
 import {
@@ -8,6 +7,7 @@ import {
   OptionalField,
   OptionalObjectListField,
 } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
 import type { ScheduleRecord } from './schedule-store.js';
 import { dayNumber, halfHours, type SubmittedPeriod, type TimePoint, WEEKDAYS } from './week.js';
 

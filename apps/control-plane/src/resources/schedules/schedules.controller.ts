@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import type { Json } from '../../http/validation/json.js';
-import { ProfilePath } from '../profiles/profile-path.js';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
+import type { Json } from '../../http/validation/json.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import { ProfilePath } from '../profiles/profile-path.js';
 import {
   PatchScheduleDto,
   ScheduleDto,

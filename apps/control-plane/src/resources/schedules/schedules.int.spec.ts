@@ -32,7 +32,7 @@ describe('schedules', () => {
   });
   afterAll(() => harness.stop());
 
-  it('are answered in the form in which they were sent, in the same order', async () => {
+  it('are returned in the submitted form and order', async () => {
     const path = await scheduled();
     const answer = await call('GET', path);
     expect([answer.status, answer.body]).toEqual([
@@ -48,7 +48,7 @@ describe('schedules', () => {
     ['an end on an earlier weekday', [period(4, '18:00', 1, '06:00')]],
     ['the whole week', [period(0, '24:00', 1, '00:00')]],
     [
-      'periods that overlap and touch',
+      'overlapping and adjacent periods',
       [
         period(1, '01:00', 1, '03:00'),
         period(1, '02:00', 1, '03:00'),
@@ -69,13 +69,13 @@ describe('schedules', () => {
       ['end.day: less_than_equal', 'start.day: greater_than_equal'],
     ],
     [
-      'a day that is none',
+      'an invalid day',
       period(true, '10:00', null, '11:00'),
       ['end.day: string_type', 'start.day: string_type'],
     ],
     ['a time off the half hour', period(1, '10:15', 1, '11:00'), ['start.time: value_error']],
     [
-      'a time that is none',
+      'an invalid time',
       period(1, '9:00', 1, '24:30'),
       ['end.time: value_error', 'start.time: value_error'],
     ],
@@ -88,16 +88,16 @@ describe('schedules', () => {
     ['no start', { end: { day: 1, time: '10:00' } }, ['start: missing']],
     ['points that are none', { start: 5, end: [] }, ['end: object_type', 'start: object_type']],
     [
-      'half a point',
+      'an incomplete time point',
       { start: { day: 1 }, end: { time: '10:00' } },
       ['end.day: missing', 'start.time: missing'],
     ],
     [
-      'more than it has',
+      'an unknown field',
       { ...period(1, '10:00', 1, '11:00'), name: 'x' },
       ['name: extra_forbidden'],
     ],
-  ])('are refused with %s', async (_what, bad, faults) => {
+  ])('are rejected with %s', async (_what, bad, faults) => {
     const path = await profile();
     const periods = [period(1, '10:00', 1, '11:00'), bad];
     const answer = await call('POST', path, { target_profile_id: 1, periods });
@@ -107,7 +107,7 @@ describe('schedules', () => {
     ]);
   });
 
-  it('need a target that exists and is another profile', async () => {
+  it('need a target that exists and differs from the profile', async () => {
     const path = await profile();
     const unknown = await call('POST', path, { target_profile_id: 9, periods: [] });
     expect([unknown.status, faultsOf(unknown)]).toEqual([
@@ -123,7 +123,7 @@ describe('schedules', () => {
     ]);
   });
 
-  it('are one a profile', async () => {
+  it('exist at most once per profile', async () => {
     const path = await scheduled();
     const answer = await call('POST', path, { target_profile_id: 1, periods: [] });
     expect([answer.status, answer.body]).toEqual([
@@ -152,7 +152,7 @@ describe('schedules', () => {
       expect((await call('PATCH', path, { periods: [] })).body.periods).toEqual([]);
     });
 
-    it('refuses what a new schedule would be refused for', async () => {
+    it('rejects what POST rejects', async () => {
       const path = await scheduled();
       const bad = await call('PATCH', path, { periods: [period(1, '10:00', 1, '09:00')] });
       expect(faultsOf(bad)).toEqual(['body.periods.0.end: value_error']);
@@ -164,21 +164,21 @@ describe('schedules', () => {
       expect(faultsOf(empty)).toEqual(['body.periods: list_type']);
     });
 
-    it('changes nothing when nothing is sent', async () => {
+    it('changes nothing when the body is empty', async () => {
       const path = await scheduled();
       const answer = await call('PATCH', path, {});
       expect([answer.status, answer.body.periods]).toEqual([200, SCHOOL_NIGHTS]);
     });
   });
 
-  it('are deleted, once', async () => {
+  it('are deleted, and then do not exist', async () => {
     const path = await scheduled();
     const answer = await call('DELETE', path);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect((await call('DELETE', path)).status).toBe(404);
   });
 
-  it('that do not exist are 404, told from a profile that does not', async () => {
+  it('are answered 404 when they or their profile do not exist', async () => {
     const path = await profile();
     for (const [method, body] of [['GET'], ['PATCH', {}], ['DELETE']] as const) {
       const schedule = await call(method, path, body);

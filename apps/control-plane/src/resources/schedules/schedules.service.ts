@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '../../http/errors/errors.js';
-import { profileFaults, requireProfile } from '../profiles/profile-store.js';
+import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
+import { profileFaults, requireProfile } from '../profiles/profile-store.js';
 import {
   deleteSchedule,
   findSchedule,

@@ -1,6 +1,6 @@
+import { integer, textForm } from '../../../http/validation/checks.js';
 import { parseIpv4 } from './ipv4.js';
 import { parseIpv6 } from './ipv6.js';
-import { integer, textForm } from '../../../http/validation/checks.js';
 
 export const port = integer(0, 65535);
 

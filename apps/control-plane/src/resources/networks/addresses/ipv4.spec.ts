@@ -29,13 +29,13 @@ describe('parseIpv4', () => {
     '1.2.3.4 ',
     '1.2.3.-4',
     '1.2.3.',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseIpv4(text)).toBeNull();
   });
 });
 
 describe('maskIpv4', () => {
-  it('clears all but the first bits', () => {
+  it('clears all bits after the prefix', () => {
     fc.assert(
       fc.property(anyAddress, fc.integer({ min: 0, max: 32 }), (address, length) => {
         const bits = address.toString(2).padStart(32, '0');

@@ -44,13 +44,13 @@ describe('parseIpv6', () => {
     '[::1]',
     '::1/64',
     '::192.0.2.01',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseIpv6(text)).toBeNull();
   });
 });
 
 describe('formatIpv6', () => {
-  it('writes as RFC 5952 does', () => {
+  it('writes the form of RFC 5952', () => {
     fc.assert(
       fc.property(anyWords, (words) => {
         expect(formatIpv6(words)).toBe(canonical(full(words)));
@@ -58,14 +58,14 @@ describe('formatIpv6', () => {
     );
   });
 
-  it('shortens the first of the longest runs of zeros, never a single group (RFC 5952 §4.2)', () => {
+  it('shortens the first of the longest runs of zeros, but never a single group (RFC 5952 §4.2)', () => {
     expect(formatIpv6([0x20010000, 0x00000001, 0, 0x00000001])).toBe('2001:0:0:1::1');
     expect(formatIpv6([0x20010db8, 0x00010000, 0x00010001, 0x00010001])).toBe(
       '2001:db8:1:0:1:1:1:1',
     );
   });
 
-  it('is read back', () => {
+  it('is the inverse of parseIpv6', () => {
     fc.assert(
       fc.property(anyWords, (words) => {
         const mapped = words[0] === 0 && words[1] === 0 && words[2] === 0xffff;
@@ -76,7 +76,7 @@ describe('formatIpv6', () => {
 });
 
 describe('maskIpv6', () => {
-  it('clears all but the first bits', () => {
+  it('clears all bits after the prefix', () => {
     fc.assert(
       fc.property(anyWords, fc.integer({ min: 0, max: 128 }), (words, length) => {
         const masked = bitsOf(maskIpv6(words, length));

@@ -1,7 +1,7 @@
 import type { EntityKeys, NaptAssignment } from '@weir/config-model';
-import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 
 export type NaptKey = EntityKeys['naptAssignment'];
 

@@ -1,13 +1,13 @@
 import type { NaptAssignment } from '@weir/config-model';
-import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
+import { type Check, id } from '../../../http/validation/checks.js';
+import { Example } from '../../../http/validation/examples.js';
+import type { Fault } from '../../../http/validation/fault.js';
+import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
 import type { Json } from '../../../http/validation/json.js';
 import { ipv4, MAX_INT_IP, port } from '../addresses/address-checks.js';
-import { type Check, id } from '../../../http/validation/checks.js';
-import type { Fault } from '../../../http/validation/fault.js';
-import { Example } from '../../../http/validation/examples.js';
-import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
-import type { NaptLocations } from './napt.service.js';
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { NaptKey } from './napt-store.js';
+import type { NaptLocations } from './napt.service.js';
 import { UPPER_BELOW_LOWER } from './port-ranges.js';
 
 const LAST_PORT = 65535;

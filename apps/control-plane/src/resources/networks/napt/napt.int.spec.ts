@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseIpv4 } from '../addresses/ipv4.js';
-import { type Answer } from '../../../testing/response.js';
 import { faultsOf, type Harness, pluck, startHarness } from '../../../testing/harness.js';
+import { type Answer } from '../../../testing/response.js';
+import { parseIpv4 } from '../addresses/ipv4.js';
 
 describe('NAPT assignments', () => {
   let harness: Harness;
@@ -40,7 +40,7 @@ describe('NAPT assignments', () => {
       expect([read.status, read.body]).toEqual([200, napt('192.0.2.1', 0, 65535)]);
     });
 
-    it('lets ranges nest and stand side by side', async () => {
+    it('accepts nested and disjoint ranges', async () => {
       await add('192.0.2.2', 1000, 1999);
       await add('192.0.2.2', 2000, 2999);
       await add('192.0.2.2', 0, 65535);
@@ -48,7 +48,7 @@ describe('NAPT assignments', () => {
       await add('192.0.2.2', 1499, 1499);
     });
 
-    it('refuses an equal range, and one that overlaps another in part', async () => {
+    it('rejects an equal range and a partly overlapping one', async () => {
       await add('192.0.2.3', 1000, 1999);
       const equal = await call('POST', '/napt/', napt('192.0.2.3', 1000, 1999, 2));
       expect([equal.status, equal.body]).toEqual([
@@ -66,7 +66,7 @@ describe('NAPT assignments', () => {
       await add('192.0.2.4', 1999, 2001);
     });
 
-    it('refuses an unknown profile at its place', async () => {
+    it('rejects an unknown profile, with its location', async () => {
       const answer = await call('POST', '/napt/', napt('192.0.2.5', 1, 2, 9));
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.profile_id: reference']]);
     });
@@ -81,14 +81,14 @@ describe('NAPT assignments', () => {
       ],
       [{ ...napt('192.0.2.5', 1, 2), upper_port_bound: '2' }, ['body.upper_port_bound: int_type']],
       [{ ...napt('192.0.2.5', 1, 2), prefix_len: 32 }, ['body.prefix_len: extra_forbidden']],
-    ])('refuses %j', async (body, faults) => {
+    ])('rejects %j', async (body, faults) => {
       const answer = await call('POST', '/napt/', body);
       expect([answer.status, faultsOf(answer)]).toEqual([422, faults]);
     });
   });
 
   describe('POST /napt/batch', () => {
-    it('adds all, answered in the submitted order', async () => {
+    it('adds all, and returns them in the submitted order', async () => {
       const body = [
         napt('192.0.2.11', 1000, 1999),
         napt('192.0.2.10', 0, 65535, 2),
@@ -102,14 +102,14 @@ describe('NAPT assignments', () => {
       ]);
     });
 
-    it('adds nothing when one range clashes with one that stands', async () => {
+    it('adds nothing when one range clashes with a stored one', async () => {
       await add('192.0.2.12', 1000, 1999);
       const body = [napt('192.0.2.13', 1, 2), napt('192.0.2.12', 1500, 2500)];
       expect((await call('POST', '/napt/batch', body)).status).toBe(409);
       expect((await call('GET', at('192.0.2.13'))).body).toEqual([]);
     });
 
-    it('reports unknown profiles and clashes within itself together, at the later one', async () => {
+    it('reports unknown profiles and clashes within the request together, at the later range', async () => {
       const body = [
         napt('192.0.2.14', 1, 9),
         napt('192.0.2.14', 5, 20),
@@ -124,7 +124,7 @@ describe('NAPT assignments', () => {
       ]);
     });
 
-    it('reports a clash within itself before one with a range that stands', async () => {
+    it('reports a clash within the request before one with a stored range', async () => {
       await add('192.0.2.18', 2000, 2999);
       const body = [napt('192.0.2.18', 2500, 2600), napt('192.0.2.18', 1500, 2500)];
       const answer = await call('POST', '/napt/batch', body);
@@ -146,7 +146,7 @@ describe('NAPT assignments', () => {
       expect([object.status, faultsOf(object)]).toEqual([422, ['body: list_type']]);
     });
 
-    it('takes none at all, and many', async () => {
+    it('accepts an empty and a long list', async () => {
       expect((await call('POST', '/napt/batch', [])).body).toEqual([]);
       const body = Array.from({ length: 2_000 }, (_, i) => napt('192.0.2.17', i * 32, i * 32 + 31));
       const answer = await call('POST', '/napt/batch', body);
@@ -156,7 +156,7 @@ describe('NAPT assignments', () => {
   });
 
   describe('GET', () => {
-    it('lists the assignments of an address by lower bound, none when there are none', async () => {
+    it('lists the assignments of an address by lower bound; the list may be empty', async () => {
       await add('192.0.2.20', 500, 600);
       await add('192.0.2.20', 0, 1000);
       await add('192.0.2.20', 500, 550);
@@ -173,7 +173,7 @@ describe('NAPT assignments', () => {
       expect([none.status, none.body]).toEqual([200, []]);
     });
 
-    it('answers 404 that names the range, and 422 for a path that is none', async () => {
+    it('answers 404 with the range, and 422 for an invalid path', async () => {
       const answer = await call('GET', at('192.0.2.21', 1, 2));
       expect([answer.status, answer.body]).toEqual([
         404,
@@ -192,7 +192,7 @@ describe('NAPT assignments', () => {
   });
 
   describe('PATCH /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}', () => {
-    it('keeps what is left out, and moves the record when its key changes', async () => {
+    it('keeps omitted fields, and may change the key', async () => {
       await add('192.0.2.30', 100, 200);
       const profile = await call('PATCH', at('192.0.2.30', 100, 200), { profile_id: 2 });
       expect([profile.status, profile.body]).toEqual([200, napt('192.0.2.30', 100, 200, 2)]);
@@ -203,7 +203,7 @@ describe('NAPT assignments', () => {
       expect((await call('GET', at('192.0.2.30'))).body).toEqual([]);
     });
 
-    it('refuses a key that is taken, or that overlaps another in part', async () => {
+    it('rejects a key that exists or partly overlaps another range', async () => {
       await add('192.0.2.32', 0, 99);
       await add('192.0.2.32', 100, 199);
       const path = at('192.0.2.32', 0, 99);
@@ -213,7 +213,7 @@ describe('NAPT assignments', () => {
       expect((await call('PATCH', path, { upper_port_bound: 199 })).status).toBe(200);
     });
 
-    it('refuses an upper bound below the lower one that stays, and says what else is wrong', async () => {
+    it('rejects an upper bound below the stored lower bound, together with other faults', async () => {
       await add('192.0.2.33', 100, 200);
       const body = { upper_port_bound: 50, profile_id: 9 };
       const answer = await call('PATCH', at('192.0.2.33', 100, 200), body);
@@ -226,14 +226,14 @@ describe('NAPT assignments', () => {
   });
 
   describe('DELETE', () => {
-    it('removes one range, once', async () => {
+    it('deletes one range, and then answers 404', async () => {
       await add('192.0.2.40', 1, 2);
       const answer = await call('DELETE', at('192.0.2.40', 1, 2));
       expect([answer.status, answer.body]).toEqual([204, undefined]);
       expect((await call('DELETE', at('192.0.2.40', 1, 2))).status).toBe(404);
     });
 
-    it('removes a batch, the same range twice being one', async () => {
+    it('deletes a batch with duplicates', async () => {
       await add('192.0.2.41', 1, 2);
       await add('192.0.2.41', 3, 4);
       await add('192.0.2.42', 1, 2);
@@ -252,7 +252,7 @@ describe('NAPT assignments', () => {
       expect((await call('GET', at('192.0.2.42'))).body).toEqual([]);
     });
 
-    it('removes nothing when one of a batch is missing', async () => {
+    it('deletes nothing when one range of a batch does not exist', async () => {
       await add('192.0.2.43', 1, 2);
       const answer = await call('DELETE', '/napt/batch', [
         { ip: '192.0.2.43', lower_port_bound: 1, upper_port_bound: 2 },
@@ -265,7 +265,7 @@ describe('NAPT assignments', () => {
       expect(ranges(await call('GET', at('192.0.2.43')))).toEqual([[1, 2]]);
     });
 
-    it('takes no profile in a batch', async () => {
+    it('rejects a profile in a batch of deletions', async () => {
       const answer = await call('DELETE', '/napt/batch', [napt('192.0.2.43', 1, 2)]);
       expect([answer.status, faultsOf(answer)]).toEqual([
         422,

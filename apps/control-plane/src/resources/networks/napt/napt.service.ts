@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
-import { formatIpv4 } from '../addresses/ipv4.js';
 import { conflict, notFound } from '../../../http/errors/errors.js';
-import { profileFaults, unknownProfile, unknownProfiles } from '../../profiles/profile-store.js';
+import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter, type Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
+import { profileFaults, unknownProfile, unknownProfiles } from '../../profiles/profile-store.js';
+import { formatIpv4 } from '../addresses/ipv4.js';
 import {
   deleteAssignments,
   findAssignment,

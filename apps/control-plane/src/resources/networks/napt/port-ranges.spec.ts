@@ -12,11 +12,11 @@ describe('clashes', () => {
     ['one inside the other', range(1, 9), range(4, 5), false],
     ['one inside the other at its lower end', range(1, 9), range(1, 5), false],
     ['one inside the other at its upper end', range(1, 9), range(9, 9), false],
-  ])('says of %s', (_what, a, b, expected) => {
+  ])('returns for %s', (_what, a, b, expected) => {
     expect([clashes(a, b), clashes(b, a)]).toEqual([expected, expected]);
   });
 
-  it('is what the ports themselves say', () => {
+  it('agrees with a comparison of all ports', () => {
     const port = fc.integer({ min: 0, max: 8 });
     const anyRange = fc.tuple(port, port).map(([a, b]) => range(Math.min(a, b), Math.max(a, b)));
     fc.assert(
@@ -42,7 +42,7 @@ describe('findClashes', () => {
   const free = (ranges: readonly OrderedRange[]) =>
     ranges.every((a) => ranges.every((b) => a === b || !clashes(a, b)));
 
-  it('blames the later one of each pair that clashes', () => {
+  it('reports the later range of each clashing pair', () => {
     const [a, b, c] = [
       { ...range(0, 10), order: 0 },
       { ...range(5, 15), order: 2 },
@@ -51,7 +51,7 @@ describe('findClashes', () => {
     expect(findClashes([a, b, c])).toEqual([{ earlier: a, later: b }]);
   });
 
-  it('finds something exactly when something clashes, and what it leaves may stand', () => {
+  it('finds clashes exactly when there are some, and the rest is allowed', () => {
     fc.assert(
       fc.property(anyRanges, (ranges) => {
         const found = findClashes(ranges);

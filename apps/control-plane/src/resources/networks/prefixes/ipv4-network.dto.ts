@@ -1,9 +1,9 @@
-import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
-import type { Json } from '../../../http/validation/json.js';
-import { ipv4, MAX_INT_IP } from '../addresses/address-checks.js';
 import { id, integer } from '../../../http/validation/checks.js';
 import { Example } from '../../../http/validation/examples.js';
 import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
+import type { Json } from '../../../http/validation/json.js';
+import { ipv4, MAX_INT_IP } from '../addresses/address-checks.js';
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { NetworkRecord } from './network-store.js';
 
 const prefixLength = integer(10, 32);

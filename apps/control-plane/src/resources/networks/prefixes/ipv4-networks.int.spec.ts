@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseIpv4 } from '../addresses/ipv4.js';
 import { faultsOf, type Harness, pluck, startHarness } from '../../../testing/harness.js';
+import { parseIpv4 } from '../addresses/ipv4.js';
 
 describe('IPv4 networks', () => {
   let harness: Harness;
@@ -18,7 +18,7 @@ describe('IPv4 networks', () => {
   afterAll(() => harness.stop());
 
   describe('POST /net/', () => {
-    it('keeps the address as submitted, host bits and all, and is found by its integer', async () => {
+    it('keeps the address with its host bits, and finds it by its integer', async () => {
       await add('192.0.2.77', 26);
       const answer = await call('GET', '/net/3221226061');
       expect([answer.status, answer.body]).toEqual([
@@ -32,20 +32,20 @@ describe('IPv4 networks', () => {
       expect([answer.status, answer.body.prefix_len]).toEqual([201, 32]);
     });
 
-    it('takes the lowest and the highest address and both ends of the prefix length', async () => {
+    it('accepts the lowest and highest address and prefix length', async () => {
       await add('0.0.0.0', 10);
       await add('255.255.255.255', 32);
       expect((await call('GET', '/net/4294967295')).body.ip).toBe('255.255.255.255');
       expect((await call('GET', '/net/0')).body.prefix_len).toBe(10);
     });
 
-    it('lets networks nest under different addresses', async () => {
+    it('accepts nested networks with different addresses', async () => {
       await add('198.51.100.0', 24);
       await add('198.51.100.1', 28);
       await add('198.51.100.2', 32);
     });
 
-    it('refuses the same address with another length: the address is the key', async () => {
+    it('rejects the same address with another prefix length, because the address is the key', async () => {
       await add('198.51.100.64', 26);
       const body = { ip: '198.51.100.64', prefix_len: 30, profile_id: 1 };
       const answer = await call('POST', '/net/', body);
@@ -53,7 +53,7 @@ describe('IPv4 networks', () => {
       expect(answer.body.detail).toMatch(/^network 198\.51\.100\.64\/26 already has this address/);
     });
 
-    it('refuses the same masked prefix under another address', async () => {
+    it('rejects the same masked prefix with another address', async () => {
       await add('198.51.100.130', 27);
       const body = { ip: '198.51.100.140', prefix_len: 27, profile_id: 1 };
       const answer = await call('POST', '/net/', body);
@@ -63,7 +63,7 @@ describe('IPv4 networks', () => {
       ]);
     });
 
-    it('refuses an unknown profile at its place', async () => {
+    it('rejects an unknown profile, with its location', async () => {
       const answer = await call('POST', '/net/', { ip: '203.0.113.1', profile_id: 9 });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.profile_id: reference']]);
     });
@@ -77,7 +77,7 @@ describe('IPv4 networks', () => {
       '::ffff:192.0.2.1',
       '0xc0.0.2.1',
       '',
-    ])('refuses %j as an address', async (ip) => {
+    ])('rejects the address %j', async (ip) => {
       const answer = await call('POST', '/net/', { ip, profile_id: 1 });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.ip: value_error']]);
     });
@@ -88,14 +88,14 @@ describe('IPv4 networks', () => {
       ['24', 'int_type'],
       [24.5, 'int_type'],
       [null, 'int_type'],
-    ])('refuses %j as a prefix length', async (prefix_len, type) => {
+    ])('rejects the prefix length %j', async (prefix_len, type) => {
       const answer = await call('POST', '/net/', { ip: '203.0.113.2', prefix_len, profile_id: 1 });
       expect([answer.status, faultsOf(answer)]).toEqual([422, [`body.prefix_len: ${type}`]]);
     });
   });
 
   describe('GET', () => {
-    it('lists all by address, numerically', async () => {
+    it('lists all networks in the numerical order of their addresses', async () => {
       await add('203.0.113.100');
       await add('203.0.113.20');
       const answer = await call('GET', '/net/');
@@ -109,12 +109,12 @@ describe('IPv4 networks', () => {
       ['4294967296', 'less_than_equal'],
       ['-1', 'greater_than_equal'],
       ['192.0.2.1', 'int_type'],
-    ])('refuses %s in the path', async (part, type) => {
+    ])('rejects %s in the path', async (part, type) => {
       const answer = await call('GET', `/net/${part}`);
       expect([answer.status, faultsOf(answer)]).toEqual([422, [`path.int_ip: ${type}`]]);
     });
 
-    it('answers 404 that names the address', async () => {
+    it('answers 404 with the address', async () => {
       const answer = await call('GET', at('203.0.113.254'));
       expect([answer.status, answer.body]).toEqual([
         404,
@@ -124,7 +124,7 @@ describe('IPv4 networks', () => {
   });
 
   describe('PATCH /net/{int_ip}', () => {
-    it('keeps what is left out, the prefix length too', async () => {
+    it('keeps omitted fields, also the prefix length', async () => {
       await add('203.0.113.32', 29);
       const answer = await call('PATCH', at('203.0.113.32'), { profile_id: 2 });
       expect([answer.status, answer.body]).toEqual([
@@ -133,7 +133,7 @@ describe('IPv4 networks', () => {
       ]);
     });
 
-    it('moves the record when the address changes', async () => {
+    it('changes the key when the address changes', async () => {
       await add('203.0.113.40', 30);
       const answer = await call('PATCH', at('203.0.113.40'), { ip: '203.0.113.44' });
       expect([answer.status, answer.body.ip]).toEqual([200, '203.0.113.44']);
@@ -141,13 +141,13 @@ describe('IPv4 networks', () => {
       expect((await call('GET', at('203.0.113.44'))).body.prefix_len).toBe(30);
     });
 
-    it('moves within its own prefix', async () => {
+    it('may get another address in its own prefix', async () => {
       await add('203.0.113.48', 29);
       const answer = await call('PATCH', at('203.0.113.48'), { ip: '203.0.113.50' });
       expect([answer.status, answer.body.ip]).toEqual([200, '203.0.113.50']);
     });
 
-    it('refuses a key or a prefix that another network has', async () => {
+    it('rejects the address or the prefix of another network', async () => {
       await add('203.0.113.64', 28);
       await add('203.0.113.80', 28);
       const taken = await call('PATCH', at('203.0.113.64'), { ip: '203.0.113.80' });
@@ -157,21 +157,21 @@ describe('IPv4 networks', () => {
       expect((await call('GET', at('203.0.113.64'))).status).toBe(200);
     });
 
-    it('answers 404 for the network before it looks at references', async () => {
+    it('answers 404 for the network before it checks references', async () => {
       const answer = await call('PATCH', at('203.0.113.253'), { profile_id: 9 });
       expect(answer.status).toBe(404);
       const found = await call('PATCH', at('203.0.113.64'), { profile_id: 9 });
       expect([found.status, faultsOf(found)]).toEqual([422, ['body.profile_id: reference']]);
     });
 
-    it('changes nothing when nothing is sent, and answers 200', async () => {
+    it('answers 200 and changes nothing when the body is empty', async () => {
       const answer = await call('PATCH', at('203.0.113.64'), {});
       expect([answer.status, answer.body.ip]).toEqual([200, '203.0.113.64']);
     });
   });
 
   describe('DELETE /net/{int_ip}', () => {
-    it('removes the network, once', async () => {
+    it('deletes the network, and then answers 404', async () => {
       await add('203.0.113.200');
       const answer = await call('DELETE', at('203.0.113.200'));
       expect([answer.status, answer.body]).toEqual([204, undefined]);

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { IPV4 } from '../addresses/address-family.js';
-import { NetworksService } from './networks.service.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
+import { IPV4 } from '../addresses/address-family.js';
+import { NetworksService } from './networks.service.js';
 
 @Injectable()
 export class Ipv4NetworksService extends NetworksService<number> {

@@ -1,10 +1,10 @@
 import type { Ipv6Words } from '@weir/config-model';
-import { formatIpv6, parseIpv6 } from '../addresses/ipv6.js';
-import type { Json } from '../../../http/validation/json.js';
-import { ipv6 } from '../addresses/address-checks.js';
 import { id, integer } from '../../../http/validation/checks.js';
 import { Example } from '../../../http/validation/examples.js';
 import { Field, OptionalField } from '../../../http/validation/fields.js';
+import type { Json } from '../../../http/validation/json.js';
+import { ipv6 } from '../addresses/address-checks.js';
+import { formatIpv6, parseIpv6 } from '../addresses/ipv6.js';
 import type { NetworkRecord } from './network-store.js';
 
 const prefixLength = integer(16, 128);

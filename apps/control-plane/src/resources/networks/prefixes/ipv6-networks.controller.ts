@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import type { Json } from '../../../http/validation/json.js';
 import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
+import type { Json } from '../../../http/validation/json.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {

@@ -16,7 +16,7 @@ describe('IPv6 networks', () => {
   afterAll(() => harness.stop());
 
   describe('POST /net6/', () => {
-    it('takes any text form and answers in the one of RFC 5952, host bits kept', async () => {
+    it('accepts any text form, and returns that of RFC 5952 with the host bits', async () => {
       const body = { ip: '2001:0DB8:0:0:0:0:0:0077', profile_id: 1, prefix_len: 56 };
       const answer = await call('POST', '/net6/', body);
       expect([answer.status, answer.body]).toEqual([
@@ -25,13 +25,13 @@ describe('IPv6 networks', () => {
       ]);
     });
 
-    it('has a prefix length of 128 by default, and both ends of its range', async () => {
+    it('has a prefix length of 128 by default, and accepts both ends of the range', async () => {
       const answer = await call('POST', '/net6/', { ip: '2001:db8:1::1', profile_id: 1 });
       expect(answer.body.prefix_len).toBe(128);
       await add('2001:db8:2::', 16);
     });
 
-    it('refuses the same address with another length, in any form', async () => {
+    it('rejects the same address with another prefix length, in any text form', async () => {
       await add('2001:db8:3::', 48);
       const body = { ip: '2001:DB8:3:0::0', prefix_len: 64, profile_id: 1 };
       const answer = await call('POST', '/net6/', body);
@@ -39,7 +39,7 @@ describe('IPv6 networks', () => {
       expect(answer.body.detail).toMatch(/^network 2001:db8:3::\/48 already has this address/);
     });
 
-    it('refuses the same masked prefix under another address, and lets others nest', async () => {
+    it('rejects the same masked prefix with another address, and accepts nested networks', async () => {
       await add('2001:db8:4::', 48);
       await add('2001:db8:4::1', 64);
       const body = { ip: '2001:db8:4::2', prefix_len: 48, profile_id: 1 };
@@ -50,7 +50,7 @@ describe('IPv6 networks', () => {
       ]);
     });
 
-    it('refuses an unknown profile at its place', async () => {
+    it('rejects an unknown profile, with its location', async () => {
       const answer = await call('POST', '/net6/', { ip: '2001:db8:5::', profile_id: 9 });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.profile_id: reference']]);
     });
@@ -62,7 +62,7 @@ describe('IPv6 networks', () => {
       '2001:db8::/32',
       '[2001:db8::1]',
       '',
-    ])('refuses %j as an address', async (ip) => {
+    ])('rejects the address %j', async (ip) => {
       const answer = await call('POST', '/net6/', { ip, profile_id: 1 });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.ip: value_error']]);
     });
@@ -70,7 +70,7 @@ describe('IPv6 networks', () => {
     it.each([
       [15, 'greater_than_equal'],
       [129, 'less_than_equal'],
-    ])('refuses %j as a prefix length', async (prefix_len, type) => {
+    ])('rejects the prefix length %j', async (prefix_len, type) => {
       const answer = await call('POST', '/net6/', {
         ip: '2001:db8:6::',
         prefix_len,
@@ -89,7 +89,7 @@ describe('IPv6 networks', () => {
       },
     );
 
-    it('lists all by address, numerically', async () => {
+    it('lists all networks in the numerical order of their addresses', async () => {
       await add('2001:db8:10::');
       await add('2001:db8:9::');
       await add('::2');
@@ -98,7 +98,7 @@ describe('IPv6 networks', () => {
       expect(ips.indexOf('2001:db8:9::')).toBeLessThan(ips.indexOf('2001:db8:10::'));
     });
 
-    it('answers 404 that names the address, and 422 for none', async () => {
+    it('answers 404 with the address, and 422 for an invalid one', async () => {
       const missing = await call('GET', '/net6/2001:db8:0:ffff::1');
       expect([missing.status, missing.body]).toEqual([
         404,
@@ -112,7 +112,7 @@ describe('IPv6 networks', () => {
   });
 
   describe('PATCH /net6/{ipv6}', () => {
-    it('keeps what is left out', async () => {
+    it('keeps omitted fields', async () => {
       await add('2001:db8:20::', 60);
       const answer = await call('PATCH', '/net6/2001:db8:20::', { profile_id: 2 });
       expect([answer.status, answer.body]).toEqual([
@@ -121,14 +121,14 @@ describe('IPv6 networks', () => {
       ]);
     });
 
-    it('moves the record when the address changes, within its own prefix too', async () => {
+    it('changes the key when the address changes, also within its own prefix', async () => {
       await add('2001:db8:21::', 48);
       const answer = await call('PATCH', '/net6/2001:db8:21::', { ip: '2001:db8:21::5' });
       expect([answer.status, answer.body.ip]).toEqual([200, '2001:db8:21::5']);
       expect((await call('GET', '/net6/2001:db8:21::')).status).toBe(404);
     });
 
-    it('refuses a key that another network has', async () => {
+    it('rejects the address of another network', async () => {
       await add('2001:db8:22::', 48);
       await add('2001:db8:23::', 48);
       const answer = await call('PATCH', '/net6/2001:db8:22::', { ip: '2001:db8:23::' });
@@ -137,7 +137,7 @@ describe('IPv6 networks', () => {
   });
 
   describe('DELETE /net6/{ipv6}', () => {
-    it('removes the network, once', async () => {
+    it('deletes the network, and then answers 404', async () => {
       await add('2001:db8:30::1');
       const answer = await call('DELETE', '/net6/2001:DB8:30:0::1');
       expect([answer.status, answer.body]).toEqual([204, undefined]);

@@ -1,5 +1,5 @@
-import type { EntityTable } from '../../../platform/database/entity-table.js';
 import { Prisma } from '../../../generated/prisma/client.js';
+import type { EntityTable } from '../../../platform/database/entity-table.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/address-family.js';
 

@@ -1,11 +1,11 @@
 import { conflict, notFound } from '../../../http/errors/errors.js';
-import { profileFaults } from '../../profiles/profile-store.js';
+import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import type { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import type { ConfigurationWriter, Transaction } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
+import { profileFaults } from '../../profiles/profile-store.js';
 import type { AddressFamily } from '../addresses/address-family.js';
 import {
   fromRow,
