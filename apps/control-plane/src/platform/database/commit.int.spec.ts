@@ -67,7 +67,7 @@ describe('when the connection breaks during a COMMIT', () => {
     proxy.restore();
     expect([answer.status, answer.body]).toEqual([
       503,
-      { detail: expect.stringContaining('read whether it stands') },
+      { detail: expect.stringContaining('Check whether the change was made') },
     ]);
   });
 });

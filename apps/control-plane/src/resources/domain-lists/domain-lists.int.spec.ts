@@ -120,7 +120,7 @@ describe('domain lists', () => {
       const domains = Array.from({ length: 100_001 }, () => 'example.net');
       const answer = await call('POST', '/profile/1/bw_list/batch', { type: 'deny', domains });
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body.domains: too_long']]);
-      expect(answer.body.detail[0].msg).toBe('Must have 100000 items at most');
+      expect(answer.body.detail[0].msg).toBe('Must have at most 100000 items');
     });
 
     it('reports at most a hundred faults', async () => {
