@@ -84,7 +84,7 @@ describe('the control plane', () => {
     controlPlane.drain();
     expect(await ops('/readyz')).toEqual([503, 'stopping\n']);
     expect(await ops('/livez')).toEqual([200, 'ok\n']);
-    // The first on the connection that was kept, the others on new ones.
+    // The first request uses the kept-alive connection, the others use new ones.
     for (let i = 0; i < 3; i++) expect(await call()).toBe('close');
     expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
     await controlPlane.stop();

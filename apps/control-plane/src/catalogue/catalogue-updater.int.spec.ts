@@ -71,7 +71,7 @@ describe('CatalogueUpdater', () => {
   const url = (path: string) => `url: "${lists.url}${path}", format: domains, refresh: 1h`;
   const query = async (text: string) =>
     (await database.pool.query<never>(text)).rows as Record<string, unknown>[];
-  /** As if this much time had passed. */
+  /** Simulates that this time has passed. */
   const later = (seconds: number) =>
     query(
       `UPDATE catalogue_source SET last_attempt_at = last_attempt_at - interval '${seconds} s'`,
@@ -86,7 +86,7 @@ describe('CatalogueUpdater', () => {
     ];
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
-  /** Which of the names the image in force lists. */
+  /** The names that are in the image in force. */
   const listed = async (...names: string[]) => {
     const [{ sha256 }] = await query(
       'SELECT sha256 FROM config_head JOIN catalogue_image ON version = catalogue_version',
@@ -139,7 +139,7 @@ describe('CatalogueUpdater', () => {
     await later(3600);
     await refresh();
     expect(lists.requests[1].headers['if-none-match']).toMatch(/^"/);
-    // Sent once more, with the same content.
+    // The list is sent again with the same content.
     await later(3600);
     lists.serve('/a', (_request, response) => response.end('a.example\n# the same\n'));
     await refresh();

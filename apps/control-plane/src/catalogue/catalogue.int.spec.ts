@@ -23,7 +23,7 @@ describe('the catalogue of the deployment', () => {
 
   beforeEach(async () => {
     harness = await startHarness();
-    // The first look is over, and the next one far: none of this replica comes after the start of another one.
+    // The first update is over and the next one is far away, so this replica does not update after another one starts.
     await vi.waitFor(async () => {
       const look = 'weir_job_runs_total{job="catalogue-look",result="completed"} 1';
       expect(await metricsOf(harness.controlPlane)).toContain(look);

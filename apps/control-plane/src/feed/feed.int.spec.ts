@@ -170,7 +170,7 @@ describe('the feed', () => {
   });
 
   it('ends a page of changes at its size limit, and continues on the next page', async () => {
-    // Random, so that the database compresses them little: 4 changes of about 600 KB as stored.
+    // Random values compress badly: 4 changes with a stored size of about 600 KB.
     await harness.sql(`
       INSERT INTO change (revision, digest, operations)
       SELECT revision, repeat('0', 16),

@@ -116,7 +116,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether anything takes connections on the port of 127.0.0.1. */
+/** Whether a server listens on this port of 127.0.0.1. */
 function listens(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

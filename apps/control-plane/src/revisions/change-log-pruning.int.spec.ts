@@ -8,13 +8,13 @@ import { lockHead, logChanges } from './change-log.js';
 
 const NEVER = new AbortController().signal;
 
-// A database of its own: a control plane would prune it too.
+// Its own database, because a control plane would prune the log too.
 describe('pruneChangeLog', () => {
   let url: string;
   let pool: pg.Pool;
   const sql = async (text: string) =>
     (await pool.query<unknown[]>({ text, rowMode: 'array' })).rows;
-  /** A log of this many changes, the first `old` of which are a minute past their time. */
+  /** Creates a log with this many changes. The first `old` of them expired a minute ago. */
   const fill = async (changes: number, old: number) => {
     await sql('TRUNCATE change');
     await sql(`

@@ -6,7 +6,7 @@ import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 const WRITERS = 8;
 const ROUNDS = 12;
 
-/** A configuration with which the writers' own requests clash now and then. */
+/** A configuration that sometimes clashes with the requests of the writers. */
 const initBody = (n: number) => ({
   blockpages: [{ id: 1, type: n % 2 }],
   profiles: Array.from({ length: 4 }, (_, id) => ({ profile: { id, page_id: 1 } })),

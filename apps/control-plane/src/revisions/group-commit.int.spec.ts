@@ -27,7 +27,7 @@ describe('GroupCommit', () => {
     };
     return new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
   };
-  /** Makes a block page; the result is the number of those that were there before. */
+  /** Creates a block page. The result is the number of block pages before. */
   const page =
     (id: number): Work<number> =>
     async (tx) => {
@@ -39,7 +39,7 @@ describe('GroupCommit', () => {
     const { rows } = await other.query<{ id: number }>('SELECT id FROM block_page ORDER BY id');
     return rows.map(({ id }) => id);
   };
-  /** Revisions by transaction. */
+  /** The revisions of each transaction. */
   const groups = async () => {
     const { rows } = await other.query<{ revisions: number[] }>(
       `SELECT array_agg(revision::int ORDER BY revision) AS revisions FROM change
@@ -47,7 +47,7 @@ describe('GroupCommit', () => {
     );
     return rows.map(({ revisions }) => revisions);
   };
-  /** Begins all of them while nothing can be made, so that they wait together. */
+  /** Starts all of them while the head is locked, so that they wait together. */
   const whileLocked = async <T>(begin: () => Promise<T>[]): Promise<T[]> => {
     await other.query('BEGIN; SELECT FROM config_head FOR UPDATE');
     const all = begin();

@@ -6,7 +6,7 @@ import { type Answer } from '../testing/response.js';
 import { RowReplica } from '../testing/row-replica.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-/** Longer than a busy machine takes for any change; one test waits for it to pass. */
+/** Longer than any change takes on a busy machine. One test waits for this timeout. */
 const PROPAGATION_TIMEOUT_MS = 3_000;
 
 describe('revisions', () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FEED_TOKEN, type Harness, startHarness, TOKEN } from '../testing/harness.js';
 
-/** More than a replica has connections to PostgreSQL. */
+/** More than the connections of a replica to PostgreSQL. */
 const READERS = 14;
 const WAIT = { timeout: 20_000, interval: 100 };
 
@@ -16,7 +16,7 @@ describe('clients that read long responses', () => {
   beforeAll(async () => {
     harness = await startHarness();
     await harness.call('POST', '/profiles/', { profile: { id: 1 } });
-    // Far more than fits into the buffers of a connection.
+    // Much more than the buffers of a connection can hold.
     await harness.sql(`
       INSERT INTO ipv4_network (address, prefix_length, profile_id)
       SELECT inet '10.0.0.0' + i, 32, 1 FROM generate_series(1, 300000) AS i`);
@@ -92,7 +92,7 @@ describe('clients that read long responses', () => {
     await replica.stop();
     clearInterval(speaking);
     redis.disconnect();
-    // A process that takes longer is ended.
+    // A process that takes longer is killed.
     expect(performance.now() - startedMs).toBeLessThan(9_000);
     const { status, headers } = await answer;
     expect([status, headers.get('x-config-applied')]).toEqual([201, '0/1']);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-/** The shell lines of docs/api-guide.md, without its address and token. */
+/** The shell commands of docs/api-guide.md, without their address and token. */
 function guideScript(): string {
   const guide = readFileSync(`${ROOT}docs/api-guide.md`, 'utf8');
   const blocks = [...guide.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, lines]) => lines);

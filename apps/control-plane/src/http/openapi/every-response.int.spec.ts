@@ -5,10 +5,10 @@ import { rawRequest } from '../../testing/raw-request.js';
 import { type Answer } from '../../testing/response.js';
 import { startTcpProxy } from '../../testing/tcp-proxy.js';
 
-/** A request: path, and body where there is one. */
+/** The path of a request, and its body if it has one. */
 type Sent = readonly [path: string, body?: unknown];
 
-/** Of an endpoint: a request that succeeds, and those that meet refusals of its own. */
+/** The requests of an endpoint: one that succeeds, and one for each of its own errors. */
 interface Requests {
   readonly success: Sent;
   readonly 404?: Sent;
@@ -16,7 +16,7 @@ interface Requests {
 }
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
-/** What stands before each request. */
+/** The configuration before each request. */
 const STORED_ORDER = {
   blockpages: [
     { id: 7, type: 1 },
@@ -180,7 +180,7 @@ const TOO_LONG = JSON.stringify('x'.repeat(5_000));
 
 const { hostname, port } = new URL(inject('databaseUrl'));
 const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-// Before any test is: what the document names are the tests.
+// Runs before the tests are defined, because the document defines the tests.
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
@@ -194,14 +194,14 @@ const ROWS = openApiChecker()!
       description,
     })),
   )
-  // A success last: it may take away what the others need.
+  // The success comes last, because it may delete what the others need.
   .sort((a, b) => compare(a.endpoint, b.endpoint) || compare(b.status, a.status));
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Has an endpoint come to a status. */
+/** Sends a request that triggers a status of an endpoint. */
 async function provoke(endpoint: string, status: string): Promise<Answer> {
   const [method] = endpoint.split(' ') as [string];
   const requests = REQUESTS[endpoint];
@@ -211,7 +211,7 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
     rawRequest(url, {
       method,
       path,
-      // Node does not say it by itself for a DELETE.
+      // Node does not set it for a DELETE.
       headers: { ...headers, ...(text !== undefined && { 'Content-Length': `${text.length}` }) },
       ...(text !== undefined && { body: text }),
     });
@@ -239,7 +239,7 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
   }
 }
 
-/** With a path that is none where it has parts, with a body of another type otherwise. */
+/** A request with an invalid path parameter if the path has one, otherwise with a body of the wrong type. */
 function wrong(method: string, endpoint: string, path: string): Promise<Answer> {
   if (!endpoint.includes('{')) return harness.call(method, path, 7);
   const parts = endpoint.split(' ')[1].split('/');
@@ -263,7 +263,7 @@ async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
 }
 
 async function restore(): Promise<void> {
-  // The first one takes the schedules away, which outlive an init that has their profiles.
+  // The first init removes the schedules: they stay when an init has their profiles.
   for (const body of [EMPTY, STORED_ORDER]) {
     expect((await harness.call('POST', '/init/', body)).status).toBe(204);
   }
@@ -283,7 +283,7 @@ describe('every documented response', () => {
   });
 
   it.each(ROWS)('$endpoint: $status, $description', async ({ endpoint, status }) => {
-    // That the body is as documented, the harness checks.
+    // The harness checks the body against the document.
     const answer = await provoke(endpoint, status);
     expect(String(answer.status)).toBe(status);
     if (status === '503') expect(answer.headers.get('retry-after')).toBe('1');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 
-/** Every endpoint, in an order in which its example finds what it needs. */
+/** All endpoints, in an order in which each example finds what it needs. */
 const STORY = [
   'POST /blockpage/',
   'GET /blockpage/',

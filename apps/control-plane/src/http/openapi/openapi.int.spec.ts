@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 
-/** Method and path of every endpoint, and its success, as the contract's tables have them. */
+/** Method, path and success status of every endpoint in the contract. */
 const ENDPOINTS = `
 POST /init/ 204
 GET /profiles/ 200

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { limitTimes } from './time-limits.js';
 
-/** What a client that stops reading for longer than the limit gets, reading again afterwards. */
+/** Lets a client stop reading for longer than the limit, and then read again. @returns what it receives. */
 async function readLate(listener: RequestListener, pauseMs: number): Promise<number> {
   const server = createServer(listener);
   limitTimes(server, { headersMs: 9_000, requestMs: 9_000, idleMs: 100, stallMs: 300 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultsOf, type Harness, startHarness } from '../../testing/harness.js';
 
-/** Bodies of one field that are wrong, each with the type of the fault. */
+/** Invalid values of one field, each with the type of its fault. */
 const NO_ID: readonly (readonly [unknown, string])[] = [
   ['7', 'int_type'],
   [7.5, 'int_type'],
@@ -84,7 +84,7 @@ const NO_DAY: typeof NO_ID = [
 
 type Case = readonly [request: string, body: unknown, faults: readonly string[]];
 
-/** The bodies that come of putting each value at a place of a right body. */
+/** Puts each invalid value into a valid body. */
 function at(request: string, body: object, place: string, values: typeof NO_ID): Case[] {
   const loc = place.split('.');
   return values.map(([value, type]): Case => {
@@ -213,7 +213,7 @@ const SINGLE: readonly Case[] = [
   ]),
 ];
 
-/** Bodies with more than one fault, or without what must be there. */
+/** Bodies with several faults or with missing fields. */
 const WHOLE: readonly Case[] = [
   ['POST /blockpage/', {}, ['body.id: missing', 'body.type: missing']],
   ['POST /blockpage/', [], ['body: object_type']],

@@ -30,7 +30,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   fc.array(fc.integer({ min: -1, max: 9 }), { maxLength: 3 }),
 );
 
-/** Objects that look much like those of the class: each field mostly there, mostly right, rarely one too many. */
+/** Objects similar to those of the class: most fields are present and valid, and a few are unknown. */
 function like(type: DtoClass): fc.Arbitrary<unknown> {
   const fields = fieldsOf(type).map(({ name, type: inner, list }) => {
     const nested = inner && like(inner());

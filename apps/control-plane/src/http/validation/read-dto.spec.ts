@@ -107,7 +107,7 @@ describe('readDto', () => {
       },
       { requiredKeys: [] },
     );
-    // What a body can hold is what JSON can say.
+    // A body has only values that JSON can express.
     const json = fc.oneof(likely, anything, fc.jsonValue()).map((value) => {
       const text = JSON.stringify(value, (_key, inner: unknown) =>
         typeof inner === 'bigint' ? Number(inner) : inner,

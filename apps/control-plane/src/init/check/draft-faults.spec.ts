@@ -6,7 +6,7 @@ import { Draft } from '../draft/draft-tables.js';
 import { FaultList } from '../read/fault-list.js';
 import { findDraftFaults } from './draft-faults.js';
 
-/** The places of the faults of a draft. */
+/** The locations of the faults of a draft. */
 async function placesOf(draft: Draft): Promise<string[]> {
   const faults = new FaultList();
   await findDraftFaults(draft, new Map(), faults);

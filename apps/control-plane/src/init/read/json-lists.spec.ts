@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonLists, JsonSizeError, JsonSyntaxError } from './json-lists.js';
 
-/** Reads a text in pieces of some bytes; puts the lists back where they were cut out. */
+/** Reads a text in chunks, and puts the lists back into the body. */
 function read(text: string | Uint8Array, pieceBytes = 7): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const lists = new Map<string, unknown[]>();
@@ -71,7 +71,7 @@ describe('JsonLists', () => {
           expect(() => read(text)).toThrow(JsonSyntaxError);
           return;
         }
-        // A name that comes twice is the business of whoever takes the lists.
+        // The sink handles duplicate names.
         if (JSON.stringify(expected).length < text.length) return;
         expect(read(text)).toEqual(expected);
       }),

@@ -9,7 +9,7 @@ import { Database } from './database.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 
-/** Not the COMMIT of a read before. */
+/** Skips the COMMIT of an earlier read. */
 const LOGGED = { once: 'weir_log_changes' };
 
 const startProxy = (): Promise<TcpProxy> => {
@@ -99,7 +99,7 @@ describe('a PostgreSQL that accepts packets but never answers', () => {
     expect(performance.now() - startedMs).toBeLessThan(20_000);
     proxy.restore();
     await write();
-    // A connection that rests for longer than the bound is none that is silent.
+    // An idle connection without a query does not time out.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(database.usage.idle).toBeGreaterThan(0);
     await write();

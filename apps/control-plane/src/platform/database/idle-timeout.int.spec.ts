@@ -31,7 +31,7 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
     await dropDatabase(inject('databaseUrl'), url);
   });
 
-  /** A replica's change that does nothing but take a revision. */
+  /** @returns a function that makes an empty change on a new replica. */
   const replica = (port: string, idleTimeoutMs?: number) => {
     const own = new URL(url);
     own.port = port;
@@ -125,7 +125,7 @@ describe('a request that exceeds a timeout of the database', () => {
       const replica = await harness.startReplica();
       const holder = new pg.Client(databaseUrl);
       await holder.connect();
-      // A test that fails leaves it to the database's end.
+      // After a failed test, the client stays connected until the database is dropped.
       holder.on('error', () => undefined);
       const call = (method: string, path: string, body?: object) =>
         fetch(`http://127.0.0.1:${replica.managementPort}${path}`, {

@@ -42,7 +42,7 @@ describe('while PostgreSQL is out of reach', () => {
       ]);
       expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
     }
-    // What is wrong with a request is still said first.
+    // Validation faults are still reported first.
     expect((await call('POST', '/blockpage/', {})).status).toBe(422);
     expect(await ready()).toBe(503);
     proxy.restore();

@@ -11,7 +11,7 @@ import type { Job } from './job.js';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 
-/** A job that notes its runs. */
+/** A job that records its runs. */
 function job(name: string, settings: Partial<Job> = {}) {
   const runs: number[] = [];
   const noted: Job = {
@@ -64,7 +64,7 @@ describe('JobRunner', () => {
     const counted = job('counted', {
       run: async () => {
         most = Math.max(most, ++running);
-        // Longer than the time to the next one.
+        // Longer than the interval of the job.
         await sleep(150);
         running--;
       },
@@ -163,7 +163,7 @@ describe('JobRunner', () => {
     });
     const dying = start([stuck.job]);
     await vi.waitFor(() => expect(stuck.runs).toHaveLength(1), WAIT);
-    // Its lock is not renewed any more: what a SIGKILL leaves behind.
+    // Like after a SIGKILL, its lock is not renewed.
     await dying.runner['workers'][0]['worker'].close(true);
     const healthy = job('handed-on', { everyMs: 3_600_000 });
     start([healthy.job]);
@@ -193,7 +193,7 @@ describe('JobRunner', () => {
   });
 });
 
-/** Runs that this replica completed, of its one job. */
+/** Number of runs that this replica completed. */
 async function completed(registry: Registry): Promise<number> {
   return Number(/result="completed"} (\d+)/.exec(await registry.metrics())?.[1]);
 }

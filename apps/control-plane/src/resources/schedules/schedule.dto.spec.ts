@@ -20,7 +20,7 @@ const point = fc
     sent: { day: named ? WEEKDAYS[day] : day, time: at.text },
   }));
 
-/** The half hours of a period, walked one by one from its start to its end. */
+/** The half hours of a period, one by one from its start to its end. */
 function walk(
   start: { day: number; halfHours: number },
   end: { day: number; halfHours: number },
