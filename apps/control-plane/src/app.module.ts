@@ -1,32 +1,34 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { ApplicationRulesModule } from './application-rules/application-rules.module.js';
-import { BlockPagesModule } from './block-pages/block-pages.module.js';
-import { CatalogueModule } from './catalogue/catalogue.module.js';
-import { DomainHasher } from './domain-lists/domain-hasher.js';
-import { DomainListsModule } from './domain-lists/domain-lists.module.js';
 import { InitModule } from './init/init.module.js';
-import { Ipv4NetworksModule } from './ipv4-networks/ipv4-networks.module.js';
-import { Ipv6NetworksModule } from './ipv6-networks/ipv6-networks.module.js';
-import { NaptModule } from './napt/napt.module.js';
-import { ProfilesModule } from './profiles/profiles.module.js';
-import { SchedulesModule } from './schedules/schedules.module.js';
+import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
+import { ApplicationsModule } from './resources/applications/applications.module.js';
+import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';
+import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
+import { DomainListsModule } from './resources/domain-lists/domain-lists.module.js';
+import { NaptModule } from './resources/networks/napt/napt.module.js';
+import { Ipv4NetworksModule } from './resources/networks/prefixes/ipv4-networks.module.js';
+import { Ipv6NetworksModule } from './resources/networks/prefixes/ipv6-networks.module.js';
+import { ProfilesModule } from './resources/profiles/profiles.module.js';
+import { SchedulesModule } from './resources/schedules/schedules.module.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 
-/** What the resources share; made outside of Nest, where its order of start and stop is. */
-export interface Shared {
+/**
+ * Services that all resources use. `control-plane.ts` creates them, because it controls the order of start and stop.
+ */
+export interface SharedServices {
   readonly reader: ConfigurationReader;
   readonly writer: ConfigurationWriter;
   readonly hasher: DomainHasher;
 }
 
-/** The management API: a module a resource. */
+/** The management API: one module per resource. */
 @Global()
 @Module({
   imports: [
     DiscoveryModule,
-    CatalogueModule,
+    ApplicationsModule,
     ProfilesModule,
     ApplicationRulesModule,
     BlockPagesModule,
@@ -39,7 +41,7 @@ export interface Shared {
   ],
 })
 export class AppModule {
-  static with(shared: Shared): DynamicModule {
+  static with(shared: SharedServices): DynamicModule {
     return {
       module: AppModule,
       providers: [

@@ -15,20 +15,22 @@ import {
   text,
   url,
 } from '@weir/ops';
-import { DOCS_ACCESS } from './openapi/docs-access.js';
+import { DOCS_ACCESS } from './http/openapi/docs-access.js';
 
-/** Every variable of the control plane. */
+/** All variables of the control plane. */
 export const SCHEMA = {
   DATABASE_URL: url(['postgresql', 'postgres'], {
-    description: 'PostgreSQL: the configuration, its revision log and the catalogue.',
+    description:
+      'URL of PostgreSQL, which stores the configuration, the change log and the catalogue.',
   }),
   SCHEMA_WAIT_S: integer(0, 3600, {
     description:
-      'Longest that a start waits for the migrations of the database, which may run at the same time. 0: it does not wait.',
+      'Longest time that a start waits for pending migrations of the database. 0: no wait.',
     default: '60',
   }),
   REDIS_URL: url(['redis', 'rediss'], {
-    description: 'Redis: tells resolvers of changes and hears their acknowledgements.',
+    description:
+      'URL of Redis, which carries changes to the resolvers and their acknowledgements back.',
   }),
   MANAGEMENT_HOST: address({
     description: 'Address of the management API.',
@@ -37,43 +39,45 @@ export const SCHEMA = {
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
   MANAGEMENT_TOKENS: secretList(16, {
     description:
-      'Bearer tokens of the management API. Several, so that one can be replaced without an outage.',
+      'Bearer tokens of the management API. Use several to replace one without an outage.',
   }),
   MANAGEMENT_ALLOWED_SOURCES: optional(
-    cidrList({ description: 'Networks that may call the management API. Unset: any.' }),
+    cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
   ),
   MANAGEMENT_TRUSTED_PROXIES: optional(
-    cidrList({ description: 'Proxies whose X-Forwarded-For is believed. Unset: none.' }),
+    cidrList({
+      description: 'Networks of proxies whose X-Forwarded-For header is trusted. Unset: none.',
+    }),
   ),
   MANAGEMENT_TLS_CERT: optional(
     text('a PEM file', {
-      description: 'Certificate chain of the management API, which is https then. Unset: http.',
+      description: 'Certificate chain for HTTPS on the management API. Unset: HTTP.',
     }),
   ),
   MANAGEMENT_TLS_KEY: optional(
-    text('a PEM file', { description: 'Private key of the certificate.' }),
+    text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
-    description: 'Largest request body, decompressed; larger ones are answered with 413.',
+    description: 'Largest request body after decompression. A larger one is answered with 413.',
     default: '256mb',
   }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
     description:
-      'Who may read /openapi.json and the pages at /docs: anybody, those with a token, or nobody.',
+      'Who may read /openapi.json and /docs: everybody, clients with a token, or nobody.',
     default: 'token',
   }),
   DOMAIN_HASH_KEY: hexKey(16, {
     description:
-      'Key under which domains are hashed; the same for every process, and for the life of the database.',
+      'Key for the hashes of domains. It must be the same in all processes, and must never change for a database.',
   }),
   PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {
     description:
-      'Longest that the answer to a change waits for all resolvers to have it in force. 0: it does not wait.',
+      'Longest time that the response to a change waits until all resolvers have applied it. 0: no wait.',
     default: '1000',
   }),
   INIT_PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {
     description:
-      'The same for POST /init/, after which every resolver loads the whole configuration anew.',
+      'The same for POST /init/, after which each resolver loads the whole configuration.',
     default: '30000',
   }),
   FEED_HOST: address({
@@ -81,29 +85,33 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   FEED_PORT: port({
-    description: 'Port of the feed API that resolvers and block pages follow.',
+    description:
+      'Port of the feed API, from which resolvers and block pages read the configuration.',
     default: '8090',
   }),
   FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
   CATALOGUE: text('a folder or an http(s) URL', {
-    description: 'Folder of the catalogue definition, with its catalogue.yaml, or the URL of one.',
+    description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
     default: 'catalogue',
   }),
   CATALOGUE_INTERVAL_MS: integer(1_000, 3_600_000, {
     description:
-      'How often the definition and the list files beside it are looked at, and sources that are URLs asked if their time has come.',
+      'Interval of the checks for a changed definition, changed list files, and URLs that are due.',
     default: '20000',
   }),
   CATALOGUE_SOURCE_TIMEOUT_MS: integer(1_000, 86_400_000, {
-    description: 'Longest that reading one source may take.',
+    description: 'Longest time to read one source.',
     default: '600000',
   }),
   CATALOGUE_SOURCE_LIMIT: byteSize({
-    description: 'Largest source, as it is sent; unpacked it may be four times as large.',
+    description: 'Largest source as it is sent. Unpacked it may be four times as large.',
     default: '1gb',
   }),
   ...OPS_VARIABLES,
-  LOG_LEVEL: choice(LOG_LEVELS, { description: 'Least severe log level.', default: 'info' }),
+  LOG_LEVEL: choice(LOG_LEVELS, {
+    description: 'Lowest level of messages that are logged.',
+    default: 'info',
+  }),
 };
 
 export type ControlPlaneConfiguration = Configuration<typeof SCHEMA>;

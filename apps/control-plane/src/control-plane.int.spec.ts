@@ -53,7 +53,7 @@ describe('the control plane', () => {
     },
   );
 
-  it('finishes what is in flight when it is stopped, and accepts nothing more', async () => {
+  it('finishes the requests in progress when it is stopped, and accepts no more', async () => {
     const blocker = new pg.Client(harness.environment['DATABASE_URL']);
     await blocker.connect();
     await blocker.query('BEGIN');
@@ -69,7 +69,7 @@ describe('the control plane', () => {
     await stopped;
   });
 
-  it('answers everything while it drains, each connection once more, and is not ready', async () => {
+  it('serves requests while it drains, closes each connection after its response, and is not ready', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const call = () =>
       new Promise<string | undefined>((resolve, reject) => {
@@ -84,7 +84,7 @@ describe('the control plane', () => {
     controlPlane.drain();
     expect(await ops('/readyz')).toEqual([503, 'stopping\n']);
     expect(await ops('/livez')).toEqual([200, 'ok\n']);
-    // The first on the connection that was kept, the others on new ones.
+    // The first request uses the kept-alive connection, the others use new ones.
     for (let i = 0; i < 3; i++) expect(await call()).toBe('close');
     expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
     await controlPlane.stop();
@@ -92,7 +92,7 @@ describe('the control plane', () => {
     agent.destroy();
   });
 
-  it('streams lists of any length, and gives its connection back when a client leaves early', async () => {
+  it('streams lists of any length, and releases its database connection when a client aborts', async () => {
     await harness.call('POST', '/profiles/', { profile: { id: 1 } });
     await harness.sql(`
       INSERT INTO ipv4_network (address, prefix_length, profile_id)

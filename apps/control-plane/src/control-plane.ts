@@ -5,27 +5,32 @@ import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
-import { createKeeper } from './catalogue/create-keeper.js';
+import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
-import { Database } from './database/database.js';
-import { SchemaCheck } from './database/schema-check.js';
-import { DomainHasher } from './domain-lists/domain-hasher.js';
-import { HashKeyCheck } from './domain-lists/hash-key-check.js';
-import { isDatabaseUnreachable } from './errors/database-faults.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
-import { Readiness } from './health/readiness.js';
-import type { Job } from './jobs/job.js';
-import { JobMetrics } from './jobs/job-metrics.js';
-import { JobRunner } from './jobs/job-runner.js';
+import { BearerTokens } from './http/pipeline/bearer-tokens.js';
+import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { createManagementApi } from './management-api.js';
-import { createRegistry } from './metrics.js';
-import { BearerTokens } from './requests/bearer-tokens.js';
-import { RequestMetrics } from './requests/request-metrics.js';
+import { createRegistry } from './operations/metrics.js';
+import { Readiness } from './operations/readiness.js';
+import { isDatabaseUnreachable } from './platform/database/database-errors.js';
+import { Database } from './platform/database/database.js';
+import { SchemaCheck } from './platform/database/schema-check.js';
+import { JobMetrics } from './platform/jobs/job-metrics.js';
+import { JobRunner } from './platform/jobs/job-runner.js';
+import type { Job } from './platform/jobs/job.js';
+import {
+  closeServer,
+  drainServer,
+  listen,
+  type ListenAddress,
+} from './platform/server-lifecycle.js';
+import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
+import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
-import { closeServer, drainServer, listen, type Place } from './servers.js';
 
 /** A running control plane. */
 export interface ControlPlane extends Service {
@@ -36,21 +41,21 @@ export interface ControlPlane extends Service {
 
 type Stop = () => Promise<void> | void;
 
-/** What must be done to end: first drain, then stop what takes in work, then stop what that works on. */
+/** The steps of a stop: drain, then stop what accepts work, then stop the connections that the work needs. */
 interface Stops {
   readonly drains: (() => void)[];
   readonly work: Stop[];
-  readonly stores: Stop[];
+  readonly connections: Stop[];
 }
 
-/** Requests in flight that take longer than this at a stop are cut off: a stop has ten seconds in all. */
-const CUT_OFF_MS = 7_000;
-/** Changes in flight are answered then with where they have come. */
-const WAITS_END_MS = 5_000;
+/** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
+const REQUEST_DEADLINE_MS = 7_000;
+/** At a stop, changes wait no longer than this for the resolvers. */
+const PROPAGATION_DEADLINE_MS = 5_000;
 
 /**
- * Starts the control plane: first health and metrics, which say that it is starting, then the rest. What was started
- * is stopped again when a later part fails.
+ * Starts the control plane. Health and metrics come first and report that it is starting. When a part fails to start,
+ * the parts before it are stopped.
  * @throws StartError when a port is taken or the catalogue cannot be used.
  */
 export async function startControlPlane(
@@ -62,14 +67,14 @@ export async function startControlPlane(
     port: configuration.OPS_PORT,
     log,
   });
-  // Health is told to the end.
-  const stops: Stops = { drains: [() => ops.drain()], work: [], stores: [() => ops.close()] };
+  // The ops server is closed last, so that health is reported until the end.
+  const stops: Stops = { drains: [() => ops.drain()], work: [], connections: [() => ops.close()] };
   const drain = (): void => stops.drains.forEach((drainPart) => drainPart());
   const stop = async (): Promise<void> => {
     drain();
-    // Together, because all of it must fit into the time that a stop may take.
+    // In parallel, because the time for a stop is limited.
     await Promise.all(stops.work.splice(0).map(async (stopPart) => stopPart()));
-    for (const stopPart of stops.stores.splice(0).reverse()) await stopPart();
+    for (const stopPart of stops.connections.splice(0).reverse()) await stopPart();
   };
   try {
     const ports = await startParts(configuration, log, stops, ops);
@@ -95,17 +100,19 @@ async function startParts(
   await checkDefinition(configuration.CATALOGUE);
 
   const database = new Database(configuration.DATABASE_URL, log);
-  stops.stores.push(() => database.close());
+  stops.connections.push(() => database.close());
   const schema = new SchemaCheck(database.pool, log);
-  await schema.atStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
+  await schema.checkAtStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
   const keyCheck = new HashKeyCheck(database, hashKey);
-  await keyCheck.atStart();
+  await keyCheck.checkAtStart();
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
   const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, log });
-  stops.stores.push(() => publisher.stop());
-  stops.work.push(() => void setTimeout(() => publisher.endWaits(), WAITS_END_MS).unref());
+  stops.connections.push(() => publisher.stop());
+  stops.work.push(
+    () => void setTimeout(() => publisher.endWaits(), PROPAGATION_DEADLINE_MS).unref(),
+  );
   await publisher.start();
 
   const registry = createRegistry(database, source, publisher);
@@ -130,10 +137,10 @@ async function startParts(
       tls,
     },
   );
-  const serve = async (server: Server, place: Place): Promise<number> => {
+  const serve = async (server: Server, place: ListenAddress): Promise<number> => {
     const port = await listen(server, place);
     stops.drains.push(() => drainServer(server));
-    stops.work.push(() => closeServer(server, CUT_OFF_MS));
+    stops.work.push(() => closeServer(server, REQUEST_DEADLINE_MS));
     return port;
   };
   const managementPort = await serve(api, {
@@ -148,14 +155,27 @@ async function startParts(
     variable: 'FEED_PORT',
   });
 
-  // With the feed up, where followers fetch the image; with the ports ours, so that a second process started by mistake changes nothing.
-  const keeper = createKeeper(configuration, { database, writer, registry, key: hashKey, log });
-  stops.work.push(() => keeper.stop());
-  await keeper.start();
+  // After the feed, from which followers fetch the image. After all ports are open, so that a second process started
+  // by mistake
+  // changes nothing.
+  const updater = createUpdater({
+    location: configuration.CATALOGUE,
+    limits: {
+      timeoutMs: configuration.CATALOGUE_SOURCE_TIMEOUT_MS,
+      maxBytes: configuration.CATALOGUE_SOURCE_LIMIT,
+    },
+    database,
+    writer,
+    registry,
+    key: hashKey,
+    log,
+  });
+  stops.work.push(() => updater.stop());
+  await updater.start();
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
-    ...catalogueJobs(keeper, configuration.CATALOGUE_INTERVAL_MS),
+    ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
   const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });

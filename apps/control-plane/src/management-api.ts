@@ -3,15 +3,15 @@ import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nest
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger, TlsFiles } from '@weir/ops';
 import type { Server } from 'node:http';
-import { AppModule, type Shared } from './app.module.js';
-import { ErrorFilter } from './errors/error-filter.js';
-import { createDocument } from './openapi/document.js';
-import { discoverEndpoints } from './requests/discover-endpoints.js';
-import { installPipeline, type PipelineOptions } from './requests/pipeline.js';
-import { RouteTable } from './requests/route-table.js';
-import { limitTimes, TIME_LIMITS } from './requests/time-limits.js';
-import { ShapeInterceptor } from './requests/shape.js';
-import { RevisionInterceptor } from './revisions/revision-interceptor.js';
+import { AppModule, type SharedServices } from './app.module.js';
+import { ErrorFilter } from './http/errors/error-filter.js';
+import { createDocument } from './http/openapi/document.js';
+import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
+import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
+import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
+import { discoverEndpoints } from './http/routing/discover-endpoints.js';
+import { RequestShapeInterceptor } from './http/routing/request-shape.js';
+import { RouteTable } from './http/routing/route-table.js';
 
 export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
   /** Null: http. */
@@ -20,10 +20,10 @@ export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | '
 
 /** The server of the management API; it does not listen yet. */
 export async function createManagementApi(
-  shared: Shared,
+  shared: SharedServices,
   options: ManagementApiOptions,
 ): Promise<Server> {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- options that Nest types as a class are written as a literal everywhere
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest types them as a class
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(shared), {
     bodyParser: false,
     abortOnError: false,
@@ -32,20 +32,23 @@ export async function createManagementApi(
     logger: nestLog(options.log),
   });
   app.disable('x-powered-by');
-  // Answers are never cached, so no time is spent on tags for them.
+  // Responses are never cached, so they need no ETag.
   app.disable('etag');
   const endpoints = discoverEndpoints(app.get(DiscoveryService), app.get(MetadataScanner));
   const document = createDocument(endpoints);
   installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
   app.useGlobalFilters(new ErrorFilter(options.log));
-  app.useGlobalInterceptors(new ShapeInterceptor(app.get(Reflector)), new RevisionInterceptor());
+  app.useGlobalInterceptors(
+    new RequestShapeInterceptor(app.get(Reflector)),
+    new RevisionInterceptor(),
+  );
   await app.init();
   const server = app.getHttpServer();
   limitTimes(server, TIME_LIMITS);
   return server;
 }
 
-/** Nest's own log lines: what it does at start matters only when looking for a fault. */
+/** Writes Nest's own log lines to our log. Its start messages have level debug. */
 function nestLog(log: Logger): LoggerService {
   const text = (message: unknown): string =>
     message instanceof Error ? (message.stack ?? message.message) : String(message);

@@ -13,7 +13,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { withSource } from './read-source.js';
 import { grouped, type Terminal } from './terminal.js';
 
-/** Compiles an image and writes it to a file, whole or not at all. */
+/** Compiles an image and writes it to a file atomically. */
 export async function build(
   definition: Definition,
   file: string,

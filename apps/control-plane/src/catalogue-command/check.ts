@@ -16,9 +16,8 @@ const LEFT_COLUMNS = 2;
 export async function check(definition: Definition, terminal: Terminal): Promise<boolean> {
   const { categories, applications } = definition;
   const inline = [...categories, ...applications].flatMap(({ domains }) => domains);
-  terminal.print(
-    `${grouped(categories.length)} categories and ${grouped(applications.length)} applications, ${grouped(new Set(inline).size)} domains in catalogue.yaml`,
-  );
+  const groups = `${grouped(categories.length)} categories and ${grouped(applications.length)} applications`;
+  terminal.print(`${groups}, ${grouped(new Set(inline).size)} domains in catalogue.yaml`);
   const rows: string[][] = [];
   const invalid: string[] = [];
   const faults: string[] = [];
@@ -58,7 +57,7 @@ function readWhole(source: SourceDefinition, terminal: Terminal): Promise<ReadLi
   });
 }
 
-/** Why a list may have nothing: it is empty, or of another format. */
+/** The counts of a list, which show why it has no domain: it is empty or has another format. */
 function reasonOf({ report: { lines, skipped, invalidLines, examples } }: ReadList): string {
   const counts = `${grouped(lines)} lines, ${grouped(skipped)} entries skipped, ${grouped(invalidLines)} lines invalid`;
   const [first] = examples;

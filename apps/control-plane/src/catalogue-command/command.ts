@@ -12,16 +12,16 @@ export const USAGE = `usage: npm run catalogue -- <command> [--catalogue <folder
 
   check           reads the definition and all its sources, and reports what each one lists
   build <file>    compiles the image under DOMAIN_HASH_KEY and writes it to the file
-  show <domain>   tells which categories and applications a domain belongs to, and which line says so
+  show <domain>   prints the categories and applications of a domain, and the line that lists it
 
   --catalogue     folder or http(s) URL with a catalogue.yaml; by default what CATALOGUE says, or catalogue
   --help          this text
 
-Exit code: 0, or 1 when the definition or a source cannot be used, or 2 when the command is not understood.`;
+Exit code: 0, or 1 when the definition or a source cannot be used, or 2 when the command is not valid.`;
 
 const DONE = 0;
 const FAILED = 1;
-const NOT_UNDERSTOOD = 2;
+const USAGE_ERROR = 2;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +38,7 @@ export async function runCommand(
   } catch (error) {
     if (error instanceof UsageError) {
       terminal.printError(`catalogue: ${error.message}; see --help`);
-      return NOT_UNDERSTOOD;
+      return USAGE_ERROR;
     }
     const isMendable = error instanceof CatalogueError || error instanceof VariableError;
     if (!isMendable) throw error;
@@ -61,7 +61,7 @@ async function dispatch(
   }
   const needsArgument = command === 'build' || command === 'show';
   if (positionals.length !== (needsArgument ? 2 : 1)) {
-    throw new UsageError(command === undefined ? 'no command' : 'not the right arguments');
+    throw new UsageError(command === undefined ? 'no command' : 'wrong number of arguments');
   }
   const { CATALOGUE } = parseVariables({ CATALOGUE: SCHEMA.CATALOGUE }, environment);
   const definition = (): ReturnType<typeof readDefinition> =>

@@ -1,7 +1,7 @@
 import { runCommand } from './command.js';
 import { Terminal } from './terminal.js';
 
-// A reader that has seen enough, such as `head`, closes the pipe.
+// A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -10,12 +10,12 @@ import type { Terminal } from './terminal.js';
 
 const TIMEOUT_MS = 30 * 60_000;
 
-/** Any key tells names apart; images are made under the deployment's. */
+/** To compare names, any key will do. Images are compiled with the key of the deployment. */
 export const ANY_KEY: HashKey = parseHashKey('0'.repeat(32));
 
 /**
- * Opens a source and has it read.
- * @throws CatalogueError with where the source is declared, its name, and what is wrong.
+ * Opens a source and passes its bytes to `read`.
+ * @throws CatalogueError with the place of its declaration, its name, and the problem.
  */
 export async function withSource<T>(
   source: SourceDefinition,
@@ -25,15 +25,16 @@ export async function withSource<T>(
   try {
     const { maxBytes } = DEFAULT_LIMITS;
     const opened = await openSource(source, { maxBytes, timeoutMs: TIMEOUT_MS });
-    if (opened.status === 'unchanged') throw new CatalogueError('answered 304 unasked');
-    return await read(watched(opened.body, source.name, terminal));
+    if (opened.status === 'unchanged')
+      throw new CatalogueError('answered 304 to a request without a condition');
+    return await read(withProgress(opened.body, source.name, terminal));
   } catch (cause) {
     if (!(cause instanceof CatalogueError)) throw cause;
     throw new CatalogueError(`${source.declaredAt}: ${source.name} ${cause.message}`, { cause });
   }
 }
 
-async function* watched(body: ByteStream, name: string, terminal: Terminal): ByteStream {
+async function* withProgress(body: ByteStream, name: string, terminal: Terminal): ByteStream {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;

@@ -16,7 +16,10 @@ interface Mention {
   readonly where: string;
 }
 
-/** Prints who lists a domain or a parent of it, and where. @returns whether all sources could be read. */
+/**
+ * Prints the groups that list a domain or a parent of it, and the lines.
+ * @returns whether all sources could be read.
+ */
 export async function show(
   definition: Definition,
   domain: string,

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const PROGRESS_EVERY_MS = 200;
 const ERASE_LINE = '\r\u001b[K';
 
-/** Where a command prints: results on the one stream, progress and faults on the other. */
+/** The output of a command: results on stdout, progress and errors on stderr. */
 export class Terminal {
   private lastProgressMs = 0;
 
@@ -25,7 +25,7 @@ export class Terminal {
     this.errors.write(`${line}\n`);
   }
 
-  /** Says how much was read of what takes long. Nothing unless someone watches. */
+  /** Shows how much was read. Prints nothing unless stderr is a terminal. */
   progress(name: string, bytes: number): void {
     const nowMs = performance.now();
     if (!this.errors.isTTY || nowMs - this.lastProgressMs < PROGRESS_EVERY_MS) return;

@@ -1,14 +1,15 @@
-import type { Job } from '../jobs/job.js';
-import type { CatalogueKeeper } from './catalogue-keeper.js';
+import type { Job } from '../platform/jobs/job.js';
+import type { CatalogueUpdater } from './catalogue-updater.js';
 
 /**
- * What keeps the catalogue up to date. Two jobs, so that a URL that answers slowly holds up nothing that lies in the folder. A run that
- * fails needs no other attempt: the next one is near, and each source has its own pause after a failure.
+ * The jobs that keep the catalogue up to date. There are two, so that a slow URL does not delay changes of the
+ * definition and its files. A failed run is not retried: the next one follows soon, and each source has its own retry
+ * delay.
  */
-export function catalogueJobs(keeper: CatalogueKeeper, everyMs: number): Job[] {
-  const schedule = { everyMs, attempts: 1, firstPauseMs: everyMs };
+export function catalogueJobs(updater: CatalogueUpdater, everyMs: number): Job[] {
+  const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs };
   return [
-    { name: 'catalogue-look', ...schedule, run: (signal) => keeper.look(signal) },
-    { name: 'catalogue-sources', ...schedule, run: (signal) => keeper.refreshUrls(signal) },
+    { name: 'catalogue-look', ...schedule, run: (signal) => updater.update(signal) },
+    { name: 'catalogue-sources', ...schedule, run: (signal) => updater.refreshUrls(signal) },
   ];
 }

@@ -23,7 +23,7 @@ describe('the catalogue of the deployment', () => {
 
   beforeEach(async () => {
     harness = await startHarness();
-    // The first look is over, and the next one far: none of this replica comes after the start of another one.
+    // The first update is over and the next one is far away, so this replica does not update after another one starts.
     await vi.waitFor(async () => {
       const look = 'weir_job_runs_total{job="catalogue-look",result="completed"} 1';
       expect(await metricsOf(harness.controlPlane)).toContain(look);
@@ -31,7 +31,7 @@ describe('the catalogue of the deployment', () => {
   });
   afterEach(() => harness.stop());
 
-  it('is activated at start as a change like any other', async () => {
+  it('is activated at the start, as a change like any other', async () => {
     const changes = await harness.sql('SELECT revision, operations FROM change');
     const [[version, sizeBytes]] = await harness.sql(
       'SELECT version, size_bytes FROM catalogue_image JOIN config_head ON version = catalogue_version',
@@ -45,13 +45,13 @@ describe('the catalogue of the deployment', () => {
     expect([await revision(), await images()]).toEqual([1, 1]);
   });
 
-  it('is activated once when several replicas bring a new one at the same time', async () => {
+  it('is activated once when several replicas have a new one at the same time', async () => {
     const folder = await writeCatalogue({ 3: 'Video', 5: 'Music' });
     await Promise.all([restartWith(folder), restartWith(folder), restartWith(folder)]);
     expect([await revision(), await images()]).toEqual([2, 2]);
   });
 
-  it('says which applications a profile may name, in every replica from then on', async () => {
+  it('decides which applications a profile may have, in every replica', async () => {
     const body = { profile: { id: 1 }, apps: [{ app_id: 5 }] };
     const before = await harness.call('POST', '/profiles/', body);
     expect([before.status, faultsOf(before)]).toEqual([422, ['body.apps.0.app_id: reference']]);
@@ -61,7 +61,7 @@ describe('the catalogue of the deployment', () => {
     expect([gone.status, faultsOf(gone)]).toEqual([422, ['body.apps.0.app_id: reference']]);
   });
 
-  it('keeps rules of an application that is gone, and says so once', async () => {
+  it('keeps the rules of a removed application, and logs that once', async () => {
     await restartWith(await writeCatalogue({ 5: 'Music', 6: 'Films' }));
     for (const id of [1, 2]) {
       await harness.call('POST', '/profiles/', {
@@ -84,7 +84,7 @@ describe('the catalogue of the deployment', () => {
     ]);
   });
 
-  it('keeps the image in force and the two before it, and takes an old one up again', async () => {
+  it('keeps the image in force and the two before it, and can activate an old one again', async () => {
     for (const id of [5, 6, 7]) await restartWith(await writeCatalogue({ [id]: 'Music' }));
     expect([await revision(), await images()]).toEqual([4, 3]);
     const [[active]] = await harness.sql('SELECT catalogue_version FROM config_head');
@@ -122,7 +122,7 @@ describe('the catalogue of the deployment', () => {
     }
   });
 
-  it('stops the start in one line when it cannot be used', async () => {
+  it('ends the start with one line when it is invalid', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
     const start = harness.startReplica({ CATALOGUE: empty });
     await expect(start).rejects.toThrow(/^.*catalogue\.yaml: cannot be read: .* \(CATALOGUE\)$/);

@@ -1,14 +1,17 @@
 import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
-import { findImage } from '../catalogue/image-store.js';
-import type { Database } from '../database/database.js';
-import { Snapshot } from '../database/snapshot.js';
+import { findImage } from '../catalogue/store/image-store.js';
+import type { Database } from '../platform/database/database.js';
+import { Snapshot } from '../platform/database/snapshot.js';
 import { SNAPSHOT_TABLES } from './entity-tables.js';
 
-/** Stored size of the operations behind which a page of changes ends; one change is a page, however large. */
+/** A page of changes ends when the stored size of its operations exceeds this. It has at least one change. */
 const PAGE_BYTES = 1024 * 1024;
 
-/** One statement, so that head and changes are of one moment. The sizes are those stored, compressed: known without reading the operations. */
+/**
+ * One statement, so that the head and the changes are consistent. The size is the stored, compressed one: it is known
+ * without reading the operations.
+ */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
          page.revision::float8 AS revision, page.digest, page.operations
@@ -18,7 +21,7 @@ const READ_LOG = `
   ) AS page ON bytes_before < $3
   ORDER BY page.revision`;
 
-/** A change with the head beside it; where there is no change, the head alone. */
+/** A change with the head; when there is no change, only the head. */
 interface LogRow {
   readonly lineage: string;
   readonly head_revision: number;
@@ -28,9 +31,9 @@ interface LogRow {
   readonly operations: EncodedChange['operations'] | null;
 }
 
-/** What followers read, straight from the database. */
+/** Reads from the database what followers request. */
 export class DatabaseFeedSource implements FeedSource {
-  /** The newest head read so far; the publisher reads it each second. */
+  /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
 
   constructor(private readonly database: Database) {}
@@ -60,7 +63,7 @@ export class DatabaseFeedSource implements FeedSource {
     };
     this.lastHead = head;
     const changes = rows.filter((row): row is LogRow & EncodedChange => row.revision !== null);
-    // A log that was pruned begins later, or has nothing left.
+    // The requested changes have been pruned.
     if (head.revision > revision && changes[0]?.revision !== revision + 1)
       return { head, changes: null };
     return {

@@ -1,20 +1,20 @@
 import { type EntityKind, type Row, toRow } from '@weir/config-model';
-import { BLOCK_PAGES } from '../block-pages/block-page-store.js';
-import { CATALOGUE } from '../catalogue/catalogue-store.js';
-import type { EntityTable } from '../database/entity-table.js';
-import { DOMAIN_RULES } from '../domain-lists/domain-rule-store.js';
-import { NAPT_ASSIGNMENTS } from '../napt/napt-store.js';
-import { IPV4_NETWORKS, IPV6_NETWORKS } from '../networks/network-store.js';
-import { PROFILES } from '../profiles/profile-store.js';
-import { SCHEDULES } from '../schedules/schedule-store.js';
+import { CATALOGUE } from '../catalogue/store/catalogue-store.js';
+import type { EntityTable } from '../platform/database/entity-table.js';
+import { BLOCK_PAGES } from '../resources/block-pages/block-page-store.js';
+import { DOMAIN_RULES } from '../resources/domain-lists/domain-rule-store.js';
+import { NAPT_ASSIGNMENTS } from '../resources/networks/napt/napt-store.js';
+import { IPV4_NETWORKS, IPV6_NETWORKS } from '../resources/networks/prefixes/network-store.js';
+import { PROFILES } from '../resources/profiles/profile-store.js';
+import { SCHEDULES } from '../resources/schedules/schedule-store.js';
 
-/** How the rows of a kind are read for a snapshot. */
+/** How the rows of an entity kind are read for a snapshot. */
 export interface SnapshotTable {
   readonly sql: string;
   toRow(databaseRow: unknown): Row;
 }
 
-/** Every kind's table; that none is missing is the compiler's business. */
+/** The table of each entity kind. */
 export const SNAPSHOT_TABLES: { readonly [K in EntityKind]: SnapshotTable } = {
   blockPage: snapshotTable(BLOCK_PAGES),
   profile: snapshotTable(PROFILES),

@@ -2,8 +2,8 @@ import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { storeImage } from '../catalogue/image-store.js';
-import { Database } from '../database/database.js';
+import { storeImage } from '../catalogue/store/image-store.js';
+import { Database } from '../platform/database/database.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 
 describe('the feed', () => {
@@ -44,11 +44,11 @@ describe('the feed', () => {
   });
   afterAll(() => harness.stop());
 
-  it('is not for those without its token', async () => {
+  it('requires its token', async () => {
     expect((await get('/snapshot', 'token-of-somebody-else')).status).toBe(401);
   });
 
-  it('gives a snapshot of every kind in the order of reference', async () => {
+  it('serves a snapshot of every kind, referenced kinds first', async () => {
     const lines = await snapshotLines();
     const [version, sizeBytes] = (
       await harness.sql('SELECT version, size_bytes FROM catalogue_image')
@@ -92,7 +92,7 @@ describe('the feed', () => {
     ]);
   });
 
-  it('gives the changes after a revision, in order', async () => {
+  it('serves the changes after a revision, in order', async () => {
     const page = (await json('/changes?after=3')) as { changes: unknown[]; head: unknown };
     expect(page).toEqual({
       head: { lineage: expect.any(String), revision: 5, digest: expect.any(String) },
@@ -113,7 +113,7 @@ describe('the feed', () => {
     expect(await json('/changes?after=0')).toMatchObject({ changes: { length: 5 } });
   });
 
-  it('says when the log no longer reaches back', async () => {
+  it('reports when the log does not reach back far enough', async () => {
     await harness.sql('DELETE FROM change WHERE revision <= 2');
     expect((await get('/changes?after=1')).status).toBe(410);
     expect((await get('/changes?after=2')).status).toBe(200);
@@ -122,7 +122,7 @@ describe('the feed', () => {
     expect((await get('/changes?after=5')).status).toBe(200);
   });
 
-  it('gives the catalogue image by its hash', async () => {
+  it('serves the catalogue image by its hash', async () => {
     const sha256 = String((await harness.sql('SELECT sha256 FROM catalogue_image'))[0][0]);
     const response = await get(`/catalogue/${sha256}`);
     const image = Buffer.from(await response.arrayBuffer());
@@ -133,7 +133,7 @@ describe('the feed', () => {
     expect((await get(`/catalogue/${'0'.repeat(64)}`)).status).toBe(404);
   });
 
-  it('gives any range of an image that is read in several pieces', async () => {
+  it('serves any range of an image, across its pieces', async () => {
     const image = randomBytes(3 * 1024 * 1024 + 5);
     const sha256 = createHash('sha256').update(image).digest('hex');
     const database = new Database(harness.environment['DATABASE_URL'], pino({ level: 'silent' }));
@@ -153,7 +153,7 @@ describe('the feed', () => {
     await harness.sql(`DELETE FROM catalogue_image WHERE sha256 = '${sha256}'`);
   });
 
-  it('reads a snapshot of a hundred thousand rows at one revision while changes go on', async () => {
+  it('reads a snapshot of a hundred thousand rows at one revision during changes', async () => {
     await harness.sql(`
       INSERT INTO domain_rule
       SELECT 2, i, 1 FROM generate_series(1, 100000) AS i`);
@@ -169,8 +169,8 @@ describe('the feed', () => {
     expect(lines.at(-1)).toMatchObject({ counts: { domainRule: 100_001 } });
   });
 
-  it('ends a page of changes where it would grow too large, and goes on behind it', async () => {
-    // Random, so that the database compresses them little: 4 changes of about 600 KB as stored.
+  it('ends a page of changes at its size limit, and continues on the next page', async () => {
+    // Random values compress badly: 4 changes with a stored size of about 600 KB.
     await harness.sql(`
       INSERT INTO change (revision, digest, operations)
       SELECT revision, repeat('0', 16),
@@ -189,7 +189,7 @@ describe('the feed', () => {
     await harness.sql('DELETE FROM change WHERE revision > 1000');
   });
 
-  it('gives head and changes of one moment while changes are made', async () => {
+  it('serves a consistent head and changes while changes are made', async () => {
     const profile = (on: boolean) => ({ profile: { white_list_only: on } });
     const { sql, call } = harness;
     const before = Number((await sql('SELECT revision FROM config_head'))[0][0]);

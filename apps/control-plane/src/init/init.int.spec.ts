@@ -3,15 +3,9 @@ import { Digest, fromRow, toRow } from '@weir/config-model';
 import { pino } from 'pino';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Answer,
-  FEED_TOKEN,
-  faultsOf,
-  pluck,
-  type Harness,
-  startHarness,
-} from '../testing/harness.js';
+import { FEED_TOKEN, faultsOf, pluck, type Harness, startHarness } from '../testing/harness.js';
 import { rawRequest } from '../testing/raw-request.js';
+import { type Answer } from '../testing/response.js';
 import { RowReplica } from '../testing/row-replica.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
@@ -75,7 +69,7 @@ describe('POST /init/', () => {
     expect((await init(EMPTY)).status).toBe(204);
   });
 
-  it('puts the body in place of the whole configuration, in one revision', async () => {
+  it('replaces the whole configuration in one revision', async () => {
     await call('POST', '/profiles/', { profile: { id: 99 } });
     const before = revision(await call('POST', '/net/', { ip: '203.0.113.1', profile_id: 99 }));
     const answer = await init(FULL);
@@ -126,7 +120,7 @@ describe('POST /init/', () => {
     expect(await rules()).toEqual([]);
   });
 
-  it('can be sent again, and changes go on from there', async () => {
+  it('can be repeated, and later changes continue from it', async () => {
     await init(FULL);
     const first = await contents();
     expect((await init(FULL)).status).toBe(204);
@@ -135,7 +129,7 @@ describe('POST /init/', () => {
     expect((await call('PATCH', '/profiles/1', { cat_ids: [] })).status).toBe(200);
   });
 
-  it('tells PostgreSQL how large its tables are: what was planned for small ones is planned anew', async () => {
+  it('updates the statistics of PostgreSQL, so that statements are planned again', async () => {
     const sizes = () => harness.sql("SELECT reltuples FROM pg_class WHERE relname = 'profile'");
     await init({ ...EMPTY, profiles: [1, 2].map((id) => ({ profile: { id } })) });
     expect(await sizes()).toEqual([[2]]);
@@ -143,7 +137,7 @@ describe('POST /init/', () => {
     expect(await sizes()).toEqual([[3]]);
   });
 
-  it('keeps the schedules whose profile and target are both there', async () => {
+  it('keeps the schedules whose profile and target both exist', async () => {
     await init({
       ...FULL,
       profiles: [1, 2, 3, 4].map((id) => ({ profile: { id, page_id: 7 }, apps: [] })),
@@ -168,7 +162,7 @@ describe('POST /init/', () => {
     expect((await call('GET', '/profile/3/schedule')).status).toBe(404);
   });
 
-  it('leaves a digest of all that stands, the kept schedules and the catalogue too', async () => {
+  it('leaves a digest of the whole configuration, with the kept schedules and the catalogue', async () => {
     await init(FULL);
     await call('POST', '/profile/1/schedule', { target_profile_id: 2, periods: [] });
     await call('POST', '/profile/2/schedule', { target_profile_id: 1, periods: [] });
@@ -188,7 +182,7 @@ describe('POST /init/', () => {
     expect(await harness.sql('SELECT digest FROM config_head')).toEqual([[digest.toString()]]);
   });
 
-  it('says nothing of PostgreSQL’s users: without the right to put its checks off they are made', async () => {
+  it('works for a database user that may not disable foreign key checks', async () => {
     await init(FULL);
     await harness.sql(`
       CREATE ROLE plain LOGIN PASSWORD 'plain';
@@ -227,7 +221,7 @@ describe('POST /init/', () => {
     await harness.sql('DROP OWNED BY plain; DROP ROLE plain');
   });
 
-  describe('refuses what is wrong with a place for each fault', () => {
+  describe('rejects an invalid body with the location of each fault', () => {
     const faulty = async (body: unknown, expected: readonly string[]) => {
       await init(FULL);
       const before = await contents();
@@ -245,13 +239,13 @@ describe('POST /init/', () => {
       ['an array', [EMPTY], ['body: object_type']],
       ['null', null, ['body: object_type']],
       [
-        'a list that is none',
+        'a list that is not a list',
         { ...EMPTY, nets: {}, napts: null },
         ['body.nets: list_type', 'body.napts: list_type'],
       ],
       ['a value that is no object', { ...EMPTY, nets: [7] }, ['body.nets.0: object_type']],
       [
-        'a prefix too long',
+        'a prefix that is too long',
         {
           ...FULL,
           nets: [
@@ -262,7 +256,7 @@ describe('POST /init/', () => {
         ['body.nets.2.prefix_len: less_than_equal', 'body.nets.3.prefix_len: greater_than_equal'],
       ],
       [
-        'faults deep inside',
+        'nested faults',
         {
           ...FULL,
           profiles: [
@@ -277,12 +271,12 @@ describe('POST /init/', () => {
         ],
       ],
       [
-        'a misspelt field',
+        'an unknown field',
         { ...EMPTY, blockpages: [{ id: 1, type: 0, typ: 1 }] },
         ['body.blockpages.0.typ: extra_forbidden'],
       ],
       [
-        'domains that are none',
+        'invalid domains',
         {
           ...FULL,
           bw_lists: [{ profile_id: 1, type: 'deny', domains: ['example.com', '*.example.com', 5] }],
@@ -290,7 +284,7 @@ describe('POST /init/', () => {
         ['body.bw_lists.0.domains.1: value_error', 'body.bw_lists.0.domains.2: string_type'],
       ],
       [
-        'a list of domains that is none',
+        'a list of domains that is not a list',
         { ...FULL, bw_lists: [{ profile_id: 1, type: 'deny', domains: 'example.com' }] },
         ['body.bw_lists.0.domains: list_type'],
       ],
@@ -300,7 +294,7 @@ describe('POST /init/', () => {
         ['body.bw_lists.0.profile_id: missing'],
       ],
       [
-        'a port range upside down',
+        'a port range with the upper bound below the lower',
         {
           ...FULL,
           napts: [{ ip: '192.0.2.1', lower_port_bound: 2, upper_port_bound: 1, profile_id: 1 }],
@@ -313,7 +307,7 @@ describe('POST /init/', () => {
         ['body.nets6.0.ip: value_error'],
       ],
       [
-        'a block page twice',
+        'a duplicate block page',
         {
           ...FULL,
           blockpages: [
@@ -324,12 +318,12 @@ describe('POST /init/', () => {
         ['body.blockpages.1.id: duplicate'],
       ],
       [
-        'a profile twice',
+        'a duplicate profile',
         { ...FULL, profiles: [...FULL.profiles, { profile: { id: 2 } }] },
         ['body.profiles.2.profile.id: duplicate'],
       ],
       [
-        'a page that is not there',
+        'an unknown block page',
         { ...FULL, blockpages: [] },
         ['body.profiles.1.profile.page_id: reference'],
       ],
@@ -345,7 +339,7 @@ describe('POST /init/', () => {
         ['body.profiles.2.apps.1.app_id: duplicate', 'body.profiles.2.apps.2.app_id: reference'],
       ],
       [
-        'profiles that are not there, each where it is named',
+        'unknown profiles, at each reference',
         { ...FULL, profiles: [FULL.profiles[1]] },
         [
           'body.bw_lists.1.profile_id: reference',
@@ -391,7 +385,7 @@ describe('POST /init/', () => {
         ['body.nets6.1.ip: duplicate', 'body.nets6.2.ip: duplicate'],
       ],
       [
-        'port ranges that clash, the later one',
+        'port ranges that clash: the later one gets the fault',
         {
           ...FULL,
           napts: [
@@ -404,7 +398,7 @@ describe('POST /init/', () => {
       ],
     ])('%s', (_what, body, expected) => faulty(body, expected));
 
-    it('names a hundred faults at most, and no domain', async () => {
+    it('reports at most a hundred faults, and no domain', async () => {
       const domains = Array.from({ length: 150 }, (_, i) => `secret-${i}..example`);
       const answer = await init({ ...FULL, bw_lists: [{ profile_id: 1, type: 'deny', domains }] });
       expect([answer.status, faultsOf(answer).length]).toEqual([422, 100]);
@@ -412,14 +406,14 @@ describe('POST /init/', () => {
     });
 
     it.each(['{', '{"nets":[}', `${JSON.stringify(EMPTY)}x`, '{"nets":[1,]}', '\u0000'])(
-      'what is no JSON: %j',
+      'invalid JSON: %j',
       async (body) => {
         const answer = await post(body);
         expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: json_invalid']]);
       },
     );
 
-    it('lists that are there twice', async () => {
+    it('duplicate lists', async () => {
       const twice = JSON.stringify(FULL)
         .replace('"nets":[', '"nets":[],"nets":[')
         .replace('"domains":[', '"domains":[],"domains":[');
@@ -430,13 +424,13 @@ describe('POST /init/', () => {
       ]);
     });
 
-    it('a body that is not there', async () => {
+    it('a missing body', async () => {
       const answer = await post('');
       expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: missing']]);
     });
   });
 
-  describe('reads a body of any wrapping', () => {
+  describe('reads a body in any encoding', () => {
     const text = JSON.stringify(FULL);
 
     it.each<[string, Uint8Array]>([
@@ -453,7 +447,7 @@ describe('POST /init/', () => {
       expect(answer.status).toBe(204);
     });
 
-    it('but not one that is compressed otherwise than it says, or breaks off', async () => {
+    it('but not one with a wrong Content-Encoding, or one that is aborted', async () => {
       expect((await post(text, { 'Content-Encoding': 'gzip' })).status).toBe(415);
       expect((await post(text, { 'Content-Encoding': 'compress' })).status).toBe(415);
       const cut = gzipSync(text);
@@ -462,7 +456,7 @@ describe('POST /init/', () => {
       expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(415);
     });
 
-    it('up to the limit, whatever it says of its length, before what is wrong with it', async () => {
+    it('up to the limit, and answers 413 before it reports faults', async () => {
       const long = ' '.repeat(200 * 1024 - Buffer.byteLength(text));
       expect((await post(text + long)).status).toBe(204);
       for (const body of [`${text}${long} `, `{"nets":[7],${' '.repeat(300_000)}`]) {
@@ -474,7 +468,7 @@ describe('POST /init/', () => {
     });
   });
 
-  it('is loaded by followers, and waits for them longer than other changes do', async () => {
+  it('is loaded by followers, and waits longer for them than other changes', async () => {
     const log = pino({ level: 'silent' });
     const replica = await harness.startReplica({
       PROPAGATION_TIMEOUT_MS: '1',
@@ -502,7 +496,7 @@ describe('POST /init/', () => {
     await replica.stop();
   });
 
-  it('of many rows leaves reads and health answered meanwhile, and writes waiting for it', async () => {
+  it('with many rows does not delay reads and health checks; writes wait for it', async () => {
     const replica = await harness.startReplica({ MANAGEMENT_BODY_LIMIT: '64mb' });
     const url = `http://127.0.0.1:${replica.managementPort}`;
     const nets = Array.from({ length: 60_000 }, (_, i) => ({

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ActiveCatalogueReader } from '../catalogue/active-catalogue-reader.js';
-import { DomainHasher } from '../domain-lists/domain-hasher.js';
-import { ConfigurationReader, type ReadHead } from '../revisions/configuration-reader.js';
+import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
+import { DomainHasher } from '../resources/domain-lists/domain-hasher.js';
+import { ConfigurationReader, type ConfigurationHead } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
-import type { Revised } from '../revisions/revised.js';
-import { findDraftFaults } from './draft-faults.js';
-import type { Draft } from './draft-tables.js';
-import { FaultList } from './fault-list.js';
-import { readInit } from './init-reader.js';
-import { replaceConfiguration } from './replace-configuration.js';
+import type { WithRevision } from '../revisions/with-revision.js';
+import { findDraftFaults } from './check/draft-faults.js';
+import type { Draft } from './draft/draft-tables.js';
+import { replaceConfiguration } from './load/replace-configuration.js';
+import { FaultList } from './read/fault-list.js';
+import { readInit } from './read/init-reader.js';
 
-/** Replaces the whole configuration by what a body says. */
+/** Replaces the whole configuration with a submitted one. */
 @Injectable()
 export class InitService {
   private last: Promise<unknown> = Promise.resolve();
@@ -22,17 +22,17 @@ export class InitService {
     private readonly hasher: DomainHasher,
   ) {}
 
-  /** One body at a time is read by a replica: two at once would take twice the memory. */
-  async replace(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+  /** A replica reads one body at a time, because two would need twice the memory. */
+  async replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     const mine = this.last.then(() => this.read(body));
-    // The next one goes on whether this one failed or not; its caller hears of the failure.
+    // The next body is read even if this one fails. The caller of this one gets the error.
     this.last = mine.catch(() => undefined);
     return mine;
   }
 
-  private async read(body: AsyncIterable<Uint8Array>): Promise<Revised<void>> {
+  private async read(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
     const draft = await readInit(body, this.hasher);
-    // Before the lock, so that a body that is refused keeps nobody waiting.
+    // Checked before the head is locked, so that an invalid body does not delay other changes.
     const checkedWith = await this.check(draft);
     return this.writer.replace(async (client, head) => {
       const isSame =
@@ -43,15 +43,15 @@ export class InitService {
     });
   }
 
-  /** @returns the head with the catalogue that was in force. @throws InvalidRequestError */
-  private async check(draft: Draft): Promise<ReadHead> {
+  /** @returns the head with the catalogue that the draft was checked against. @throws InvalidRequestError */
+  private async check(draft: Draft): Promise<ConfigurationHead> {
     const { result } = await this.reader.read(async (tx, head) => ({
       head,
       applications: await this.catalogue.applications(tx, head),
     }));
     const faults = new FaultList();
     await findDraftFaults(draft, result.applications, faults);
-    faults.refuse();
+    faults.throwIfAny();
     return result.head;
   }
 }

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } fro
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startHarness } from '../testing/harness.js';
 import { openPool } from '../testing/open-pool.js';
-import { lockHead, logChanges } from './change-log.js';
 import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './change-log-pruning.js';
+import { lockHead, logChanges } from './change-log.js';
 
 const NEVER = new AbortController().signal;
 
-// A database of its own: a control plane would prune it too.
+// Its own database, because a control plane would prune the log too.
 describe('pruneChangeLog', () => {
   let url: string;
   let pool: pg.Pool;
   const sql = async (text: string) =>
     (await pool.query<unknown[]>({ text, rowMode: 'array' })).rows;
-  /** A log of this many changes, the first `old` of which are a minute past their time. */
+  /** Creates a log with this many changes. The first `old` of them expired a minute ago. */
   const fill = async (changes: number, old: number) => {
     await sql('TRUNCATE change');
     await sql(`
@@ -37,32 +37,32 @@ describe('pruneChangeLog', () => {
     await dropDatabase(inject('databaseUrl'), url);
   });
 
-  it('keeps the last hundred thousand changes, however old', async () => {
+  it('keeps the last hundred thousand changes of any age', async () => {
     await fill(CHANGES_KEPT + 2_500, CHANGES_KEPT + 2_500);
     expect(await pruneChangeLog(pool, NEVER)).toBe(2_500);
     expect(await left()).toEqual([2_501, CHANGES_KEPT + 2_500, CHANGES_KEPT]);
     expect(await pruneChangeLog(pool, NEVER)).toBe(0);
   });
 
-  it('keeps the changes of the last day, however many', async () => {
+  it('keeps all changes of the last day', async () => {
     await fill(CHANGES_KEPT + 2_500, 1_200);
     expect(await pruneChangeLog(pool, NEVER)).toBe(1_200);
     expect(await left()).toEqual([1_201, CHANGES_KEPT + 2_500, CHANGES_KEPT + 1_300]);
   });
 
-  it('keeps a short log whole', async () => {
+  it('deletes nothing of a short log', async () => {
     expect(await pruneChangeLog(pool, NEVER)).toBe(0);
     expect(await left()).toEqual([1, 10, 10]);
   });
 
-  it('leaves no gap where an old change stands behind a young one', async () => {
+  it('leaves no gap when an old change follows a young one', async () => {
     await fill(CHANGES_KEPT + 100, 100);
     await sql('UPDATE change SET created_at = now() WHERE revision = 40');
     expect(await pruneChangeLog(pool, NEVER)).toBe(39);
     expect(await left()).toEqual([40, CHANGES_KEPT + 100, CHANGES_KEPT + 61]);
   });
 
-  it('does not hold up a change that is made meanwhile', async () => {
+  it('does not delay a concurrent change', async () => {
     await fill(CHANGES_KEPT + 100, 100);
     const [client, changing] = [await pool.connect(), await pool.connect()];
     try {
@@ -81,7 +81,7 @@ describe('pruneChangeLog', () => {
     expect((await left())[1]).toBe(CHANGES_KEPT + 101);
   });
 
-  it('ends between two batches when it is told to', async () => {
+  it('ends between two batches when its signal is aborted', async () => {
     await fill(CHANGES_KEPT + 2_500, 2_500);
     const stop = new AbortController();
     pool.once('acquire', () => {
@@ -92,7 +92,7 @@ describe('pruneChangeLog', () => {
   });
 });
 
-it('the control plane prunes its log by itself', async () => {
+it('runs as a background job of the control plane', async () => {
   const harness = await startHarness();
   await vi.waitFor(
     async () => {

@@ -1,15 +1,15 @@
 import type { PublishedChange } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
-import type { TransactionMark } from '../database/commit-inquiry.js';
+import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 
-/** The head as a change finds it, locked until its commit. */
+/** The head that a change starts from, locked until its transaction ends. */
 export interface LockedHead extends Head {
   readonly catalogueVersion: number | null;
 }
 
 interface HeadRow {
-  readonly transaction: string;
+  readonly transaction_id: string;
   readonly began_ms: number;
   readonly lineage: string;
   readonly revision: string;
@@ -21,29 +21,35 @@ const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
   text: `
     SELECT lineage, revision, digest, catalogue_version,
-           pg_current_xact_id()::text AS transaction,
+           pg_current_xact_id()::text AS transaction_id,
            (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS began_ms,
            set_config('idle_in_transaction_session_timeout', $1, true)
     FROM config_head FOR UPDATE`,
 };
 
-/** Longest that a change thinks between two statements; milliseconds, unless the machine is very busy. */
-const PAUSE_MS = 10_000;
+/** Longest time between two statements of a change. It is milliseconds, unless the machine is very busy. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
- * Locks the head until the transaction ends: changes are made one after the other across all replicas.
- * @param pauseMs a holder that asks PostgreSQL nothing for longer has its transaction ended: one that is cut off, or stopped, would
- * otherwise keep every replica waiting for hours, until TCP gives its connection up.
+ * Locks the head until the transaction ends: all replicas make their changes one after the other.
+ * @param idleInTransactionMs PostgreSQL ends the transaction when the client sends nothing for longer (`25P03`).
+ * Otherwise a replica that is stopped or cut off would block all others for hours, until TCP gives up its connection.
  */
 export async function lockHead(
   client: ClientBase,
-  pauseMs = PAUSE_MS,
-): Promise<{ head: LockedHead; mark: TransactionMark }> {
-  const [row] = (await client.query<HeadRow>({ ...LOCK_HEAD, values: [String(pauseMs)] })).rows;
-  // An empty answer gives undefined, whatever the type says.
+  idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
+  const [row] = (
+    await client.query<HeadRow>({ ...LOCK_HEAD, values: [String(idleInTransactionMs)] })
+  ).rows;
+  // An empty result gives undefined, although the type does not say so.
   if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
   return {
-    mark: { number: row.transaction, revision: Number(row.revision) + 1, beganMs: row.began_ms },
+    transaction: {
+      id: row.transaction_id,
+      revision: Number(row.revision) + 1,
+      beganMs: row.began_ms,
+    },
     head: {
       lineage: row.lineage,
       revision: Number(row.revision),
@@ -62,9 +68,10 @@ const LOG_CHANGES = `
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
 /**
- * Logs changes, at least one, whose revisions follow the head's, and moves the head to the last of them.
- * @returns when that is done. It is sent at once, so that a COMMIT may follow; what cannot be sent is thrown, not a rejection: no COMMIT
- * follows then.
+ * Logs at least one change and moves the head to the last of them. Their revisions must follow the head's.
+ * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after
+ * it.
+ * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
 export function logChanges(
   client: ClientBase,
@@ -75,7 +82,7 @@ export function logChanges(
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
 }
 
-/** A bigint of the database, by whatever driver; every one of ours is a safe integer. */
+/** A bigint column as `pg` or Prisma returns it. All values that Weir stores are safe integers. */
 export function toNumber(value: bigint | string | null): number | null {
   return value === null ? null : Number(value);
 }

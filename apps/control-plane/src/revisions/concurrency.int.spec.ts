@@ -6,7 +6,7 @@ import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
 const WRITERS = 8;
 const ROUNDS = 12;
 
-/** A configuration with which the writers' own requests clash now and then. */
+/** A configuration that sometimes clashes with the requests of the writers. */
 const initBody = (n: number) => ({
   blockpages: [{ id: 1, type: n % 2 }],
   profiles: Array.from({ length: 4 }, (_, id) => ({ profile: { id, page_id: 1 } })),
@@ -66,7 +66,7 @@ describe('two replicas, many writers and inits at once', () => {
     await harness.stop();
   });
 
-  it('clash as 409, 404 or not at all, never as 500', async () => {
+  it('get 409 or 404 when they clash, but never 500', async () => {
     const inits = async (n: number): Promise<void> => {
       for (let round = 0; round < 4; round++) await send(n, 'POST', '/init/', initBody(round));
     };
@@ -83,7 +83,7 @@ describe('two replicas, many writers and inits at once', () => {
     expect(answers).toHaveLength(WRITERS * ROUNDS * 6 + 8);
   });
 
-  it('leave revisions without a gap, each answered once', async () => {
+  it('leave revisions without a gap, each returned once', async () => {
     const revisions = answers.map(({ revision }) => revision).filter((revision) => revision > 0);
     expect(new Set(revisions).size).toBe(revisions.length);
     const [[head]] = await harness.sql('SELECT revision FROM config_head');
@@ -96,7 +96,7 @@ describe('two replicas, many writers and inits at once', () => {
     expect(logged).toEqual([[head, head]]);
   });
 
-  it('leave a digest that is that of what stands: no update was lost', async () => {
+  it('leave the digest of the stored configuration: no update was lost', async () => {
     const digest = new Digest();
     const response = await fetch(`${harness.feedUrl}/snapshot`, {
       headers: { Authorization: `Bearer ${FEED_TOKEN}` },

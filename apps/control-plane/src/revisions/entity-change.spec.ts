@@ -19,27 +19,27 @@ const digestOf = (...networks: Ipv4Network[]) => {
 };
 
 describe('operationsOf', () => {
-  it('puts what is new or changed under its key', () => {
+  it('puts new and changed entities', () => {
     expect(operationsOf([change(null, network(1)), change(network(2), network(2, 9))])).toEqual([
       { type: 'put', kind: 'ipv4Network', entity: network(1) },
       { type: 'put', kind: 'ipv4Network', entity: network(2, 9) },
     ]);
   });
 
-  it('deletes what is gone', () => {
+  it('deletes removed entities', () => {
     expect(operationsOf([change(network(1), null)])).toEqual([
       { type: 'delete', kind: 'ipv4Network', key: network(1) },
     ]);
   });
 
-  it('moves in a ring: all deletions first', () => {
+  it('deletes first, so that entities can exchange their keys', () => {
     const ring = [change(network(1, 5), network(2, 5)), change(network(2, 6), network(1, 6))];
     expect(operationsOf(ring).map(({ type }) => type)).toEqual(['delete', 'delete', 'put', 'put']);
   });
 });
 
 describe('digestAfter', () => {
-  it('is the digest of what is there afterwards', () => {
+  it('is the digest of the entities after the changes', () => {
     const before = digestOf(network(1), network(2), network(3));
     const changes = [
       change(network(1), null),

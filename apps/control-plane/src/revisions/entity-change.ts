@@ -9,7 +9,10 @@ import {
   toRow,
 } from '@weir/config-model';
 
-/** One entity before and after a change; null where there is none. A changed key is one entity less and another more. */
+/**
+ * One entity before and after a change; null where it does not exist. A changed key deletes one entity and adds
+ * another.
+ */
 export type EntityChange = {
   [K in EntityKind]: {
     readonly kind: K;
@@ -18,7 +21,7 @@ export type EntityChange = {
   };
 }[EntityKind];
 
-/** What followers do to come from before to after. All deletions come first, so that keys may move round in a ring. */
+/** The operations that followers apply. All deletions come first, so that entities may exchange their keys. */
 export function operationsOf(changes: readonly EntityChange[]): Operation[] {
   const deletions: DeleteOperation[] = [];
   const puts: PutOperation[] = [];

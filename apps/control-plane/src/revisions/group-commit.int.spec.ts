@@ -3,12 +3,12 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { Database } from '../database/database.js';
+import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
-import type { Work } from './change-attempt.js';
 import { GroupCommit, type GroupLimits } from './group-commit.js';
-import { Turns } from './turns.js';
+import type { Work } from './try-change.js';
+import { WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
 
@@ -20,14 +20,14 @@ describe('GroupCommit', () => {
   let commits: GroupCommit;
   let published: EncodedChange[][];
 
-  const start = (limits: GroupLimits, turnTimeoutMs = 60_000) => {
+  const start = (limits: GroupLimits, queueTimeoutMs = 60_000) => {
     const onCommitted = (changes: readonly EncodedChange[]) => {
       published.push([...changes]);
       return Promise.resolve();
     };
-    return new GroupCommit(database, new Turns(turnTimeoutMs), onCommitted, limits);
+    return new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
   };
-  /** Makes a block page; the result is the number of those that were there before. */
+  /** Creates a block page. The result is the number of block pages before. */
   const page =
     (id: number): Work<number> =>
     async (tx) => {
@@ -39,7 +39,7 @@ describe('GroupCommit', () => {
     const { rows } = await other.query<{ id: number }>('SELECT id FROM block_page ORDER BY id');
     return rows.map(({ id }) => id);
   };
-  /** Revisions by transaction. */
+  /** The revisions of each transaction. */
   const groups = async () => {
     const { rows } = await other.query<{ revisions: number[] }>(
       `SELECT array_agg(revision::int ORDER BY revision) AS revisions FROM change
@@ -47,7 +47,7 @@ describe('GroupCommit', () => {
     );
     return rows.map(({ revisions }) => revisions);
   };
-  /** Begins all of them while nothing can be made, so that they wait together. */
+  /** Starts all of them while the head is locked, so that they wait together. */
   const whileLocked = async <T>(begin: () => Promise<T>[]): Promise<T[]> => {
     await other.query('BEGIN; SELECT FROM config_head FOR UPDATE');
     const all = begin();
@@ -66,7 +66,7 @@ describe('GroupCommit', () => {
     other = new pg.Client(url);
     await other.connect();
     published = [];
-    commits = start({ changes: 32, growsForMs: 60_000 });
+    commits = start({ maxChanges: 32, maxMs: 60_000 });
   });
   afterEach(async () => {
     await other.end();
@@ -75,8 +75,8 @@ describe('GroupCommit', () => {
     await dropDatabase(adminUrl, url);
   });
 
-  it('makes what waits in one transaction, each on what those before it left and with its own revision', async () => {
-    const made = await whileLocked(() => [1, 2, 3].map((id) => commits.make(page(id))));
+  it('makes waiting changes in one transaction, each with its own revision and on top of those before it', async () => {
+    const made = await whileLocked(() => [1, 2, 3].map((id) => commits.submit(page(id))));
     expect(made).toMatchObject(
       [1, 2, 3].map((revision, i) => ({ type: 'changed', result: i, change: { revision } })),
     );
@@ -88,103 +88,104 @@ describe('GroupCommit', () => {
     expect(rows).toEqual([{ revision: 3, digest: published[0]?.[2]?.digest }]);
   });
 
-  it('undoes one that throws alone: the others stand, without a gap', async () => {
+  it('undoes only the change that throws: the others are committed, without a gap in the revisions', async () => {
     const refusal = new Error('refused');
     const [first, second, third, fourth] = await whileLocked(() => [
-      commits.make(page(1)),
-      commits.make(async (tx, head) => {
+      commits.submit(page(1)),
+      commits.submit(async (tx, head) => {
         await page(2)(tx, head);
         throw refusal;
       }),
-      commits.make(page(1)),
-      commits.make(page(4)),
+      commits.submit(page(1)),
+      commits.submit(page(4)),
     ]);
     expect(first).toMatchObject({ type: 'changed', change: { revision: 1 } });
-    expect(second).toEqual({ type: 'refused', reason: refusal });
-    expect(third).toMatchObject({ type: 'refused', reason: { code: 'P2002' } });
+    expect(second).toEqual({ type: 'failed', reason: refusal });
+    expect(third).toMatchObject({ type: 'failed', reason: { code: 'P2002' } });
     expect(fourth).toMatchObject({ type: 'changed', result: 1, change: { revision: 2 } });
     expect([await pages(), await groups()]).toEqual([[1, 4], [[1, 2]]]);
   });
 
-  it('tells those behind an activation of its catalogue', async () => {
+  it('shows an activated catalogue to the changes behind it', async () => {
     const version = 7;
     await other.query(
-      `INSERT INTO catalogue_image (version, sha256, size_bytes, metadata) VALUES (${version}, repeat('0', 64), 1, '{}')`,
+      `INSERT INTO catalogue_image (version, sha256, size_bytes, metadata)
+       VALUES (${version}, repeat('0', 64), 1, '{}')`,
     );
     const after = { version, sha256: '0'.repeat(64), sizeBytes: 1 };
     const head: Work<number | null> = (_tx, { catalogueVersion }) =>
       Promise.resolve({ result: catalogueVersion, changes: [] });
     const made = await whileLocked(() => [
-      commits.make(head),
-      commits.make(() =>
+      commits.submit(head),
+      commits.submit(() =>
         Promise.resolve({ result: 0, changes: [{ kind: 'catalogue', before: null, after }] }),
       ),
-      commits.make(head),
+      commits.submit(head),
     ]);
     expect(made).toMatchObject([{ result: null }, { result: 0 }, { result: version }]);
   });
 
-  it('takes no revision for work that finds nothing to do, or only refusals', async () => {
+  it('takes no revision when nothing was changed or every change failed', async () => {
     const nothing = () => Promise.resolve(null);
-    expect(await commits.make(nothing)).toEqual({ type: 'unchanged' });
+    expect(await commits.submit(nothing)).toEqual({ type: 'unchanged' });
     const [first, second] = await whileLocked(() => [
-      commits.make(nothing),
-      commits.make(() => Promise.reject(new Error('no'))),
+      commits.submit(nothing),
+      commits.submit(() => Promise.reject(new Error('no'))),
     ]);
-    expect([first?.type, second?.type]).toEqual(['unchanged', 'refused']);
+    expect([first?.type, second?.type]).toEqual(['unchanged', 'failed']);
     expect([await groups(), published.flat()]).toEqual([[], []]);
   });
 
-  it('commits no more together than the limit, and in the order in which they came', async () => {
+  it('commits at most `maxChanges` together, in the order in which they were submitted', async () => {
     const ids = Array.from({ length: 40 }, (_, i) => i);
-    const made = await whileLocked(() => ids.map((id) => commits.make(page(id))));
+    const made = await whileLocked(() => ids.map((id) => commits.submit(page(id))));
     expect(made).toMatchObject(ids.map((id) => ({ result: id, change: { revision: id + 1 } })));
     expect((await groups()).map(({ length }) => length)).toEqual([32, 8]);
   });
 
-  it('adds none to a group that has taken too long', async () => {
-    const hasty = start({ changes: 32, growsForMs: 0 });
-    await whileLocked(() => [hasty.make(page(1)), hasty.make(page(2))]);
+  it('adds no change to a group after `maxMs`', async () => {
+    const impatient = start({ maxChanges: 32, maxMs: 0 });
+    await whileLocked(() => [impatient.submit(page(1)), impatient.submit(page(2))]);
     expect(await groups()).toEqual([[1], [2]]);
   });
 
-  it('keeps nobody waiting for turns of what was made already', async () => {
-    const turns = new Turns(60_000);
+  it('removes the queue tasks of changes that a group has made', async () => {
+    const queue = new WriteQueue(60_000);
     let groups = 0;
     const onCommitted = () => {
       groups++;
       return Promise.resolve();
     };
-    const limits = { changes: 2, growsForMs: 60_000 };
-    const busy = new GroupCommit(database, turns, onCommitted, limits);
+    const limits = { maxChanges: 2, maxMs: 60_000 };
+    const busy = new GroupCommit(database, queue, onCommitted, limits);
     const nothing: Work<null> = () => Promise.resolve({ result: null, changes: [] });
     let ends = false;
     const writer = async () => {
-      while (!ends) await busy.make(nothing);
+      while (!ends) await busy.submit(nothing);
     };
     const writers = Array.from({ length: 6 }, writer);
     await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 20_000 });
     const before = groups;
-    const waited = await turns.take(() => Promise.resolve(groups - before));
+    const waited = await queue.run(() => Promise.resolve(groups - before));
     ends = true;
     await Promise.all(writers);
     expect(waited).toBeLessThanOrEqual(6);
   });
 
-  it('refuses one whose turn does not come in time, and never makes it', async () => {
-    const impatient = start({ changes: 1, growsForMs: 0 }, 30);
+  it('fails a change that is not started in time, and never makes it', async () => {
+    const impatient = start({ maxChanges: 1, maxMs: 0 }, 30);
     const [first, late] = await whileLocked(() => [
-      impatient.make(page(1)),
-      impatient.make(page(2)),
+      impatient.submit(page(1)),
+      impatient.submit(page(2)),
     ]);
     expect(first).toMatchObject({ type: 'changed' });
-    expect(late).toMatchObject({ type: 'refused', reason: { code: 'busy' } });
-    await impatient.make(page(3));
+    expect(late).toMatchObject({ type: 'failed', reason: { name: 'WriteQueueTimeoutError' } });
+    await impatient.submit(page(3));
     expect(await pages()).toEqual([1, 3]);
   });
 
-  it('when a change cannot be logged, nothing stands', async () => {
-    // As V8 says of a change whose JSON would be longer than a string may be.
+  it('commits nothing when a change cannot be logged', async () => {
+    // The error of V8 when the JSON of a change would exceed the maximum length of a string.
     const unloggable: Work<null> = async (tx, head) => {
       await page(1)(tx, head);
       const type = {
@@ -196,33 +197,33 @@ describe('GroupCommit', () => {
       const after = { id: 1, type };
       return { result: null, changes: [{ kind: 'blockPage', before: null, after }] };
     };
-    expect(await commits.make(unloggable)).toMatchObject({ type: 'refused' });
+    expect(await commits.submit(unloggable)).toMatchObject({ type: 'failed' });
     expect([await pages(), published]).toEqual([[], []]);
-    expect(await commits.make(page(2))).toMatchObject({ change: { revision: 1 } });
+    expect(await commits.submit(page(2))).toMatchObject({ change: { revision: 1 } });
   });
 
-  it('when the COMMIT does not get through, nothing stands and everybody hears why', async () => {
+  it('fails all changes with the same reason when the COMMIT does not reach PostgreSQL', async () => {
     proxy.breakAt('COMMIT', 'before');
     const made = await whileLocked(() => [
-      commits.make(page(1)),
-      commits.make(() => Promise.reject(new Error('of what does not stand'))),
-      commits.make(page(2)),
+      commits.submit(page(1)),
+      commits.submit(() => Promise.reject(new Error('depends on an undone change'))),
+      commits.submit(page(2)),
     ]);
-    const reasons = new Set(made.map((one) => one.type === 'refused' && one.reason));
+    const reasons = new Set(made.map((one) => one.type === 'failed' && one.reason));
     expect(reasons.size).toBe(1);
     expect(String([...reasons][0])).toMatch(/Connection terminated|ECONNRESET/);
     expect([await pages(), published]).toEqual([[], []]);
-    expect(await commits.make(page(1))).toMatchObject({ change: { revision: 1 } });
+    expect(await commits.submit(page(1))).toMatchObject({ change: { revision: 1 } });
   });
 
-  it('when the answer to the COMMIT is lost, everybody hears what stands', async () => {
+  it('returns the committed outcomes when the answer to the COMMIT is lost', async () => {
     proxy.breakAt('COMMIT', 'after');
     const made = await whileLocked(() => [
-      commits.make(page(1)),
-      commits.make(() => Promise.reject(new Error('no'))),
-      commits.make(page(2)),
+      commits.submit(page(1)),
+      commits.submit(() => Promise.reject(new Error('no'))),
+      commits.submit(page(2)),
     ]);
-    expect(made.map(({ type }) => type)).toEqual(['changed', 'refused', 'changed']);
+    expect(made.map(({ type }) => type)).toEqual(['changed', 'failed', 'changed']);
     expect([await pages(), await groups()]).toEqual([[1, 2], [[1, 2]]]);
     expect(published.flat()).toHaveLength(2);
   });

@@ -1,111 +1,115 @@
 import type { PublishedChange } from '@weir/change-feed';
-import { settled, type TransactionMark } from '../database/commit-inquiry.js';
-import type { Database } from '../database/database.js';
-import { type Attempt, attempt, type Work } from './change-attempt.js';
+import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
+import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges } from './change-log.js';
-import type { Turns } from './turns.js';
+import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
+import type { WriteQueue } from './write-queue.js';
 
-/** A change that was asked for, and whoever waits to hear what became of it. */
-interface Wanted {
+/** A change that waits to be made. */
+interface PendingChange {
   readonly work: Work<unknown>;
-  readonly settle: (attempt: Attempt<unknown>) => void;
-  /** Its turn, at which it is the first of a group. */
-  readonly turn: () => Promise<void>;
+  readonly resolve: (outcome: ChangeOutcome<unknown>) => void;
+  /** Its task in the queue, which makes it the first change of a group. */
+  readonly task: () => Promise<void>;
 }
 
-/** Bounds of what is committed together, because the first of a group waits for the last. */
+/** Bounds of a group: its first change waits until its last one is made. */
 export interface GroupLimits {
-  readonly changes: number;
-  /** A group that has taken this long gets no more. */
-  readonly growsForMs: number;
+  readonly maxChanges: number;
+  /** After this time no change is added. */
+  readonly maxMs: number;
 }
 
-const LIMITS: GroupLimits = { changes: 32, growsForMs: 20 };
+const LIMITS: GroupLimits = { maxChanges: 32, maxMs: 20 };
 
 /**
- * Makes changes in the order in which they were asked for. Those that come while one is made wait, and are then made in one
- * transaction: each as if it were alone, on what those before it left, with a revision of its own.
+ * Makes changes in the order in which they were submitted. Changes that arrive while one is being made wait, and are
+ * then made in one transaction. Each sees what the ones before it wrote, and has its own revision.
  */
 export class GroupCommit {
-  /** Not begun yet; each has a turn to come, unless an earlier one takes it up. */
-  private readonly wanted = new Set<Wanted>();
+  /** Not started. Each has a task in the queue, unless a group takes it first. */
+  private readonly pending = new Set<PendingChange>();
 
-  /** @param onCommitted is given each transaction's changes, in order, before anybody hears of them. */
+  /** @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. */
   constructor(
     private readonly database: Database,
-    private readonly turns: Turns,
+    private readonly queue: WriteQueue,
     private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<void>,
     private readonly limits = LIMITS,
   ) {}
 
-  /** What became of a work, for good: its transaction is over. */
-  make<T>(work: Work<T>): Promise<Attempt<T>> {
-    const { promise, resolve } = Promise.withResolvers<Attempt<T>>();
-    const turn = (): Promise<void> => this.commitGroup(wanted);
-    const wanted: Wanted = { work, settle: resolve as Wanted['settle'], turn };
-    this.wanted.add(wanted);
-    this.turns.take(turn).catch((reason: unknown) => {
-      // Its turn did not come in time. If a group has just taken it up, that will tell.
-      if (this.wanted.delete(wanted)) wanted.settle({ type: 'refused', reason });
+  /** @returns the final outcome: the transaction has ended. */
+  submit<T>(work: Work<T>): Promise<ChangeOutcome<T>> {
+    const { promise, resolve } = Promise.withResolvers<ChangeOutcome<T>>();
+    const task = (): Promise<void> => this.commitGroup(pending);
+    const pending: PendingChange = { work, resolve: resolve as PendingChange['resolve'], task };
+    this.pending.add(pending);
+    this.queue.run(task).catch((reason: unknown) => {
+      // The wait timed out. If a group has taken the change meanwhile, the group resolves it.
+      if (this.pending.delete(pending)) pending.resolve({ type: 'failed', reason });
     });
     return promise;
   }
 
-  private async commitGroup(first: Wanted): Promise<void> {
-    this.wanted.delete(first);
+  private async commitGroup(first: PendingChange): Promise<void> {
+    this.pending.delete(first);
     const group = [first];
     try {
-      const attempts = await settled<Attempt<unknown>[]>(this.database.pool, (committing) =>
-        this.tryGroup(group, committing),
+      const outcomes = await confirmCommit<ChangeOutcome<unknown>[]>(
+        this.database.pool,
+        (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
-      await this.onCommitted(changesOf(attempts));
-      group.forEach(({ settle }, i) => settle(attempts[i]));
+      await this.onCommitted(changesOf(outcomes));
+      group.forEach(({ resolve }, i) => resolve(outcomes[i]));
     } catch (reason) {
-      // Nothing stands, and what one was refused for may have been undone with the others.
-      for (const { settle } of group) settle({ type: 'refused', reason });
+      // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
+      // reason.
+      for (const { resolve } of group) resolve({ type: 'failed', reason });
     }
   }
 
-  /** @param group grows by those that are taken up; the attempts are in its order. */
+  /** @param group grows by the changes that are added; the outcomes are in its order. */
   private tryGroup(
-    group: Wanted[],
-    committing: (attempts: Attempt<unknown>[], mark: TransactionMark) => void,
-  ): Promise<Attempt<unknown>[]> {
+    group: PendingChange[],
+    beforeCommit: (outcomes: ChangeOutcome<unknown>[], transaction: TransactionIdentity) => void,
+  ): Promise<ChangeOutcome<unknown>[]> {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client)]);
-      const endMs = performance.now() + this.limits.growsForMs;
-      const attempts: Attempt<unknown>[] = [];
+      const endMs = performance.now() + this.limits.maxMs;
+      const outcomes: ChangeOutcome<unknown>[] = [];
       let { head } = locked;
       for (const { work } of group) {
-        const tried = await attempt(client, tx, head, work);
-        attempts.push(tried.attempt);
+        const tried = await tryChange(client, tx, head, work);
+        outcomes.push(tried.outcome);
         head = tried.head;
-        const next =
-          group.length < this.limits.changes && performance.now() < endMs ? this.next() : undefined;
-        // The loop goes on with it.
+        const hasRoom = group.length < this.limits.maxChanges && performance.now() < endMs;
+        const next = hasRoom ? this.takeNext() : undefined;
+        // The loop continues with it.
         if (next !== undefined) group.push(next);
       }
-      const changes = changesOf(attempts);
+      const changes = changesOf(outcomes);
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
-        committing(attempts, locked.mark);
+        beforeCommit(outcomes, locked.transaction);
         await Promise.all([logChanges(client, changes), client.query('COMMIT')]);
       }
-      return attempts;
+      return outcomes;
     });
   }
 
-  /** Takes up the one that has waited longest. Its own turn is not needed any more, and would keep those behind it waiting. */
-  private next(): Wanted | undefined {
-    const [next] = this.wanted;
+  /**
+   * Takes the change that has waited longest. Its task is removed from the queue, where it would delay those behind it.
+   */
+  private takeNext(): PendingChange | undefined {
+    const [next] = this.pending;
     if (next === undefined) return undefined;
-    this.wanted.delete(next);
-    this.turns.withdraw(next.turn);
+    this.pending.delete(next);
+    this.queue.remove(next.task);
     return next;
   }
 }
 
-function changesOf(attempts: readonly Attempt<unknown>[]): PublishedChange[] {
-  return attempts.flatMap((one) => (one.type === 'changed' ? [one.change] : []));
+function changesOf(outcomes: readonly ChangeOutcome<unknown>[]): PublishedChange[] {
+  return outcomes.flatMap((one) => (one.type === 'changed' ? [one.change] : []));
 }

@@ -2,7 +2,7 @@ import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Propagation } from './configuration-writer.js';
 
-/** Measures how long changes take from their commit until every live resolver has them in force. */
+/** Measures how long changes take from their commit until every live resolver has applied them. */
 export class MeasuredPropagation implements Propagation {
   private readonly durations: Histogram;
   private readonly incomplete: Counter;
@@ -13,13 +13,13 @@ export class MeasuredPropagation implements Propagation {
   ) {
     this.durations = new Histogram({
       name: 'weir_change_acknowledgement_seconds',
-      help: 'Time from the commit of a change until the last live resolver had it in force, or the wait for it was given up',
+      help: 'Time from the commit of a change until every live resolver had applied it, or the timeout',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
       registers: [registry],
     });
     this.incomplete = new Counter({
       name: 'weir_changes_incomplete_total',
-      help: 'Changes that were answered before every live resolver had them in force',
+      help: 'Changes that were answered before every live resolver had applied them',
       registers: [registry],
     });
   }

@@ -1,11 +1,12 @@
 import { FeedClient, Follower } from '@weir/change-feed';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { parseIpv4 } from '../addresses/ipv4.js';
-import { type Answer, FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
+import { parseIpv4 } from '../resources/networks/addresses/ipv4.js';
+import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
+import { type Answer } from '../testing/response.js';
 import { RowReplica } from '../testing/row-replica.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-/** Longer than a busy machine takes for any change; one test waits for it to pass. */
+/** Longer than any change takes on a busy machine. One test waits for this timeout. */
 const PROPAGATION_TIMEOUT_MS = 3_000;
 
 describe('revisions', () => {
@@ -39,7 +40,7 @@ describe('revisions', () => {
   });
   afterAll(() => harness.stop());
 
-  it('are one gapless sequence, whichever replica a change is sent to', async () => {
+  it('are one gapless sequence over all replicas', async () => {
     const second = await harness.startReplica();
     const before = await headRevision();
     const answers = await Promise.all(
@@ -64,7 +65,7 @@ describe('revisions', () => {
     );
   });
 
-  it('are not taken by requests that are refused', async () => {
+  it('are not taken by rejected requests', async () => {
     const before = await headRevision();
     await call('POST', '/profiles/', { profile: { id: 1 } });
     await call('POST', '/profiles/', { profile: { id: 2, page_id: 77 } });
@@ -73,7 +74,7 @@ describe('revisions', () => {
     expect(await headRevision()).toBe(before);
   });
 
-  it('are on reads too, as they were seen', async () => {
+  it('are also returned by reads', async () => {
     const revision = await headRevision();
     for (const path of ['/profiles/', '/profiles/1', '/net/', '/blockpage/1000']) {
       const answer = await call('GET', path);
@@ -82,12 +83,12 @@ describe('revisions', () => {
     }
   });
 
-  it('say that there is no resolver to wait for', async () => {
+  it('report that there is no resolver to wait for', async () => {
     const answer = await call('PATCH', '/profiles/1', {});
     expect(answer.headers.get('x-config-applied')).toBe('0/0');
   });
 
-  it('are in force on every resolver when the answer comes', async () => {
+  it('are applied by every resolver before the response', async () => {
     const [one, two] = [await follow(), await follow()];
     for (let i = 0; i < 20; i++) {
       const answer = await call('POST', '/net/', { ip: `192.0.2.${i}`, profile_id: 1 });
@@ -99,7 +100,7 @@ describe('revisions', () => {
     }
   });
 
-  it('come to the same configuration by changes and by snapshot', async () => {
+  it('lead to the same configuration by changes and by snapshot', async () => {
     const { replica, follower } = await follow();
     await call('POST', '/profiles/', {
       profile: { id: 50, page_id: 1000, white_list_only: true },
@@ -141,7 +142,7 @@ describe('revisions', () => {
     expect(follower.counters.loads).toMatchObject({ start: 1, digest: 0, failed: 0 });
   });
 
-  it('are durable when a resolver lags, and the answer says so after the timeout', async () => {
+  it('are durable when a resolver is slow, which the response reports after the timeout', async () => {
     const { replica, follower } = await follow();
     let open!: () => void;
     replica.gate = new Promise((resolve) => {
@@ -163,7 +164,7 @@ describe('revisions', () => {
     await expect.poll(() => follower.revision).toBe(revisionOf(answer));
   });
 
-  it('undo everything when something unexpected happens, and say no more than an id', async () => {
+  it('are not taken by an unexpected error, whose response has only an id', async () => {
     const before = await headRevision();
     await harness.sql('ALTER TABLE change RENAME TO change_away');
     const answer = await call('POST', '/blockpage/', { id: 5000, type: 0 });

@@ -5,18 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FEED_TOKEN, type Harness, startHarness, TOKEN } from '../testing/harness.js';
 
-/** More than a replica has connections to PostgreSQL. */
+/** More than the connections of a replica to PostgreSQL. */
 const READERS = 14;
 const WAIT = { timeout: 20_000, interval: 100 };
 
-describe('readers of long answers', () => {
+describe('clients that read long responses', () => {
   let harness: Harness;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
     harness = await startHarness();
     await harness.call('POST', '/profiles/', { profile: { id: 1 } });
-    // Far more than fits into the buffers of a connection.
+    // Much more than the buffers of a connection can hold.
     await harness.sql(`
       INSERT INTO ipv4_network (address, prefix_length, profile_id)
       SELECT inet '10.0.0.0' + i, 32, 1 FROM generate_series(1, 300000) AS i`);
@@ -47,7 +47,7 @@ describe('readers of long answers', () => {
     expect(ready.status).toBe(200);
   };
 
-  it('that go away at once leave nothing open', async () => {
+  it('leave no open connection when they disconnect', async () => {
     for (let i = 0; i < 60; i++) {
       const socket = open(harness.controlPlane.managementPort, '/net/', TOKEN);
       await sleep(i % 20);
@@ -60,14 +60,14 @@ describe('readers of long answers', () => {
   it.each([
     ['lists', () => harness.controlPlane.managementPort, '/net/', TOKEN],
     ['snapshots', () => harness.controlPlane.feedPort, '/snapshot', FEED_TOKEN],
-  ])('that do not read on take nothing from others (%s)', async (_what, port, path, token) => {
+  ])('do not slow down others when they stop reading (%s)', async (_what, port, path, token) => {
     for (let i = 0; i < READERS; i++) open(port(), path, token).pause();
     await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(3), WAIT);
     await sleep(500);
     await expectService();
   });
 
-  it('and resolvers that lag do not keep a change from its answer when the replica stops', async () => {
+  it('and slow resolvers do not delay the response to a change when the replica stops', async () => {
     const redis = new Redis(harness.environment['REDIS_URL']);
     const [[lineage]] = await harness.sql('SELECT lineage FROM config_head');
     const lagging = { id: 'lagging', kind: 'resolver', lineage, revision: 0 };
@@ -92,7 +92,7 @@ describe('readers of long answers', () => {
     await replica.stop();
     clearInterval(speaking);
     redis.disconnect();
-    // A process that takes longer is ended.
+    // A process that takes longer is killed.
     expect(performance.now() - startedMs).toBeLessThan(9_000);
     const { status, headers } = await answer;
     expect([status, headers.get('x-config-applied')]).toEqual([201, '0/1']);

@@ -9,12 +9,12 @@ declare module 'vitest' {
 
 let number = 0;
 
-/** A database with this release's schema and nothing in it, on the server of `adminUrl`. @returns its URL. */
+/** Creates an empty database with the current schema, on the server of `adminUrl`. @returns its URL. */
 export async function createFreshDatabase(adminUrl: string): Promise<string> {
   return createDatabase(adminUrl, inject('migratedTemplate'));
 }
 
-/** A database that nobody has migrated. @returns its URL. */
+/** Creates a database without a schema. @returns its URL. */
 export async function createEmptyDatabase(adminUrl: string): Promise<string> {
   return createDatabase(adminUrl, 'template1');
 }

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
+import { startPrivateRedis } from '@weir/change-feed/testing';
 import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
-import { loadContract, theContract } from './contract.js';
 import { createFreshDatabase, dropDatabase } from './fresh-database.js';
-import { startPrivateRedis } from '@weir/change-feed/testing';
+import { loadOpenApiChecker, openApiChecker } from './openapi-checker.js';
+import type { Answer } from './response.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,21 +23,14 @@ export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 
 const CATALOGUE = fileURLToPath(new URL('./catalogue', import.meta.url));
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into whatever came
-  readonly body: any;
-}
-
-/** A control plane as it runs in production, on ports of its own, with a database and a Redis of its own. */
+/** A control plane as in production, with its own ports, database and Redis. */
 export interface Harness {
   readonly controlPlane: ControlPlane;
   readonly environment: Readonly<Record<string, string>>;
   readonly baseUrl: string;
   readonly feedUrl: string;
   readonly authorization: { readonly Authorization: string };
-  /** What it has logged so far, one JSON line each. */
+  /** Its log lines so far, as JSON. */
   readonly logLines: readonly string[];
   /** Calls the management API with the token. A body is sent as JSON. */
   readonly call: (
@@ -47,7 +41,7 @@ export interface Harness {
   ) => Promise<Answer>;
   /** Rows of a query, values in order; integers of 64 bits as text. */
   readonly sql: (text: string) => Promise<unknown[][]>;
-  /** One more replica on the same database and Redis. */
+  /** Starts another replica on the same database and Redis. */
   readonly startReplica: (variables?: Record<string, string>) => Promise<ControlPlane>;
   readonly stop: () => Promise<void>;
 }
@@ -72,7 +66,7 @@ export async function startHarness(
     FEED_TOKEN,
     OPS_PORT: '0',
     CATALOGUE,
-    // What changes in a test is not changed by a look of its own.
+    // The tests trigger updates of the catalogue themselves.
     CATALOGUE_INTERVAL_MS: '3600000',
     ...variables,
   };
@@ -82,10 +76,10 @@ export async function startHarness(
     startControlPlane(parseVariables(SCHEMA, { ...environment, ...more }), log);
   const controlPlane = await start();
   const baseUrl = `http://127.0.0.1:${controlPlane.managementPort}`;
-  await loadContract(baseUrl, { Authorization: `Bearer ${TOKEN}` });
+  await loadOpenApiChecker(baseUrl, { Authorization: `Bearer ${TOKEN}` });
   const client = new pg.Client(databaseUrl);
   await client.connect();
-  // The last thing a spec does to it may be to drop its database.
+  // The database may be dropped while this client is connected.
   client.on('error', () => undefined);
   return {
     controlPlane,
@@ -134,7 +128,7 @@ async function call(
     headers: response.headers,
     body: text === '' ? undefined : JSON.parse(text),
   };
-  theContract()?.check(method, path, body, answer);
+  openApiChecker()?.check(method, path, body, answer);
   return answer;
 }
 

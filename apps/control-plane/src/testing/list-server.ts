@@ -1,12 +1,12 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An http server of public lists that does whatever a test wants of it. */
+/** An HTTP server of lists for tests. */
 export interface ListServer {
   readonly url: string;
-  /** What was asked so far, in order. */
+  /** The requests so far, in order. */
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** What is answered at a path from now on: a list with its entity tag, or what a handler says. */
+  /** Sets the response of a path: a list with its ETag, or a handler. */
   serve(path: string, answer: readonly string[] | RequestListener): void;
   stop(): Promise<void>;
 }

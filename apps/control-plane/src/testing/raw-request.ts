@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from 'node:http';
-import { theContract } from './contract.js';
-import type { Answer } from './harness.js';
+import { openApiChecker } from './openapi-checker.js';
+import type { Answer } from './response.js';
 
-/** A request as written: the path goes out untouched, which `fetch` would not do, and nothing is added but `Host`. */
+/** Sends a request exactly as given: the path is not normalised as `fetch` does, and only `Host` is added. */
 export async function rawRequest(
   baseUrl: string,
   options: {
@@ -25,7 +25,7 @@ export async function rawRequest(
     });
     outgoing.end(options.body);
   });
-  theContract()?.check(method, path, undefined, answer);
+  openApiChecker()?.check(method, path, undefined, answer);
   return answer;
 }
 

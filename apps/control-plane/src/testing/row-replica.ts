@@ -10,7 +10,7 @@ import {
   toRow,
 } from '@weir/config-model';
 
-/** The whole configuration as rows by key, with the digest of its own: what any follower comes to. */
+/** The whole configuration as rows by key, with its digest. */
 class Rows {
   readonly rows = new Map<string, Row>();
   readonly digest = new Digest();
@@ -22,7 +22,7 @@ class Rows {
     this.digest.add(kind, row);
   }
 
-  /** @throws when there is nothing to delete: the control plane never says so. */
+  /** @throws Error when there is nothing to delete: the control plane never publishes such an operation. */
   remove(kind: EntityKind, key: EntityKeys[EntityKind]): void {
     if (!this.delete(kind, key)) throw new Error(`no ${this.name(kind, key)} to delete`);
   }
@@ -39,9 +39,9 @@ class Rows {
   }
 }
 
-/** A follower's side that can do nothing but hold what it is told. */
+/** A follower that only stores the rows. */
 export class RowReplica implements FollowerTarget {
-  private held = new Rows();
+  private stored = new Rows();
   /** Changes wait for this before they are applied. */
   gate: Promise<void> = Promise.resolve();
 
@@ -56,7 +56,7 @@ export class RowReplica implements FollowerTarget {
       revision,
       digest: built.digest.toString(),
       swapIn: () => {
-        this.held = built;
+        this.stored = built;
       },
     };
   }
@@ -65,19 +65,19 @@ export class RowReplica implements FollowerTarget {
     await this.gate;
     for (const operation of change.operations) {
       if (operation.type === 'put') {
-        this.held.put(operation.kind, toRow(operation.kind, operation.entity));
+        this.stored.put(operation.kind, toRow(operation.kind, operation.entity));
       }
-      if (operation.type === 'delete') this.held.remove(operation.kind, operation.key);
+      if (operation.type === 'delete') this.stored.remove(operation.kind, operation.key);
     }
-    return this.held.digest.toString();
+    return this.stored.digest.toString();
   }
 
-  /** Everything held, in an order of its own. */
+  /** All rows, sorted by key. */
   contents(): Record<string, Row> {
-    return Object.fromEntries([...this.held.rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries([...this.stored.rows].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   digest(): string {
-    return this.held.digest.toString();
+    return this.stored.digest.toString();
   }
 }

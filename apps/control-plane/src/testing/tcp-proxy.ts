@@ -2,16 +2,20 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Breaks every connection and refuses new ones, as a server that went away does. */
+  /** Resets every connection and rejects new ones, like a server that was stopped. */
   cut(): void;
-  /** Takes what comes in and hands nothing on, as a server that hangs does. */
+  /** Accepts bytes and forwards nothing, like a server that hangs. */
   freeze(): void;
-  /** The same from when a client sends this text, and nobody hears of a connection that is closed either: a cut that is silent. */
-  freezeAt(text: string): void;
-  mend(): void;
   /**
-   * Breaks the connection on which the client next sends this text, before or after it reached the server; the server's answer to it is
-   * lost. `once`: not until the client has sent that. `staysAway`: and breaks all others, and refuses new ones.
+   * Freezes when a client sends this text. Closed connections are not forwarded either, like a network that drops all
+   * packets.
+   */
+  freezeAt(text: string): void;
+  restore(): void;
+  /**
+   * Resets the connection on which a client next sends this text, before or after the text reaches the server. The
+   * reply is lost. `once`: wait until a client has sent that text first. `staysAway`: also reset all others and reject
+   * new ones.
    */
   breakAt(
     text: string,
@@ -21,32 +25,36 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
-/** Time that the server has to take in what it was sent last. */
-const LAST_WORDS_MS = 200;
+/** Time in which the server can still read the last bytes. */
+const FLUSH_MS = 200;
 
-/** A way to a server that can be cut. */
+/** A TCP proxy in front of a server, for tests of failures. */
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let state: 'open' | 'closed' | 'frozen' = 'open';
-  let trap: { text: string; when: 'before' | 'after'; once: string; staysAway: boolean } | null =
-    null;
+  let pendingBreak: {
+    text: string;
+    when: 'before' | 'after';
+    once: string;
+    staysAway: boolean;
+  } | null = null;
   let freezesAt: string | null = null;
   let isCut = false;
   const track = (socket: Socket): Socket => {
     sockets.add(socket);
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
   };
-  const spring = (bytes: Buffer, near: Socket, far: Socket): void => {
-    const { when, staysAway } = trap!;
-    trap = null;
+  const breakConnection = (bytes: Buffer, near: Socket, far: Socket): void => {
+    const { when, staysAway } = pendingBreak!;
+    pendingBreak = null;
     if (staysAway) {
       state = 'closed';
       for (const other of sockets) if (other !== near && other !== far) other.resetAndDestroy();
     }
     far.removeAllListeners('data');
     if (when === 'after') far.write(bytes);
-    setTimeout(() => far.destroy(), LAST_WORDS_MS);
-    setTimeout(() => near.resetAndDestroy(), LAST_WORDS_MS / 2);
+    setTimeout(() => far.destroy(), FLUSH_MS);
+    setTimeout(() => near.resetAndDestroy(), FLUSH_MS / 2);
   };
   const server = createServer((near) => {
     track(near);
@@ -59,15 +67,16 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       if (freezesAt !== null && bytes.includes(freezesAt)) {
         [state, isCut, freezesAt] = ['frozen', true, null];
       }
-      if (trap !== null && bytes.includes(trap.once)) trap.once = '';
-      if (trap?.once === '' && bytes.includes(trap.text)) spring(bytes, near, far);
+      if (pendingBreak !== null && bytes.includes(pendingBreak.once)) pendingBreak.once = '';
+      if (pendingBreak?.once === '' && bytes.includes(pendingBreak.text))
+        breakConnection(bytes, near, far);
       else if (state !== 'frozen') far.write(bytes);
     });
     far.on('data', (bytes: Buffer) => {
       if (state !== 'frozen') near.write(bytes);
     });
     near.once('close', () => {
-      if (!isCut) setTimeout(() => far.destroy(), LAST_WORDS_MS);
+      if (!isCut) setTimeout(() => far.destroy(), FLUSH_MS);
     });
     far.once('close', () => near.destroy());
   });
@@ -87,11 +96,11 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     freezeAt: (text) => {
       freezesAt = text;
     },
-    mend: () => {
+    restore: () => {
       [state, isCut] = ['open', false];
     },
     breakAt: (text, when, { once = '', staysAway = false } = {}) => {
-      trap = { text, when, once, staysAway };
+      pendingBreak = { text, when, once, staysAway };
     },
     stop: async () => {
       breakAll();

@@ -1,0 +1,71 @@
+import type { CompiledCatalogue } from '@weir/catalogue';
+import type { ActiveCatalogue } from '@weir/config-model';
+import type { Logger } from '@weir/ops';
+import type { Database } from '../../platform/database/database.js';
+import type {
+  ConfigurationWriter,
+  LockedHead,
+  Transaction,
+  WorkResult,
+} from '../../revisions/configuration-writer.js';
+import {
+  findBySha256,
+  findByVersion,
+  findRulesWithoutApplication,
+  setActive,
+} from '../store/catalogue-store.js';
+import { deleteOldImages, storeImage } from '../store/image-store.js';
+
+/** Application ids in one log line, at most. */
+const MAX_REPORTED = 20;
+
+/** Puts a compiled catalogue in force. Each activation is a change with a revision, like any other. */
+export class CatalogueActivation {
+  constructor(
+    private readonly database: Database,
+    private readonly writer: ConfigurationWriter,
+    private readonly log: Logger,
+  ) {}
+
+  /** Activates a catalogue unless it is active already. When several replicas try at once, one of them does. */
+  async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
+    await storeImage(this.database, compiled, inputsSha256);
+    const active = await this.writer.writeUnless((tx, head) =>
+      activateUnlessActive(tx, head, compiled.sha256),
+    );
+    if (active === null) return;
+    // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
+    await deleteOldImages(this.database.pool);
+    this.log.info({ ...active.result, revision: active.revision }, 'catalogue active');
+    await this.reportRulesWithoutApplication(compiled.applications.map(({ id }) => id));
+  }
+
+  /** Warns of rules whose application is not in the catalogue. They are kept, because the application may return. */
+  private async reportRulesWithoutApplication(known: readonly number[]): Promise<void> {
+    const idle = await findRulesWithoutApplication(this.database.pool, known);
+    if (idle.length === 0) return;
+    const fields = {
+      applications: idle.slice(0, MAX_REPORTED).map(({ applicationId }) => applicationId),
+      applicationCount: idle.length,
+      ruleCount: idle.reduce((sum, { rules }) => sum + rules, 0),
+    };
+    this.log.warn(
+      fields,
+      'some rules have no effect: the catalogue does not have their applications',
+    );
+  }
+}
+
+async function activateUnlessActive(
+  tx: Transaction,
+  head: LockedHead,
+  sha256: string,
+): Promise<WorkResult<ActiveCatalogue> | null> {
+  const before =
+    head.catalogueVersion === null ? null : await findByVersion(tx, head.catalogueVersion);
+  if (before?.sha256 === sha256) return null;
+  const after = await findBySha256(tx, sha256);
+  if (after === null) throw new Error('the catalogue image was deleted before its activation');
+  await setActive(tx, after.version);
+  return { result: after, changes: [{ kind: 'catalogue', before, after }] };
+}

@@ -1,0 +1,102 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Pool } from 'pg';
+import { withTimeout } from '../platform/database/with-timeout.js';
+import { type CatalogueMetadata, findActiveMetadata } from './store/catalogue-store.js';
+import { readStates, type SourceState } from './store/source-store.js';
+
+/** What the database holds at the time of a scrape; empty while it is unreachable. */
+interface Sample {
+  readonly groups: CatalogueMetadata;
+  readonly sources: readonly SourceState[];
+}
+
+const EMPTY: Sample = { groups: { categories: [], applications: [] }, sources: [] };
+
+/** Gauges of the catalogue in force and its sources, read from the database: every replica shows the same values. */
+export class CatalogueGauges {
+  private sampling: Promise<Sample> | null = null;
+
+  constructor(
+    private readonly registry: Registry,
+    private readonly pool: Pool,
+  ) {
+    this.groupGauge('category', 'categories');
+    this.groupGauge('application', 'applications');
+    this.sourceGauge(
+      'age_seconds',
+      'Time since the source was last read or found unchanged',
+      (source) => source.secondsSinceSuccess,
+    );
+    this.sourceGauge(
+      'domains',
+      'Domains in the last accepted list of the source',
+      (source) => source.domainCount,
+    );
+    this.sourceGauge('failed', '1 when the last refresh of the source failed', ({ lastError }) =>
+      lastError === null ? 0 : 1,
+    );
+  }
+
+  private groupGauge(label: 'category' | 'application', kind: keyof CatalogueMetadata): void {
+    const name = `weir_catalogue_${label}_domains`;
+    this.gauge(name, `Domains of the ${label} in the catalogue in force`, label, ({ groups }) =>
+      groups[kind].map(({ id, domains }) => [String(id), domains]),
+    );
+  }
+
+  private sourceGauge(
+    name: string,
+    help: string,
+    valueOf: (source: SourceState) => number | null,
+  ): void {
+    this.gauge(`weir_catalogue_source_${name}`, help, 'source', ({ sources }) =>
+      sources.map((source) => [source.name, valueOf(source)]),
+    );
+  }
+
+  /** A gauge whose values are read at each scrape; a value of null is left out. */
+  private gauge(
+    name: string,
+    help: string,
+    label: string,
+    valuesOf: (sample: Sample) => (readonly [string, number | null])[],
+  ): void {
+    const sample = (): Promise<Sample> => this.sample();
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.registry],
+      async collect() {
+        const values = valuesOf(await sample());
+        this.reset();
+        for (const [item, value] of values) if (value !== null) this.set({ [label]: item }, value);
+      },
+    });
+  }
+
+  /** All gauges of one scrape share one read. */
+  private sample(): Promise<Sample> {
+    this.sampling ??= this.read().finally(() => {
+      this.sampling = null;
+    });
+    return this.sampling;
+  }
+
+  private read(): Promise<Sample> {
+    return withTimeout(this.query(), EMPTY);
+  }
+
+  private async query(): Promise<Sample> {
+    try {
+      const [groups, states] = await Promise.all([
+        findActiveMetadata(this.pool),
+        readStates(this.pool),
+      ]);
+      return { groups, sources: [...states.values()].filter(({ isNamed }) => isNamed) };
+    } catch {
+      // /readyz and its log line report a database failure.
+      return EMPTY;
+    }
+  }
+}

@@ -1,0 +1,331 @@
+import { CatalogueImage } from '@weir/catalogue';
+import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { Database } from '../platform/database/database.js';
+import { ConfigurationWriter } from '../revisions/configuration-writer.js';
+import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
+import { HASH_KEY } from '../testing/harness.js';
+import { type ListServer, startListServer } from '../testing/list-server.js';
+import { CatalogueActivation } from './activate/catalogue-activation.js';
+import { CatalogueGauges } from './catalogue-gauges.js';
+import { CatalogueUpdater } from './catalogue-updater.js';
+import { RefreshMetrics } from './sources/refresh-metrics.js';
+import { SourceRefresh } from './sources/source-refresh.js';
+import { findImage } from './store/image-store.js';
+
+const KEY = parseHashKey(HASH_KEY);
+const NEVER = new AbortController().signal;
+const ONE_TO_TEN = Array.from({ length: 10 }, (_, i) => `n${i}.example`);
+
+const cutOff: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'Content-Length': 1_000 });
+  response.write('n1.example\n', () => response.destroy());
+};
+
+describe('CatalogueUpdater', () => {
+  let databaseUrl: string;
+  let database: Database;
+  let lists: ListServer;
+  let folder: string;
+  let updater: CatalogueUpdater;
+  let registry: Registry;
+  const logLines: string[] = [];
+  const log = pino({}, { write: (line: string) => void logLines.push(line) });
+
+  const startUpdater = (location = folder, timeoutMs = 30_000) => {
+    registry = new Registry();
+    const { pool } = database;
+    const applied = { resolvers: 0, applied: 0 } as never;
+    const propagation = {
+      publish: () => Promise.resolve(),
+      waitApplied: () => Promise.resolve(applied),
+    };
+    const writer = new ConfigurationWriter(database, propagation, {
+      changeMs: 0,
+      replacementMs: 0,
+    });
+    const limits = { timeoutMs, maxBytes: 100_000 };
+    const metrics = new RefreshMetrics(registry);
+    new CatalogueGauges(registry, pool);
+    const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
+    const activation = new CatalogueActivation(database, writer, log);
+    updater = new CatalogueUpdater({ location, key: KEY, pool, sources, activation, log });
+    return updater.start();
+  };
+  const define = (...sources: string[]) =>
+    writeFile(
+      join(folder, 'catalogue.yaml'),
+      `categories:
+  - id: 12
+    name: Gambling
+    domains: [inline.example]
+    sources: [${sources.map((source) => `{ ${source} }`).join(', ')}]
+`,
+    );
+  const url = (path: string) => `url: "${lists.url}${path}", format: domains, refresh: 1h`;
+  const query = async (text: string) =>
+    (await database.pool.query<never>(text)).rows as Record<string, unknown>[];
+  /** Simulates that this time has passed. */
+  const later = (seconds: number) =>
+    query(
+      `UPDATE catalogue_source SET last_attempt_at = last_attempt_at - interval '${seconds} s'`,
+    );
+  const refresh = async () => {
+    await updater.refreshUrls(NEVER);
+    await updater.update(NEVER);
+  };
+  const errorOf = async (name: string) =>
+    (await query(`SELECT last_error FROM catalogue_source WHERE name = '${name}'`))[0]?.[
+      'last_error'
+    ];
+  const revision = async () =>
+    Number((await query('SELECT revision FROM config_head'))[0]['revision']);
+  /** The names that are in the image in force. */
+  const listed = async (...names: string[]) => {
+    const [{ sha256 }] = await query(
+      'SELECT sha256 FROM config_head JOIN catalogue_image ON version = catalogue_version',
+    );
+    const image = await findImage(database.pool, String(sha256));
+    const bytes = await Array.fromAsync(image!.read(0, image!.sizeBytes));
+    const catalogue = CatalogueImage.open(new Uint8Array(Buffer.concat(bytes)), KEY);
+    const hashes = new SuffixHashes(KEY);
+    return names.filter((name) => {
+      const count = hashes.compute(toWireName(name), 0);
+      return catalogue.find(hashes, count - 1) !== 0;
+    });
+  };
+
+  beforeEach(async () => {
+    logLines.length = 0;
+    databaseUrl = await createFreshDatabase(inject('databaseUrl'));
+    database = new Database(databaseUrl, log);
+    lists = await startListServer();
+    folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
+  });
+  afterEach(async () => {
+    updater.stop();
+    await lists.stop();
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), databaseUrl);
+    await rm(folder, { recursive: true });
+  });
+
+  it('starts without a request to a URL, and activates its list after its refresh', async () => {
+    lists.serve('/a', ['a.example']);
+    await define(url('/a'));
+    await startUpdater();
+    expect([await listed('inline.example', 'a.example'), lists.requests]).toEqual([
+      ['inline.example'],
+      [],
+    ]);
+    await refresh();
+    expect(await listed('inline.example', 'a.example')).toEqual(['inline.example', 'a.example']);
+  });
+
+  it('requests a URL again when it is due, and changes nothing for the same list', async () => {
+    lists.serve('/a', ['a.example']);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    await refresh();
+    expect(lists.requests).toHaveLength(1);
+    const before = await revision();
+    await later(3600);
+    await refresh();
+    expect(lists.requests[1].headers['if-none-match']).toMatch(/^"/);
+    // The list is sent again with the same content.
+    await later(3600);
+    lists.serve('/a', (_request, response) => response.end('a.example\n# the same\n'));
+    await refresh();
+    expect([lists.requests.length, await revision()]).toEqual([3, before]);
+  });
+
+  it('activates the added and the removed domains of a source', async () => {
+    lists.serve('/a', ['a.example', 'b.example']);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    lists.serve('/a', ['b.example', 'c.example']);
+    await later(3600);
+    await refresh();
+    expect(await listed('a.example', 'b.example', 'c.example')).toEqual(['b.example', 'c.example']);
+  });
+
+  it('keeps the last accepted list of each failed source and reports it; other sources are updated', async () => {
+    const faults: Record<string, [answer: Parameters<ListServer['serve']>[1], problem: string]> = {
+      '/empty': [[], 'lists no domain'],
+      '/shrunk': [ONE_TO_TEN.slice(0, 4), 'lists 4 domains, less than half of the 10'],
+      '/missing': [(_, response) => response.writeHead(404).end(), 'answered 404'],
+      '/failing': [(_, response) => response.writeHead(500).end(), 'answered 500'],
+      '/cut-off': [cutOff, 'broke off'],
+      '/mute': [() => undefined, 'within 5 s'],
+      '/endless': [(_, response) => response.write('n1.example\n'), 'within 5 s'],
+      '/large': [(_, response) => response.end('x'.repeat(100_001)), 'larger than 100000 bytes'],
+      '/no-list': [(_, response) => response.end(Buffer.from('1f8b0800010203', 'hex')), 'gzip'],
+    };
+    const own = (path: string) => `of-${path.slice(1)}.example`;
+    const paths = Object.keys(faults);
+    for (const path of paths) lists.serve(path, [...ONE_TO_TEN.slice(1), own(path)]);
+    lists.serve('/good', ['b.example']);
+    await define(...paths.map(url), url('/good'));
+    await startUpdater();
+    await refresh();
+    updater.stop();
+    await startUpdater(folder, 5_000);
+    for (const path of paths) lists.serve(path, faults[path][0]);
+    lists.serve('/good', ['c.example']);
+    await later(3600);
+    await refresh();
+    const kept = [...paths.map(own), 'c.example'];
+    expect(await listed(...kept, 'b.example')).toEqual(kept);
+    const metrics = await registry.metrics();
+    const told = logLines.filter((line) => line.includes('cannot be used')).sort();
+    for (const path of paths) {
+      const source = lists.url + path;
+      const problem = expect.stringContaining(faults[path][1]);
+      expect(await errorOf(source)).toEqual(problem);
+      const lines = told.filter((line) => line.includes(`"${source}"`));
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+        expect.objectContaining({ level: 40, problem }),
+      ]);
+      expect(metrics).toContain(`weir_catalogue_source_failed{source="${source}"} 1`);
+      expect(metrics).toContain(`weir_catalogue_source_domains{source="${source}"} 10`);
+    }
+    expect(metrics).toContain(`weir_catalogue_source_failed{source="${lists.url}/good"} 0`);
+    expect(metrics).toMatch(/weir_catalogue_source_age_seconds\{source="[^"]+\/good"\} \d/);
+  });
+
+  it('retries a failed source with growing delays, and uses it when it works again', async () => {
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    await refresh();
+    expect(lists.requests).toHaveLength(1);
+    await later(30);
+    await refresh();
+    expect(lists.requests).toHaveLength(2);
+    lists.serve('/a', ['a.example']);
+    await later(60);
+    await refresh();
+    expect([await listed('a.example'), await errorOf(`${lists.url}/a`)]).toEqual([
+      ['a.example'],
+      null,
+    ]);
+  });
+
+  it('follows redirects', async () => {
+    lists.serve('/a', (_request, response) => response.writeHead(302, { Location: '/b' }).end());
+    lists.serve('/b', ['b.example']);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    expect(await listed('b.example')).toEqual(['b.example']);
+  });
+
+  it('compiles from the last accepted lists when the sources are gone', async () => {
+    lists.serve('/a', ['a.example']);
+    await define(url('/a'));
+    await startUpdater();
+    await refresh();
+    updater.stop();
+    await writeFile(join(folder, 'extra.txt'), 'extra.example\n');
+    await define(url('/gone'), url('/a'), 'file: extra.txt, format: domains');
+    await startUpdater();
+    expect(await listed('a.example', 'extra.example')).toEqual(['a.example', 'extra.example']);
+    expect(lists.requests).toHaveLength(1);
+  });
+
+  it('uses a new file of the folder, and each change of it', async () => {
+    await define();
+    await startUpdater();
+    await mkdir(join(folder, 'lists'));
+    await writeFile(join(folder, 'lists/new.txt'), 'a.example\n');
+    await define('file: lists/new.txt, format: domains');
+    await updater.update(NEVER);
+    expect(await listed('a.example')).toEqual(['a.example']);
+    await writeFile(join(folder, 'lists/new.txt'), 'a.example\nb.example\n');
+    await updater.update(NEVER);
+    expect(await listed('a.example', 'b.example')).toEqual(['a.example', 'b.example']);
+    await rm(join(folder, 'lists/new.txt'));
+    await updater.update(NEVER);
+    expect(await listed('a.example', 'b.example')).toEqual(['a.example', 'b.example']);
+    expect(await errorOf('lists/new.txt')).toContain('cannot be read: ENOENT');
+    expect(await registry.metrics()).toContain('source="lists/new.txt"');
+    await define();
+    await updater.update(NEVER);
+    expect(await listed('inline.example', 'a.example')).toEqual(['inline.example']);
+    expect(await registry.metrics()).not.toContain('source="lists/new.txt"');
+  });
+
+  it('keeps the catalogue in force while the definition is invalid, and logs that once', async () => {
+    await define();
+    await startUpdater();
+    await writeFile(join(folder, 'catalogue.yaml'), 'categories: 7');
+    await updater.update(NEVER);
+    await updater.update(NEVER);
+    expect(await listed('inline.example')).toEqual(['inline.example']);
+    expect(logLines.filter((line) => line.includes('must be a list'))).toHaveLength(1);
+    expect(await registry.metrics()).toContain(
+      'weir_catalogue_source_failed{source="catalogue.yaml"} 1',
+    );
+    await define();
+    await updater.update(NEVER);
+    expect(await errorOf('catalogue.yaml')).toBeNull();
+  });
+
+  it('logs once that a stored list is damaged, and compiles when it is replaced', async () => {
+    await writeFile(join(folder, 'a.txt'), 'a.example\n');
+    await define('file: a.txt, format: domains');
+    await startUpdater();
+    await query(
+      'UPDATE catalogue_source SET names = set_byte(names, 39, 255 - get_byte(names, 39))',
+    );
+    await query('UPDATE catalogue_image SET inputs_sha256 = NULL');
+    await updater.update(NEVER);
+    await updater.update(NEVER);
+    expect(await errorOf('catalogue.yaml')).toContain('checksum is wrong');
+    expect(logLines.filter((line) => line.includes('checksum is wrong'))).toHaveLength(1);
+    await writeFile(join(folder, 'a.txt'), 'b.example\n');
+    await updater.update(NEVER);
+    expect([await listed('b.example'), await errorOf('catalogue.yaml')]).toEqual([
+      ['b.example'],
+      null,
+    ]);
+  });
+
+  it('follows a definition that is a URL, and the files beside it', async () => {
+    lists.serve('/set/catalogue.yaml', (_request, response) => response.writeHead(503).end());
+    await startUpdater(`${lists.url}/set`);
+    const yaml = 'categories: [{ id: 1, name: A, sources: [{ file: a.txt, format: domains }] }]';
+    lists.serve('/set/catalogue.yaml', (_request, response) => response.end(yaml));
+    lists.serve('/set/a.txt', ['a.example']);
+    await refresh();
+    expect(await listed('a.example')).toEqual(['a.example']);
+  });
+
+  it('has gauges of the domains of each category and application', async () => {
+    await define();
+    await startUpdater();
+    expect(await registry.metrics()).toContain('weir_catalogue_category_domains{category="12"} 1');
+  });
+
+  it('aborts a download when it is stopped', async () => {
+    lists.serve('/a', () => undefined);
+    await define(url('/a'));
+    await startUpdater();
+    const stopping = new AbortController();
+    const refreshing = updater.refreshUrls(stopping.signal);
+    await expect.poll(() => lists.requests.length).toBe(1);
+    expect(await registry.metrics()).toContain('weir_catalogue_refreshing 1');
+    stopping.abort(new Error('stopped by this test'));
+    await expect(refreshing).rejects.toThrow('stopped by this test');
+    expect(await registry.metrics()).toContain('weir_catalogue_refreshing 0');
+    expect(await errorOf(`${lists.url}/a`)).toBeUndefined();
+  });
+});

@@ -1,0 +1,67 @@
+import type { SourceDefinition } from '@weir/catalogue';
+import { describe, expect, it } from 'vitest';
+import type { SourceState } from '../store/source-store.js';
+import { isDue } from './source-due.js';
+
+const HOUR_MS = 3_600_000;
+
+const source = (refreshMs: number | null): SourceDefinition => ({
+  name: 'list',
+  location: { url: 'https://lists.example/list' },
+  format: 'domains',
+  refreshMs,
+  declaredAt: 'catalogue.yaml:1',
+});
+const state = (agoMs: number, failures = 0): SourceState => ({
+  name: 'list',
+  format: 'domains',
+  etag: null,
+  lastModified: null,
+  secondsSinceAttempt: agoMs / 1000,
+  secondsSinceSuccess: null,
+  lastError: null,
+  failures,
+  domainCount: 1,
+  invalidCount: 0,
+  namesSha256: null,
+  namesBytes: 0,
+  isNamed: true,
+});
+
+describe('isDue', () => {
+  it('is true for a source that was never requested', () => {
+    expect(isDue(source(HOUR_MS), undefined)).toBe(true);
+  });
+
+  it('is true when the interval of a URL is over', () => {
+    expect(isDue(source(HOUR_MS), state(HOUR_MS - 1))).toBe(false);
+    expect(isDue(source(HOUR_MS), state(HOUR_MS))).toBe(true);
+  });
+
+  it('is true each time for a URL without an interval, but 30 s after a failure', () => {
+    expect(isDue(source(null), state(0))).toBe(true);
+    expect(isDue(source(null), state(29_999, 9))).toBe(false);
+    expect(isDue(source(null), state(30_000, 9))).toBe(true);
+  });
+
+  it('is true when the last list was read in another format', () => {
+    const other = { ...state(0), format: 'hosts' } as const;
+    expect(isDue(source(HOUR_MS), other)).toBe(true);
+  });
+
+  it.each([
+    [1, 30_000],
+    [2, 60_000],
+    [5, 480_000],
+    [20, HOUR_MS],
+    [2_000, HOUR_MS],
+  ])('after %d failures it is true after %d ms', (failures, pauseMs) => {
+    const daily = source(24 * HOUR_MS);
+    expect(isDue(daily, state(pauseMs - 1, failures))).toBe(false);
+    expect(isDue(daily, state(pauseMs, failures))).toBe(true);
+  });
+
+  it('never waits longer after a failure than after a success', () => {
+    expect(isDue(source(10_000), state(10_000, 4))).toBe(true);
+  });
+});

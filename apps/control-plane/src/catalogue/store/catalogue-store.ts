@@ -1,0 +1,99 @@
+import type { ActiveCatalogue } from '@weir/config-model';
+import type { GroupSummary } from '@weir/catalogue';
+import type { Pool } from 'pg';
+import type { EntityTable } from '../../platform/database/entity-table.js';
+import type { Transaction } from '../../revisions/configuration-writer.js';
+
+/** Ids, names and sizes of the groups in an image. */
+export interface CatalogueMetadata {
+  readonly categories: readonly GroupSummary[];
+  readonly applications: readonly GroupSummary[];
+}
+
+interface CatalogueRow {
+  version: number;
+  sha256: string;
+  size_bytes: number;
+}
+
+export const CATALOGUE: EntityTable<'catalogue', CatalogueRow> = {
+  kind: 'catalogue',
+  sql: `
+    SELECT version::float8 AS version, sha256, size_bytes::float8 AS size_bytes
+    FROM config_head JOIN catalogue_image ON version = catalogue_version`,
+  toEntity: (row) => ({ version: row.version, sha256: row.sha256, sizeBytes: row.size_bytes }),
+};
+
+/**
+ * SHA-256 of the inputs of the image in force; null: there is no image, or a release that did not record it compiled
+ * it.
+ */
+export async function readActiveInputsSha256(pool: Pool): Promise<string | null> {
+  const { rows } = await pool.query<{ inputs: string | null }>(
+    'SELECT inputs_sha256 AS inputs FROM config_head JOIN catalogue_image ON version = catalogue_version',
+  );
+  return rows[0]?.inputs ?? null;
+}
+
+const SUMMARY = { version: true, sha256: true, sizeBytes: true } as const;
+
+export async function findByVersion(
+  tx: Transaction,
+  version: number,
+): Promise<ActiveCatalogue | null> {
+  const row = await tx.catalogueImage.findUnique({ where: { version }, select: SUMMARY });
+  return row && toActive(row);
+}
+
+export async function findBySha256(
+  tx: Transaction,
+  sha256: string,
+): Promise<ActiveCatalogue | null> {
+  const row = await tx.catalogueImage.findUnique({ where: { sha256 }, select: SUMMARY });
+  return row && toActive(row);
+}
+
+export async function findMetadata(
+  tx: Transaction,
+  version: number,
+): Promise<CatalogueMetadata | null> {
+  const row = await tx.catalogueImage.findUnique({
+    where: { version },
+    select: { metadata: true },
+  });
+  return row && (row.metadata as unknown as CatalogueMetadata);
+}
+
+/** The groups in the image in force; empty when there is none. */
+export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {
+  const { rows } = await pool.query<{ metadata: CatalogueMetadata }>(
+    'SELECT metadata FROM config_head JOIN catalogue_image ON version = catalogue_version',
+  );
+  return rows[0]?.metadata ?? { categories: [], applications: [] };
+}
+
+/** Makes this image the one in force. */
+export async function setActive(tx: Transaction, version: number): Promise<void> {
+  await tx.configHead.update({ where: { id: 1 }, data: { catalogueVersion: version } });
+}
+
+/** Applications that have rules but are not in `known`, by id, with the number of their rules. */
+export async function findRulesWithoutApplication(
+  pool: Pool,
+  known: readonly number[],
+): Promise<readonly { readonly applicationId: number; readonly rules: number }[]> {
+  const { rows } = await pool.query<{ applicationId: number; rules: number }>(
+    `SELECT application_id AS "applicationId", count(*)::float8 AS rules FROM application_rule
+     WHERE application_id <> ALL ($1::integer[]) GROUP BY application_id ORDER BY application_id`,
+    [known],
+  );
+  return rows;
+}
+
+function toActive(row: { version: bigint; sha256: string; sizeBytes: bigint }): ActiveCatalogue {
+  return {
+    version: Number(row.version),
+    sha256: row.sha256,
+    sizeBytes: Number(row.sizeBytes),
+  };
+}

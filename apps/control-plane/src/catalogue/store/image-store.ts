@@ -1,0 +1,100 @@
+import type { CompiledCatalogue } from '@weir/catalogue';
+import type { StoredImage } from '@weir/change-feed';
+import type { Pool, PoolClient } from 'pg';
+import type { Database } from '../../platform/database/database.js';
+import { inTransaction } from '../../platform/database/in-transaction.js';
+import type { CatalogueMetadata } from './catalogue-store.js';
+
+/** Each piece is read by its own query, because followers read slowly and several at a time. */
+const PIECE_BYTES = 256 * 1024;
+/** Images kept besides the active one, for followers that are a little behind. */
+const OLD_IMAGES_KEPT = 2;
+
+/**
+ * Stores an image unless it is stored already. It does not use Prisma, which would encode the bytes several times.
+ * @param inputsSha256 of the inputs that it was compiled from.
+ */
+export async function storeImage(
+  database: Database,
+  { sha256, image, categories, applications }: CompiledCatalogue,
+  inputsSha256: string,
+): Promise<void> {
+  const metadata: CatalogueMetadata = { categories, applications };
+  await inTransaction(database, database.idleTimeoutMs, async (client) => {
+    // A replica that stores the same image at the same time waits here.
+    const { rows } = await client.query<{ version: string }>(
+      `INSERT INTO catalogue_image (sha256, size_bytes, metadata, inputs_sha256) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (sha256) DO UPDATE SET inputs_sha256 = excluded.inputs_sha256, created_at = now()
+       RETURNING version`,
+      [sha256, image.byteLength, JSON.stringify(metadata), inputsSha256],
+    );
+    const version = rows[0]?.version;
+    const kept = await client.query(
+      'SELECT FROM catalogue_image_piece WHERE version = $1 LIMIT 1',
+      [version],
+    );
+    if (kept.rowCount === 0) await storePieces(client, version, image);
+  });
+}
+
+async function storePieces(
+  client: PoolClient,
+  version: string | undefined,
+  image: Uint8Array,
+): Promise<void> {
+  for (let number = 0; number * PIECE_BYTES < image.length; number++) {
+    const piece = image.subarray(number * PIECE_BYTES, (number + 1) * PIECE_BYTES);
+    await client.query('INSERT INTO catalogue_image_piece VALUES ($1, $2, $3)', [
+      version,
+      number,
+      piece,
+    ]);
+  }
+}
+
+/** An image by its SHA-256, to be read piece by piece; null when it is not stored. */
+export async function findImage(pool: Pool, sha256: string): Promise<StoredImage | null> {
+  const { rows } = await pool.query<{ version: string; sizeBytes: number }>(
+    'SELECT version, size_bytes::float8 AS "sizeBytes" FROM catalogue_image WHERE sha256 = $1',
+    [sha256],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { version, sizeBytes } = row;
+  return { sizeBytes, read: (start, end) => readBytes(pool, version, start, end) };
+}
+
+/** The bytes from `start` up to `end`, exclusive. @throws Error when the image is deleted meanwhile. */
+async function* readBytes(
+  pool: Pool,
+  version: string,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end;) {
+    const number = Math.floor(at / PIECE_BYTES);
+    const { rows } = await pool.query<{ bytes: Buffer }>(
+      'SELECT bytes FROM catalogue_image_piece WHERE version = $1 AND number = $2',
+      [version, number],
+    );
+    const begin = number * PIECE_BYTES;
+    const part = rows[0]?.bytes.subarray(at - begin, end - begin);
+    if (part === undefined || part.length === 0) {
+      throw new Error(`catalogue ${version} was deleted while it was read`);
+    }
+    yield part;
+    at += part.length;
+  }
+}
+
+/** Deletes all images but the active one and the last `OLD_IMAGES_KEPT` before it. */
+export async function deleteOldImages(pool: Pool): Promise<void> {
+  await pool.query(
+    `DELETE FROM catalogue_image WHERE version NOT IN (
+       SELECT version FROM catalogue_image
+       WHERE version <> (SELECT catalogue_version FROM config_head)
+       ORDER BY created_at DESC, version DESC LIMIT $1
+     ) AND version <> (SELECT catalogue_version FROM config_head)`,
+    [OLD_IMAGES_KEPT],
+  );
+}

@@ -1,0 +1,14 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { compileGroups } from './compile-groups.js';
+import { readSource } from './read-source.js';
+import type { ThreadTask } from './worker-thread.js';
+
+const task = workerData as ThreadTask;
+if (task.kind === 'read') {
+  const outcome = await readSource(task.input);
+  parentPort?.postMessage(outcome, outcome.status === 'read' ? [outcome.names.buffer] : []);
+} else {
+  const outcome = compileGroups(task.input);
+  const transferList = outcome.status === 'compiled' ? [outcome.compiled.image.buffer] : [];
+  parentPort?.postMessage(outcome, transferList);
+}

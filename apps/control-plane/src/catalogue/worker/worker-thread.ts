@@ -1,0 +1,53 @@
+import { Worker } from 'node:worker_threads';
+import type { CompileOutcome, CompileTask } from './compile-groups.js';
+import type { ReadOutcome, ReadTask } from './read-source.js';
+
+export type ThreadTask =
+  | { readonly kind: 'read'; readonly input: ReadTask }
+  | { readonly kind: 'compile'; readonly input: CompileTask };
+
+// A worker thread runs compiled code. Tests run from the sources, but their worker threads do so too.
+const ENTRY = new URL(
+  import.meta.url.endsWith('.ts')
+    ? '../../../dist/catalogue/worker/worker-entry.js'
+    : './worker-entry.js',
+  import.meta.url,
+);
+
+/** Runs `readSource` in a worker thread: parsing millions of lines does not delay requests. */
+export function readInThread(input: ReadTask, signal: AbortSignal): Promise<ReadOutcome> {
+  return run({ kind: 'read', input }, [], signal);
+}
+
+/** Runs `compileGroups` in a worker thread. The lists are transferred: the caller cannot use them afterwards. */
+export function compileInThread(input: CompileTask, signal: AbortSignal): Promise<CompileOutcome> {
+  const buffers = input.lists.map(({ buffer }) => buffer as ArrayBuffer);
+  return run({ kind: 'compile', input }, buffers, signal);
+}
+
+async function run<T>(
+  task: ThreadTask,
+  transferList: ArrayBuffer[],
+  signal: AbortSignal,
+): Promise<T> {
+  signal.throwIfAborted();
+  // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+  const thread = new Worker(ENTRY, { workerData: task, transferList, execArgv: [] });
+  const end = (): void => void thread.terminate();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      thread.once('message', resolve);
+      thread.once('error', reject);
+      thread.once('exit', () => {
+        reject(
+          signal.aborted ? (signal.reason as Error) : new Error('the worker thread ended early'),
+        );
+      });
+    });
+  } finally {
+    signal.removeEventListener('abort', end);
+    // The outcome has arrived. This ends whatever the task left open.
+    await thread.terminate();
+  }
+}

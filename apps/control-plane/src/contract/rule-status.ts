@@ -1,8 +1,0 @@
-import { RuleVerdict } from '@weir/config-model';
-
-/** What an explicit rule says, in the contract's words. */
-export type RuleStatus = keyof typeof RuleVerdict;
-
-export function toStatus(verdict: RuleVerdict): RuleStatus {
-  return verdict === RuleVerdict.allow ? 'allow' : 'deny';
-}

@@ -1,0 +1,95 @@
+import { ERRORS, type ErrorCode } from '../errors/errors.js';
+import type { Endpoint } from '../routing/discover-endpoints.js';
+import type { ValueSchema } from '../validation/checks.js';
+import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
+
+/** Schemas of the bodies of error responses. */
+export const ERROR_SCHEMAS: Readonly<Record<string, ValueSchema>> = {
+  Refusal: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['detail'],
+    properties: { detail: { type: 'string' } },
+  },
+  InternalError: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['detail', 'request_id'],
+    properties: { detail: { type: 'string' }, request_id: { type: 'string' } },
+  },
+  Fault: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['loc', 'msg', 'type'],
+    properties: {
+      loc: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        example: ['body', 'nets', '3', 'prefix_len'],
+      },
+      msg: { type: 'string', example: 'Must be an integer from 10 to 32' },
+      type: { type: 'string', enum: FAULT_TYPES },
+    },
+  },
+  Faults: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['detail'],
+    properties: {
+      detail: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/Fault' },
+        minItems: 1,
+        maxItems: MAX_FAULTS,
+      },
+    },
+  },
+};
+
+const text = { type: 'string' };
+
+const HEADERS: Readonly<Partial<Record<number, Record<string, object>>>> = {
+  401: { 'WWW-Authenticate': { schema: text, description: 'Bearer' } },
+  503: { 'Retry-After': { schema: text, description: 'Seconds' } },
+};
+
+const ANY_ENDPOINT: readonly ErrorCode[] = [
+  'notAuthenticated',
+  'sourceNotApproved',
+  'internal',
+  'databaseUnreachable',
+];
+const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
+
+/** The error responses of an endpoint, by status. */
+export function errorResponsesOf({ request, response, body }: Endpoint): Record<string, object> {
+  const codes = [
+    ...ANY_ENDPOINT,
+    ...(body === 'none' ? [] : ENDPOINTS_WITH_BODY),
+    ...(response.errors ?? []).map((status): ErrorCode =>
+      status === 404 ? 'notFound' : 'conflict',
+    ),
+  ];
+  const refusals = codes.map((code) => [ERRORS[code].status, refusal(code)] as const);
+  const faulty = request.path !== undefined || body !== 'none';
+  return Object.fromEntries([
+    ...refusals,
+    ...(faulty
+      ? [[422, answer('The request is not valid; each fault has its location', 'Faults')]]
+      : []),
+  ]) as Record<string, object>;
+}
+
+function refusal(code: ErrorCode): object {
+  const { status, detail } = ERRORS[code];
+  return {
+    ...answer(detail, code === 'internal' ? 'InternalError' : 'Refusal'),
+    ...(HEADERS[status] && { headers: HEADERS[status] }),
+  };
+}
+
+function answer(description: string, schema: string): object {
+  const content = { schema: { $ref: `#/components/schemas/${schema}` } };
+  return { description, content: { 'application/json': content } };
+}

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startHarness } from '../../testing/harness.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
+import { rawRequest } from '../../testing/raw-request.js';
+import { type Answer } from '../../testing/response.js';
+import { startTcpProxy } from '../../testing/tcp-proxy.js';
+
+/** The path of a request, and its body if it has one. */
+type Sent = readonly [path: string, body?: unknown];
+
+/** The requests of an endpoint: one that succeeds, and one for each of its own errors. */
+interface Requests {
+  readonly success: Sent;
+  readonly 404?: Sent;
+  readonly 409?: Sent;
+}
+
+const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+/** The configuration before each request. */
+const STORED_ORDER = {
+  blockpages: [
+    { id: 7, type: 1 },
+    { id: 8, type: 0 },
+  ],
+  profiles: [
+    { profile: { id: 1, page_id: 7 }, apps: [{ app_id: 3, status: 'deny' }] },
+    { profile: { id: 2 } },
+  ],
+  bw_lists: [{ profile_id: 1, type: 'deny', domains: ['example.com'] }],
+  napts: [
+    { ip: '198.51.100.1', lower_port_bound: 0, upper_port_bound: 99, profile_id: 1 },
+    { ip: '198.51.100.1', lower_port_bound: 100, upper_port_bound: 199, profile_id: 1 },
+  ],
+  nets: [
+    { ip: '192.0.2.1', profile_id: 1 },
+    { ip: '192.0.2.2', profile_id: 1 },
+  ],
+  nets6: [
+    { ip: '2001:db8::1', profile_id: 1 },
+    { ip: '2001:db8::2', profile_id: 1 },
+  ],
+};
+const SCHEDULE = {
+  target_profile_id: 2,
+  periods: [{ start: { day: 'friday', time: '18:00' }, end: { day: 0, time: '06:00' } }],
+};
+const net = (ip: string) => ({ ip, profile_id: 1 });
+const napt = (lower_port_bound: number, upper_port_bound: number) => ({
+  ip: '198.51.100.1',
+  lower_port_bound,
+  upper_port_bound,
+});
+const rule = { type: 'allow', domain: 'example.net' };
+
+const REQUESTS: Readonly<Record<string, Requests>> = {
+  'POST /init/': { success: ['/init/', EMPTY] },
+  'GET /profiles/': { success: ['/profiles/'] },
+  'POST /profiles/': {
+    success: ['/profiles/', { profile: { id: 3 } }],
+    409: ['/profiles/', { profile: { id: 1 } }],
+  },
+  'GET /profiles/{profile_id}': { success: ['/profiles/1'], 404: ['/profiles/9'] },
+  'PATCH /profiles/{profile_id}': {
+    success: ['/profiles/1', { cat_ids: [12] }],
+    404: ['/profiles/9', {}],
+  },
+  'GET /app_aware/application/': { success: ['/app_aware/application/'] },
+  'GET /profile/{profile_id}/app_aware': {
+    success: ['/profile/1/app_aware'],
+    404: ['/profile/9/app_aware'],
+  },
+  'POST /profile/{profile_id}/app_aware': {
+    success: ['/profile/1/app_aware', { app_id: 4, status: 'allow' }],
+    404: ['/profile/9/app_aware', { app_id: 4 }],
+  },
+  'POST /profile/{profile_id}/app_aware/batch': {
+    success: ['/profile/1/app_aware/batch', { app_ids: [3, 4], status: 'allow' }],
+    404: ['/profile/9/app_aware/batch', { app_ids: [] }],
+  },
+  'DELETE /profile/{profile_id}/app_aware/{app_aware_id}': {
+    success: ['/profile/1/app_aware/3'],
+    404: ['/profile/1/app_aware/4'],
+  },
+  'GET /blockpage/': { success: ['/blockpage/'] },
+  'POST /blockpage/': {
+    success: ['/blockpage/', { id: 9, type: 0 }],
+    409: ['/blockpage/', { id: 7, type: 0 }],
+  },
+  'GET /blockpage/{page_id}': { success: ['/blockpage/7'], 404: ['/blockpage/9'] },
+  'PATCH /blockpage/{page_id}': {
+    success: ['/blockpage/7', { type: 0 }],
+    404: ['/blockpage/9', { type: 0 }],
+  },
+  'DELETE /blockpage/{page_id}': {
+    success: ['/blockpage/8'],
+    404: ['/blockpage/9'],
+    409: ['/blockpage/7'],
+  },
+  'POST /profile/{profile_id}/bw_list': {
+    success: ['/profile/1/bw_list', rule],
+    404: ['/profile/9/bw_list', rule],
+  },
+  'POST /profile/{profile_id}/bw_list/batch': {
+    success: ['/profile/1/bw_list/batch', { type: 'deny', domains: ['example.net'] }],
+    404: ['/profile/9/bw_list/batch', { type: 'deny', domains: [] }],
+  },
+  'PATCH /profile/{profile_id}/bw_list/{domain}': {
+    success: ['/profile/1/bw_list/example.com', { type: 'allow' }],
+    404: ['/profile/1/bw_list/example.net', { type: 'allow' }],
+  },
+  'DELETE /profile/{profile_id}/bw_list/{domain}': {
+    success: ['/profile/1/bw_list/example.com'],
+    404: ['/profile/1/bw_list/example.net'],
+  },
+  'GET /net/': { success: ['/net/'] },
+  'POST /net/': { success: ['/net/', net('192.0.2.9')], 409: ['/net/', net('192.0.2.1')] },
+  'GET /net/{int_ip}': { success: ['/net/3221225985'], 404: ['/net/1'] },
+  'PATCH /net/{int_ip}': {
+    success: ['/net/3221225985', { profile_id: 2 }],
+    404: ['/net/1', {}],
+    409: ['/net/3221225985', { ip: '192.0.2.2' }],
+  },
+  'DELETE /net/{int_ip}': { success: ['/net/3221225985'], 404: ['/net/1'] },
+  'GET /net6/': { success: ['/net6/'] },
+  'POST /net6/': { success: ['/net6/', net('2001:db8::9')], 409: ['/net6/', net('2001:db8::1')] },
+  'GET /net6/{ipv6}': { success: ['/net6/2001:db8::1'], 404: ['/net6/::1'] },
+  'PATCH /net6/{ipv6}': {
+    success: ['/net6/2001:db8::1', { profile_id: 2 }],
+    404: ['/net6/::1', {}],
+    409: ['/net6/2001:db8::1', { ip: '2001:db8::2' }],
+  },
+  'DELETE /net6/{ipv6}': { success: ['/net6/2001:db8::1'], 404: ['/net6/::1'] },
+  'POST /napt/': {
+    success: ['/napt/', { ...napt(300, 399), profile_id: 1 }],
+    409: ['/napt/', { ...napt(50, 150), profile_id: 1 }],
+  },
+  'POST /napt/batch': {
+    success: ['/napt/batch', [{ ...napt(300, 399), profile_id: 1 }]],
+    409: ['/napt/batch', [{ ...napt(0, 99), profile_id: 1 }]],
+  },
+  'GET /napt/{int_ip}': { success: ['/napt/3325256705'] },
+  'GET /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}': {
+    success: ['/napt/3325256705/0/99'],
+    404: ['/napt/3325256705/0/98'],
+  },
+  'PATCH /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}': {
+    success: ['/napt/3325256705/0/99', { upper_port_bound: 98 }],
+    404: ['/napt/3325256705/0/98', {}],
+    409: ['/napt/3325256705/0/99', { upper_port_bound: 150 }],
+  },
+  'DELETE /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}': {
+    success: ['/napt/3325256705/0/99'],
+    404: ['/napt/3325256705/0/98'],
+  },
+  'DELETE /napt/batch': {
+    success: ['/napt/batch', [napt(0, 99), napt(100, 199)]],
+    404: ['/napt/batch', [napt(0, 99), napt(0, 98)]],
+  },
+  'GET /profile/{profile_id}/schedule': {
+    success: ['/profile/1/schedule'],
+    404: ['/profile/2/schedule'],
+  },
+  'POST /profile/{profile_id}/schedule': {
+    success: ['/profile/2/schedule', { ...SCHEDULE, target_profile_id: 1 }],
+    404: ['/profile/9/schedule', SCHEDULE],
+    409: ['/profile/1/schedule', SCHEDULE],
+  },
+  'PATCH /profile/{profile_id}/schedule': {
+    success: ['/profile/1/schedule', { periods: [] }],
+    404: ['/profile/2/schedule', {}],
+  },
+  'DELETE /profile/{profile_id}/schedule': {
+    success: ['/profile/1/schedule'],
+    404: ['/profile/2/schedule'],
+  },
+};
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const TOO_LONG = JSON.stringify('x'.repeat(5_000));
+
+const { hostname, port } = new URL(inject('databaseUrl'));
+const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+// Runs before the tests are defined, because the document defines the tests.
+const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
+const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
+
+/** All documented responses: the rows of api-coverage.md. */
+const ROWS = openApiChecker()!
+  .operations()
+  .flatMap(({ method, path, operation }) =>
+    Object.entries(operation.responses).map(([status, { description }]) => ({
+      endpoint: `${method} ${path}`,
+      status,
+      description,
+    })),
+  )
+  // The success comes last, because it may delete what the others need.
+  .sort((a, b) => compare(a.endpoint, b.endpoint) || compare(b.status, a.status));
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Sends a request that triggers a status of an endpoint. */
+async function provoke(endpoint: string, status: string): Promise<Answer> {
+  const [method] = endpoint.split(' ') as [string];
+  const requests = REQUESTS[endpoint];
+  const [path, body] = requests.success;
+  const { baseUrl, authorization } = harness;
+  const send = (text: string | undefined, headers: Record<string, string>, url = baseUrl) =>
+    rawRequest(url, {
+      method,
+      path,
+      // Node does not set it for a DELETE.
+      headers: { ...headers, ...(text !== undefined && { 'Content-Length': `${text.length}` }) },
+      ...(text !== undefined && { body: text }),
+    });
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  switch (status) {
+    case '401':
+      return send(text, JSON_TYPE);
+    case '403':
+      return send(text, { ...authorization, ...JSON_TYPE }, restricted.baseUrl);
+    case '413':
+      return send(TOO_LONG, { ...authorization, ...JSON_TYPE });
+    case '415':
+      return send(text, { ...authorization, 'Content-Type': 'text/plain' });
+    case '422':
+      return wrong(method, endpoint, path);
+    case '404':
+    case '409':
+      return harness.call(method, ...requests[status === '404' ? 404 : 409]!);
+    case '500':
+      return unforeseen(() => harness.call(method, path, body));
+    case '503':
+      return outOfReach(() => harness.call(method, path, body));
+    default:
+      return harness.call(method, path, body);
+  }
+}
+
+/** A request with an invalid path parameter if the path has one, otherwise with a body of the wrong type. */
+function wrong(method: string, endpoint: string, path: string): Promise<Answer> {
+  if (!endpoint.includes('{')) return harness.call(method, path, 7);
+  const parts = endpoint.split(' ')[1].split('/');
+  const first = parts.findIndex((part) => part.startsWith('{'));
+  const broken = path.split('/').with(first, 'x').join('/');
+  return harness.call(method, broken, REQUESTS[endpoint].success[1]);
+}
+
+async function unforeseen(send: () => Promise<Answer>): Promise<Answer> {
+  await harness.sql('ALTER TABLE config_head RENAME TO mislaid');
+  const answer = await send();
+  await harness.sql('ALTER TABLE mislaid RENAME TO config_head');
+  return answer;
+}
+
+async function outOfReach(send: () => Promise<Answer>): Promise<Answer> {
+  proxy.cut();
+  const answer = await send();
+  proxy.restore();
+  return answer;
+}
+
+async function restore(): Promise<void> {
+  // The first init removes the schedules: they stay when an init has their profiles.
+  for (const body of [EMPTY, STORED_ORDER]) {
+    expect((await harness.call('POST', '/init/', body)).status).toBe(204);
+  }
+  expect((await harness.call('POST', '/profile/1/schedule', SCHEDULE)).status).toBe(201);
+}
+
+describe('every documented response', () => {
+  beforeAll(restore);
+  afterAll(async () => {
+    await restricted.stop();
+    await harness.stop();
+    await proxy.stop();
+  });
+
+  it('has a request here', () => {
+    expect(Object.keys(REQUESTS).sort()).toEqual([...new Set(ROWS.map((row) => row.endpoint))]);
+  });
+
+  it.each(ROWS)('$endpoint: $status, $description', async ({ endpoint, status }) => {
+    // The harness checks the body against the document.
+    const answer = await provoke(endpoint, status);
+    expect(String(answer.status)).toBe(status);
+    if (status === '503') expect(answer.headers.get('retry-after')).toBe('1');
+    if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    if (!status.startsWith('2')) return;
+    expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);
+    expect(answer.headers.has('x-config-applied')).toBe(!endpoint.startsWith('GET '));
+    await restore();
+  });
+
+  it('is listed in api-coverage.md', async () => {
+    await expect(renderCoverage()).toMatchFileSnapshot('../../../api-coverage.md');
+  });
+});
+
+function renderCoverage(): string {
+  const ascending = ROWS.toSorted(
+    (a, b) => compare(a.endpoint, b.endpoint) || compare(a.status, b.status),
+  );
+  const cells = ascending.map(({ endpoint, status, description }) => [
+    `\`${endpoint}\``,
+    status,
+    `${endpoint}: ${status}, ${description}`,
+  ]);
+  const table = [['endpoint', 'status', 'test'], ...cells];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column].length)));
+  const line = (row: readonly string[], fill = ' '): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column], fill)).join(' | ')} |`;
+  return [
+    '# Responses of every endpoint in the tests',
+    '',
+    'Each status that the OpenAPI document lists for an endpoint has a test in',
+    '`src/http/openapi/every-response.int.spec.ts`, under `every documented response`. The test',
+    'triggers it over real HTTP and checks the body against the document. A test fails when an endpoint or a status is',
+    'missing on one side. The tests generate this page.',
+    '',
+    line(table[0]),
+    line(['', '', ''], '-'),
+    ...cells.map((row) => line(row)),
+    '',
+  ].join('\n');
+}

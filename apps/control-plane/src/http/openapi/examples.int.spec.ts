@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../../testing/harness.js';
+import { openApiChecker } from '../../testing/openapi-checker.js';
+
+/** All endpoints, in an order in which each example finds what it needs. */
+const STORY = [
+  'POST /blockpage/',
+  'GET /blockpage/',
+  'GET /blockpage/{page_id}',
+  'POST /profiles/',
+  'GET /profiles/',
+  'GET /profiles/{profile_id}',
+  'GET /app_aware/application/',
+  'POST /profile/{profile_id}/app_aware',
+  'POST /profile/{profile_id}/app_aware/batch',
+  'GET /profile/{profile_id}/app_aware',
+  'DELETE /profile/{profile_id}/app_aware/{app_aware_id}',
+  'POST /profile/{profile_id}/bw_list',
+  'POST /profile/{profile_id}/bw_list/batch',
+  'PATCH /profile/{profile_id}/bw_list/{domain}',
+  'DELETE /profile/{profile_id}/bw_list/{domain}',
+  'POST /net/',
+  'GET /net/',
+  'GET /net/{int_ip}',
+  'PATCH /net/{int_ip}',
+  'DELETE /net/{int_ip}',
+  'POST /net6/',
+  'GET /net6/',
+  'GET /net6/{ipv6}',
+  'PATCH /net6/{ipv6}',
+  'DELETE /net6/{ipv6}',
+  'POST /napt/',
+  'GET /napt/{int_ip}',
+  'GET /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}',
+  'PATCH /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}',
+  'DELETE /napt/{int_ip}/{lower_port_bound}/{upper_port_bound}',
+  'POST /napt/batch',
+  'DELETE /napt/batch',
+  'POST /profile/{profile_id}/schedule',
+  'GET /profile/{profile_id}/schedule',
+  'PATCH /profile/{profile_id}/schedule',
+  'DELETE /profile/{profile_id}/schedule',
+  'PATCH /profiles/{profile_id}',
+  'PATCH /blockpage/{page_id}',
+  'DELETE /blockpage/{page_id}',
+  'POST /init/',
+];
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  // The examples move subscribers and schedules to a second profile.
+  await harness.call('POST', '/profiles/', { profile: { id: 2 } });
+});
+afterAll(() => harness.stop());
+
+it('the sequence of the examples has every endpoint', () => {
+  const documented = openApiChecker()!
+    .operations()
+    .map(({ method, path }) => `${method} ${path}`);
+  expect(STORY.toSorted()).toEqual(documented.sort());
+});
+
+it.each(STORY)('%s succeeds with its example, and responds as documented', async (endpoint) => {
+  const contract = openApiChecker()!;
+  const { method, path, operation } = contract
+    .operations()
+    .find((one) => `${one.method} ${one.path}` === endpoint)!;
+  const filled = (operation.parameters ?? []).reduce(
+    (url, { name, example }) => url.replace(`{${name}}`, encodeURIComponent(String(example))),
+    path,
+  );
+  const answer = await harness.call(method, filled, contract.exampleOf(operation.requestBody));
+  const [status, success] = Object.entries(operation.responses).find(([code]) => code[0] === '2')!;
+  expect([endpoint, answer.status]).toEqual([endpoint, Number(status)]);
+  const example = contract.exampleOf(success);
+  contract.checkValue(`the example of ${endpoint}`, success.content, example);
+  if (Array.isArray(answer.body)) expect(answer.body.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,156 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { CidrSet, Logger } from '@weir/ops';
+import { randomUUID } from 'node:crypto';
+import { RequestError } from '../errors/errors.js';
+import type { DocsAccess } from '../openapi/docs-access.js';
+import { serveDocs } from '../openapi/docs-pages.js';
+import type { OpenApiDocument } from '../openapi/document.js';
+import type { Next, Request, Response, Middleware } from '../routing/http.js';
+import type { RouteTable } from '../routing/route-table.js';
+import type { BearerTokens } from './bearer-tokens.js';
+import { streamBody } from './body-stream.js';
+import { clientAddress } from './client-address.js';
+import { parseBody } from './parse-body.js';
+import type { RequestMetrics } from './request-metrics.js';
+
+export interface PipelineOptions {
+  readonly log: Logger;
+  readonly metrics: RequestMetrics;
+  /** Undefined: any source address is approved. */
+  readonly allowedSources: CidrSet | undefined;
+  readonly trustedProxies: CidrSet | undefined;
+  readonly tokens: BearerTokens;
+  readonly bodyLimitBytes: number;
+  readonly routes: RouteTable;
+  readonly docs: DocsAccess;
+  readonly document: OpenApiDocument;
+}
+
+/**
+ * Installs the middleware that every request passes before its controller. The order is fixed (decisions §8, Requests).
+ */
+export function installPipeline(app: NestExpressApplication, options: PipelineOptions): void {
+  // First, so that every response has an id and a log line.
+  app.use(identify(options));
+  // Before the token, so that a source that is not approved learns nothing about tokens.
+  app.use(approveSource(options));
+  if (options.docs === 'public') app.use(serveDocs(options.document));
+  app.use(authenticate(options.tokens));
+  if (options.docs === 'token') app.use(serveDocs(options.document));
+  // Before the body, so that no body is read for a path that does not exist.
+  app.use(findRoute(options.routes));
+  app.use(requireJson);
+  // The limit applies to the decompressed body.
+  app.useBodyParser('raw', { limit: options.bodyLimitBytes, type: isBodyParsed });
+  app.use(parseBody);
+  app.use(openBody(options.bodyLimitBytes));
+}
+
+function identify({ log, metrics }: PipelineOptions): Middleware {
+  return (request, response, next) => {
+    const sent = header(request, 'x-request-id');
+    const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
+    request.context = { id, route: null, pathParts: {}, body: { state: 'absent' } };
+    response.setHeader('X-Request-Id', id);
+    response.setHeader('Cache-Control', 'no-store');
+    const startedMs = performance.now();
+    response.once('close', () => {
+      const { route } = request.context;
+      const line = {
+        request_id: id,
+        method: request.method,
+        route: route?.pattern ?? null,
+        status: response.statusCode,
+        duration_ms: Math.round(performance.now() - startedMs),
+        ...(response.writableFinished ? {} : { cut_off: true }),
+      };
+      log.info(line, 'request');
+      metrics.observe(request.method, route?.pattern ?? 'none', response.statusCode, startedMs);
+    });
+    next();
+  };
+}
+
+function approveSource({ allowedSources, trustedProxies }: PipelineOptions): Middleware {
+  return (request, _response, next) => {
+    const address = clientAddress(
+      request.socket.remoteAddress,
+      header(request, 'x-forwarded-for'),
+      trustedProxies,
+    );
+    if (allowedSources && (address === null || !allowedSources.has(address))) {
+      throw new RequestError('sourceNotApproved');
+    }
+    next();
+  };
+}
+
+function authenticate(tokens: BearerTokens): Middleware {
+  return (request, _response, next) => {
+    if (!tokens.accepts(request.headers.authorization)) {
+      throw new RequestError('notAuthenticated', undefined, { 'WWW-Authenticate': 'Bearer' });
+    }
+    next();
+  };
+}
+
+function findRoute(routes: RouteTable): Middleware {
+  return (request, response, next) => {
+    const found = routes.match(request.path);
+    if (found === null) throw new RequestError('pathNotFound');
+    if (request.method === 'OPTIONS') {
+      response.status(204).setHeader('Allow', found.allow).end();
+      return;
+    }
+    const target = found.route(request.method);
+    if (target === null) {
+      throw new RequestError('methodNotAllowed', undefined, { Allow: found.allow });
+    }
+    request.context.route = target.route;
+    request.context.pathParts = target.parts;
+    if (Object.values(target.parts).includes(null)) makeRoutable(request);
+    next();
+  };
+}
+
+/**
+ * The router of Express rejects invalid percent-encoding. It is removed here, and reported later together with all
+ * faults.
+ */
+function makeRoutable(request: Request): void {
+  request.url = request.url.replaceAll('%', '-');
+}
+
+function requireJson(request: Request, _response: Response, next: Next): void {
+  const type = header(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (hasBodyToRead(request) && type !== 'application/json') throw new RequestError('notJson');
+  next();
+}
+
+/** Whether the request has a body and its route reads it. */
+function hasBodyToRead({ context, headers }: Request): boolean {
+  const sent =
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return sent && context.route !== null && context.route.body !== 'none';
+}
+
+function isBodyParsed(incoming: unknown): boolean {
+  const request = incoming as Request;
+  return hasBodyToRead(request) && request.context.route?.body === 'parsed';
+}
+
+/** Passes a body that is too large for memory to its controller as a stream. */
+function openBody(limitBytes: number): Middleware {
+  return (request, _response, next) => {
+    if (hasBodyToRead(request) && request.context.route?.body === 'streamed') {
+      request.context.body = { state: 'streamed', bytes: streamBody(request, limitBytes) };
+    }
+    next();
+  };
+}
+
+/** The value of a header; several values are joined by commas. */
+function header(request: Request, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}

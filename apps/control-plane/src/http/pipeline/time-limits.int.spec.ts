@@ -1,0 +1,60 @@
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, it } from 'vitest';
+import { limitTimes } from './time-limits.js';
+
+/** Lets a client stop reading for longer than the limit, and then read again. @returns what it receives. */
+async function readLate(listener: RequestListener, pauseMs: number): Promise<number> {
+  const server = createServer(listener);
+  limitTimes(server, { headersMs: 9_000, requestMs: 9_000, idleMs: 100, stallMs: 300 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let bytes = 0;
+  await new Promise<void>((resolve) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('data', (chunk) => (bytes += chunk.length)).on('error', () => undefined);
+    socket.once('close', () => resolve());
+    socket.pause().write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n');
+    setTimeout(() => socket.resume(), pauseMs);
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return bytes;
+}
+
+const LONG = Buffer.alloc(64 * 1024 * 1024);
+
+it('closes the connection of a client that stops reading a long response', async () => {
+  expect(await readLate((_request, response) => response.end(LONG), 1_500)).toBeLessThan(
+    LONG.length,
+  );
+});
+
+it('does not close the connection of a client that waits for its response', async () => {
+  const answerLate: RequestListener = (_request, response) =>
+    void setTimeout(() => response.end('done'), 1_000);
+  expect(await readLate(answerLate, 0)).toBeGreaterThan(0);
+});
+
+it.each([
+  ['half a head', 'GET / HTTP/1.1\r\nHost: example.com\r\n', /^HTTP\/1\.1 408 /],
+  [
+    'half a body',
+    'POST / HTTP/1.1\r\nHost: example.com\r\nContent-Length: 9\r\n\r\n{',
+    /^HTTP\/1\.1 408 /,
+  ],
+  ['a request and no other', 'GET / HTTP/1.1\r\nHost: example.com\r\n\r\n', /^HTTP\/1\.1 200 /],
+])('times out a client that sends %s', async (_what, sent, answer) => {
+  const server = createServer({ connectionsCheckingInterval: 20 }, (request, response) => {
+    request.resume().once('end', () => response.end());
+  });
+  limitTimes(server, { headersMs: 200, requestMs: 300, idleMs: 100, stallMs: 10_000 });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const received = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.once('close', () => resolve(text)).once('error', reject);
+    socket.write(sent);
+  });
+  expect(received).toMatch(answer);
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,0 +1,155 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  HttpCode,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Observable } from 'rxjs';
+import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
+import type { DtoClass } from '../validation/field-registry.js';
+import { readBody, readBodyList, readDto, type ReadResult } from '../validation/read-dto.js';
+import type { Request } from './http.js';
+import type { RequestContext } from './request-context.js';
+
+/** The path parameters and the body of an endpoint. */
+export interface RequestShape {
+  /** Class of the path parameters; undefined: the path has none. */
+  readonly path?: DtoClass;
+  /** Class of the body, in brackets for an array; undefined: the body is not read. */
+  readonly body?: DtoClass | readonly [DtoClass];
+  /** Class of a body that the controller reads as a stream: `@Req().body` is an iterable of its bytes. */
+  readonly streamed?: DtoClass;
+  /**
+   * Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both must be equal (decisions §1).
+   */
+  readonly repeats?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const REQUEST_SHAPE = 'weir:request';
+
+/** Declares the request of an endpoint. `@Param()` and `@Body()` then give instances of the declared classes. */
+export function ApiRequest(shape: RequestShape): MethodDecorator {
+  return SetMetadata(REQUEST_SHAPE, shape);
+}
+
+/** The success response of an endpoint, and its errors besides those that any request may have. */
+export interface ResponseShape {
+  /** One line for people. */
+  readonly summary: string;
+  readonly status: 200 | 201 | 204;
+  /** Class of the response body, in brackets for an array; undefined: the response has no body. */
+  readonly body?: DtoClass | readonly [DtoClass];
+  readonly errors?: readonly (404 | 409)[];
+}
+
+export const RESPONSE_SHAPE = 'weir:response';
+
+/** Declares the response of an endpoint: sets its status in Nest, and documents it in OpenAPI. */
+export function ApiResponse(shape: ResponseShape): MethodDecorator {
+  return applyDecorators(SetMetadata(RESPONSE_SHAPE, shape), HttpCode(shape.status));
+}
+
+/** Validates the path and the body of every request together, so that all faults are reported at once. */
+@Injectable()
+export class RequestShapeInterceptor implements NestInterceptor {
+  constructor(private readonly reflector: Reflector) {}
+
+  intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const shape = this.reflector.get<RequestShape | undefined>(
+      REQUEST_SHAPE,
+      execution.getHandler(),
+    );
+    if (shape !== undefined) {
+      const request = execution.switchToHttp().getRequest<Request>();
+      const { path, body, faults } = readRequest(shape, request.context);
+      throwIfFaults(faults);
+      request.params = path;
+      request.body = body;
+    }
+    return next.handle();
+  }
+}
+
+/** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
+export function readRequest(
+  shape: RequestShape,
+  context: Pick<RequestContext, 'pathParts' | 'body'>,
+): { path: unknown; body: unknown; faults: Fault[] } {
+  const path = readPath(shape, context);
+  const body = readRequestBody(shape, context);
+  const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
+  for (const [part, field] of Object.entries(shape.repeats ?? {})) {
+    faults.push(...mismatch(path, part, body, field));
+  }
+  return { path: path.value, body: body.value, faults };
+}
+
+function readPath(
+  shape: RequestShape,
+  { pathParts }: Pick<RequestContext, 'pathParts'>,
+): ReadResult<object> {
+  if (shape.path === undefined) return { value: {}, faults: [] };
+  const broken = Object.keys(pathParts).filter((name) => pathParts[name] === null);
+  const reading = readDto(shape.path, { ...pathParts });
+  const others = reading.faults.filter((fault) => !broken.includes(fault.loc[0] ?? ''));
+  const msg = 'Invalid percent-encoding';
+  return {
+    value: reading.value,
+    faults: [
+      ...broken.map((name): Fault => ({ loc: [name], msg, type: 'value_error' })),
+      ...others,
+    ],
+  };
+}
+
+function readRequestBody(
+  shape: RequestShape,
+  { body }: Pick<RequestContext, 'body'>,
+): ReadResult<unknown> {
+  if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
+  switch (body.state) {
+    case 'streamed':
+      return { value: body.bytes, faults: [] };
+    case 'absent':
+      return {
+        value: undefined,
+        faults: [{ loc: [], msg: 'A body is required', type: 'missing' }],
+      };
+    case 'invalid':
+      return { value: undefined, faults: [{ loc: [], msg: 'Not JSON', type: 'json_invalid' }] };
+    case 'json':
+      return Array.isArray(shape.body)
+        ? readBodyList((shape.body as readonly [DtoClass])[0], body.value)
+        : readBody(shape.body as DtoClass, body.value);
+  }
+}
+
+function mismatch(
+  path: ReadResult<object>,
+  part: string,
+  body: ReadResult<unknown>,
+  field: readonly string[],
+): Fault[] {
+  const faulty =
+    path.faults.some((fault) => fault.loc[0] === part) ||
+    body.faults.some((fault) => fault.loc.every((step, i) => step === field[i]));
+  const sent = valueAt(body.value, field);
+  if (faulty || sent === undefined || sent === valueAt(path.value, [part])) return [];
+  return [
+    { loc: ['body', ...field], msg: 'Must be equal to the path parameter', type: 'value_error' },
+  ];
+}
+
+function valueAt(value: unknown, steps: readonly string[]): unknown {
+  return steps.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === 'object' && inner !== null
+        ? (inner as Record<string, unknown>)[step]
+        : undefined,
+    value,
+  );
+}

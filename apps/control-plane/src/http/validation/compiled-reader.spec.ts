@@ -1,0 +1,70 @@
+import 'reflect-metadata';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
+import { AddDomainDto, PatchDomainDto } from '../../resources/domain-lists/domain-rule.dto.js';
+import { NaptDto, PatchNaptDto } from '../../resources/networks/napt/napt.dto.js';
+import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
+import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
+import { PatchProfileDto, ProfileDto } from '../../resources/profiles/profile.dto.js';
+import { ScheduleDto } from '../../resources/schedules/schedule.dto.js';
+import { compileReader } from './compiled-reader.js';
+import { fieldsOf } from './field-registry.js';
+import type { DtoClass } from './field-registry.js';
+import { readDto } from './read-dto.js';
+
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: -2, max: 70_000 }) },
+  fc.constantFrom(
+    '192.0.2.1',
+    '2001:db8::1',
+    'allow',
+    'deny',
+    '::ffff:192.0.2.1',
+    '1.2.3',
+    'Example.COM',
+    'friday',
+    '18:30',
+  ),
+  fc.constantFrom(null, true, false, 7.5, 24.0, [], {}),
+  fc.array(fc.integer({ min: -1, max: 9 }), { maxLength: 3 }),
+);
+
+/** Objects similar to those of the class: most fields are present and valid, and a few are unknown. */
+function like(type: DtoClass): fc.Arbitrary<unknown> {
+  const fields = fieldsOf(type).map(({ name, type: inner, list }) => {
+    const nested = inner && like(inner());
+    const right = nested && list ? fc.array(nested, { maxLength: 2 }) : nested;
+    return [name, right ? fc.oneof({ weight: 9, arbitrary: right }, value) : value] as const;
+  });
+  const shape = Object.fromEntries(fields);
+  return fc.oneof(
+    { weight: 20, arbitrary: fc.record(shape, { requiredKeys: [] }) },
+    fc.record({ ...shape, constructor: value }, { requiredKeys: [] }),
+    value,
+  );
+}
+
+it.each([
+  ProfileDto,
+  PatchProfileDto,
+  Ipv4NetworkDto,
+  Ipv6NetworkDto,
+  NaptDto,
+  PatchNaptDto,
+  BlockPageDto,
+  AddDomainDto,
+  PatchDomainDto,
+  ScheduleDto,
+])('a compiled reader of %o accepts exactly what readDto accepts, with the same result', (type) => {
+  const read = compileReader<object>(type);
+  fc.assert(
+    fc.property(like(type), (plain) => {
+      const compiled = read(structuredClone(plain));
+      const { value: slow, faults } = readDto<object>(type, structuredClone(plain));
+      if (faults.length > 0) expect(compiled).toBeNull();
+      else expect(compiled).toEqual(slow);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,160 @@
+import 'reflect-metadata';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { flag, id, integer, listOf, MAX_ITEMS, nullable, oneOf, textForm } from './checks.js';
+import {
+  Converted,
+  Field,
+  ObjectField,
+  OptionalField,
+  OptionalObjectListField,
+  PathInteger,
+} from './fields.js';
+import { readDto, readBodyList } from './read-dto.js';
+
+const word = textForm('a word', (text) => /^\w+$/.test(text));
+
+class Inner {
+  @Field(id)
+  id!: number;
+
+  @OptionalField(oneOf(['allow', 'deny']))
+  status = 'deny';
+}
+
+class Outer {
+  @Field(integer(-1, 1))
+  number!: number;
+
+  @OptionalField(nullable(flag))
+  maybe: boolean | null = null;
+
+  @OptionalField(listOf(id))
+  ids: number[] = [];
+
+  @Converted(word, (text) => text.toUpperCase())
+  @OptionalField(word)
+  name?: string;
+
+  @ObjectField(() => Inner)
+  inner!: Inner;
+
+  @OptionalObjectListField(() => Inner)
+  more: Inner[] = [];
+}
+
+class Path {
+  @PathInteger(0, 9)
+  part!: number;
+}
+
+const faultsOf = (reading: { faults: readonly { loc: readonly string[]; type: string }[] }) =>
+  reading.faults.map(({ loc, type }) => `${loc.join('.')}: ${type}`);
+
+describe('readDto', () => {
+  it('reads an object with its defaults, also nested ones', () => {
+    const { value, faults } = readDto(Outer, { number: 0, inner: { id: 1 }, more: [{ id: 2 }] });
+    expect(faults).toEqual([]);
+    expect(value).toMatchObject({
+      number: 0,
+      maybe: null,
+      ids: [],
+      inner: { id: 1, status: 'deny' },
+      more: [{ id: 2, status: 'deny' }],
+    });
+    expect(value.name).toBeUndefined();
+  });
+
+  it('converts a valid text, and leaves an invalid one', () => {
+    const rest = { number: 0, inner: { id: 1 } };
+    expect(readDto(Outer, { ...rest, name: 'abc' }).value.name).toBe('ABC');
+    const wrong = readDto(Outer, { ...rest, name: 'a b' });
+    expect([wrong.value.name, faultsOf(wrong)]).toEqual(['a b', ['name: value_error']]);
+  });
+
+  it('distinguishes a missing field from null', () => {
+    expect(faultsOf(readDto(Outer, {}))).toEqual(['number: missing', 'inner: missing']);
+    expect(faultsOf(readDto(Outer, { number: null, inner: null }))).toEqual([
+      'number: int_type',
+      'inner: object_type',
+    ]);
+    expect(
+      faultsOf(readDto(Outer, { number: 0, inner: { id: 1 }, maybe: null, ids: null, name: null })),
+    ).toEqual(['ids: list_type', 'name: string_type']);
+  });
+
+  it('continues in a list when some items are not objects', () => {
+    const more = [{ id: 1 }, 7, { id: 'x' }, null, [], { id: 2, status: 'x', other: 1 }];
+    expect(faultsOf(readDto(Outer, { number: 0, inner: { id: 1 }, more })).sort()).toEqual([
+      'more.1: object_type',
+      'more.2.id: int_type',
+      'more.3: object_type',
+      'more.4: object_type',
+      'more.5.other: extra_forbidden',
+      'more.5.status: enum',
+    ]);
+  });
+
+  it('never throws, converts nothing, and accepts only valid objects', () => {
+    const anything = fc.anything({ withNullPrototype: false });
+    const likely = fc.record(
+      {
+        number: fc.oneof(fc.integer({ min: -3, max: 3 }), anything),
+        maybe: fc.oneof(fc.boolean(), anything),
+        ids: fc.oneof(fc.array(fc.nat()), anything),
+        inner: fc.oneof(fc.record({ id: fc.oneof(fc.nat(), anything) }), anything),
+        more: fc.oneof(fc.array(fc.oneof(fc.record({ id: fc.nat() }), anything)), anything),
+      },
+      { requiredKeys: [] },
+    );
+    // A body has only values that JSON can express.
+    const json = fc.oneof(likely, anything, fc.jsonValue()).map((value) => {
+      const text = JSON.stringify(value, (_key, inner: unknown) =>
+        typeof inner === 'bigint' ? Number(inner) : inner,
+      ) as string | undefined;
+      return JSON.parse(text ?? 'null') as unknown;
+    });
+    fc.assert(
+      fc.property(json, (plain) => {
+        const { number, inner } = (plain ?? {}) as { number?: unknown; inner?: { id?: unknown } };
+        const { faults } = readDto(Outer, plain);
+        if (faults.length > 0) return;
+        expect([-1, 0, 1]).toContain(Object.is(number, -0) ? 0 : number);
+        expect(Number.isInteger(inner?.id)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('readBodyList', () => {
+  it('reads each item, and reports which one is invalid', () => {
+    expect(readBodyList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
+      { id: 1, status: 'deny' },
+      { id: 2, status: 'allow' },
+    ]);
+    expect(faultsOf(readBodyList(Inner, [{ id: 1 }, {}, 5]))).toEqual([
+      '1.id: missing',
+      '2: object_type',
+    ]);
+    expect(faultsOf(readBodyList(Inner, { id: 1 }))).toEqual([': list_type']);
+    const items = Array.from({ length: MAX_ITEMS + 1 }, () => ({ id: 1 }));
+    expect(faultsOf(readBodyList(Inner, items))).toEqual([': too_long']);
+    expect(faultsOf(readBodyList(Inner, items.slice(1)))).toEqual([]);
+  });
+});
+
+describe('PathInteger', () => {
+  it.each([
+    ['7', 7, []],
+    ['007', 7, []],
+    ['10', 10, ['part: less_than_equal']],
+    ['-1', -1, ['part: greater_than_equal']],
+    ['7.0', '7.0', ['part: int_type']],
+    ['', '', ['part: int_type']],
+    ['9'.repeat(30), '9'.repeat(30), ['part: int_type']],
+  ])('reads %j', (text, value, faults) => {
+    const reading = readDto(Path, { part: text });
+    expect([reading.value.part, faultsOf(reading)]).toEqual([value, faults]);
+  });
+});

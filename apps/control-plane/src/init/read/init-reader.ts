@@ -1,0 +1,158 @@
+import { RuleVerdict } from '@weir/config-model';
+import { DomainError } from '@weir/dns-name';
+import { compileReader } from '../../http/validation/compiled-reader.js';
+import { prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
+import type { DtoClass } from '../../http/validation/field-registry.js';
+import { readDto } from '../../http/validation/read-dto.js';
+import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
+import { domain } from '../../resources/domain-lists/domain-check.js';
+import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
+import {
+  Ipv4NetworkDto,
+  toRecord as toIpv4Record,
+} from '../../resources/networks/prefixes/ipv4-network.dto.js';
+import {
+  Ipv6NetworkDto,
+  toRecord as toIpv6Record,
+} from '../../resources/networks/prefixes/ipv6-network.dto.js';
+import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
+import { Draft } from '../draft/draft-tables.js';
+import { Yielder } from '../draft/yielder.js';
+import { FaultList } from './fault-list.js';
+import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
+import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';
+
+/** Validates one value of a list and adds it to the draft. */
+type RowReader = (plain: unknown, at: number) => void;
+
+/* * Reads the body of POST /init/ as a stream, and validates each value on its own.
+ * @throws InvalidRequestError with the faults, after the body was read to its end: a body that is too large gets 413
+ * first.
+ */
+export async function readInit(
+  body: AsyncIterable<Uint8Array>,
+  hasher: DomainHasher,
+): Promise<Draft> {
+  const sink = new InitSink(hasher);
+  const lists = new JsonLists({ bw_lists: 'domains' }, sink);
+  const yielder = new Yielder();
+  let stopped = false;
+  let malformed = false;
+  for await (const bytes of body) {
+    await yielder.yieldIfDue();
+    if (stopped) continue;
+    try {
+      lists.push(bytes);
+      stopped = sink.faults.isFull;
+    } catch (error) {
+      stopped = true;
+      malformed = sink.handleError(error);
+    }
+  }
+  if (!stopped) {
+    try {
+      sink.readOutside(lists.end());
+    } catch (error) {
+      malformed = sink.handleError(error);
+    }
+  }
+  if (malformed) throwIfFaults([{ loc: ['body'], msg: 'Not JSON', type: 'json_invalid' }]);
+  sink.faults.throwIfAny();
+  return sink.draft;
+}
+
+class InitSink implements ListSink {
+  readonly draft = new Draft();
+  readonly faults = new FaultList();
+  private readonly seen = new Set<string>();
+  private lastNested = -1;
+  private readonly readers: { readonly [K in InitList]: RowReader };
+
+  constructor(private readonly hasher: DomainHasher) {
+    const { draft } = this;
+    this.readers = {
+      blockpages: this.reader('blockpages', BlockPageDto, (dto) => draft.blockPages.add(dto)),
+      profiles: this.reader('profiles', ProfileDto, (dto) => draft.profiles.add(toDraft(dto))),
+      bw_lists: this.reader('bw_lists', DomainListDto, (dto, at) =>
+        draft.domainRules.addItem(at, dto.profile_id, RuleVerdict[dto.type]),
+      ),
+      napts: this.reader('napts', NaptDto, (dto) => draft.napts.add(toAssignment(dto))),
+      nets: this.reader('nets', Ipv4NetworkDto, (dto) => draft.ipv4Networks.add(toIpv4Record(dto))),
+      nets6: this.reader('nets6', Ipv6NetworkDto, (dto) =>
+        draft.ipv6Networks.add(toIpv6Record(dto)),
+      ),
+    };
+  }
+
+  values(key: string, first: number, values: readonly unknown[]): void {
+    if (first === 0 && this.seen.has(key)) this.addDuplicateFault(['body', key]);
+    this.seen.add(key);
+    // An unknown list is reported by `readOutside`.
+    const read = Object.hasOwn(this.readers, key) ? this.readers[key as InitList] : null;
+    if (read) for (const [i, value] of values.entries()) read(value, first + i);
+  }
+
+  nestedValues(_key: string, at: number, first: number, values: readonly unknown[]): void {
+    if (first === 0 && at === this.lastNested)
+      this.addDuplicateFault(locationOf('bw_lists', at, 'domains'));
+    this.lastNested = at;
+    for (const [i, value] of values.entries()) this.readDomain(value, at, first + i);
+  }
+
+  /** Validates the body without its lists. @param outside the body with empty lists. */
+  readOutside(outside: unknown): void {
+    this.faults.add(...prefixFaults(['body'], readDto(InitDto, outside).faults));
+  }
+
+  /** Handles the error that stopped the reading. @returns whether the body is not JSON. */
+  handleError(error: unknown): boolean {
+    if (error instanceof JsonSyntaxError) return true;
+    if (!(error instanceof JsonSizeError)) throw error;
+    this.faults.add({
+      loc: ['body', ...error.path],
+      msg: 'The value is too long',
+      type: 'value_error',
+    });
+    return false;
+  }
+
+  private reader<T extends object>(
+    list: InitList,
+    type: DtoClass<T>,
+    add: (dto: T, at: number) => void,
+  ): RowReader {
+    const read = compileReader(type);
+    return (plain, at) => {
+      const dto = read(plain);
+      if (dto !== null) add(dto, at);
+      else if (!this.faults.isFull) {
+        this.faults.add(...prefixFaults(locationOf(list, at), readDto(type, plain).faults));
+      }
+    };
+  }
+
+  private readDomain(value: unknown, at: number, position: number): void {
+    const hash = typeof value === 'string' ? this.hash(value) : null;
+    if (hash !== null) {
+      this.draft.domainRules.addDomain(at, position, hash);
+    } else {
+      const place = locationOf('bw_lists', at, 'domains', String(position));
+      this.faults.add(...prefixFaults(place, domain.faults(value)));
+    }
+  }
+
+  private hash(text: string): number | null {
+    try {
+      return this.hasher.hash(text);
+    } catch (error) {
+      if (error instanceof DomainError) return null;
+      throw error;
+    }
+  }
+
+  /** JSON does not define the meaning of a duplicate name (RFC 8259 §4). */
+  private addDuplicateFault(place: string[]): void {
+    this.faults.add({ loc: place, msg: 'Duplicate field', type: 'duplicate' });
+  }
+}

@@ -1,0 +1,226 @@
+import { TextBuffer } from './text-buffer.js';
+
+/** Receives the values of the lists, in the order of the body. */
+export interface ListSink {
+  /** Values of the list in field `key`, starting at position `first`. */
+  values(key: string, first: number, values: readonly unknown[]): void;
+  /** Values of the nested list of the item at position `at` of list `key`. The item itself follows later. */
+  nestedValues(key: string, at: number, first: number, values: readonly unknown[]): void;
+}
+
+/** The body is not JSON. */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+}
+
+/** A value is longer than any valid one. */
+export class JsonSizeError extends Error {
+  override readonly name = 'JsonSizeError';
+
+  /** @param path of what is too long. */
+  constructor(readonly path: readonly string[]) {
+    super('too long');
+  }
+}
+
+/** Minimum text of a list that is parsed at once. */
+const PIECE_BYTES = 32_768;
+/** Longest item of a list without its nested list, and longest body without its lists. */
+const MAX_VALUE_BYTES = 4 * 1024 * 1024;
+
+const BYTE_ORDER_MARK = /^\ufeff/;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** A part of the body that is parsed separately: the text outside of the lists, a list, or a nested list. */
+class Part {
+  readonly text = new TextBuffer();
+  /** Offset of its last string in the text. */
+  lastString = 0;
+  /** Position of the first value of the text. */
+  first = 0;
+  /** Commas between values in the text. */
+  commas = 0;
+
+  constructor(
+    /** Nesting depth of its values. */
+    readonly depth: number,
+  ) {}
+}
+
+/**
+ * Reads a JSON object of lists that may be larger than memory. While the bytes arrive, the values of the lists are
+ * passed on in batches. This class only finds brackets, strings and commas, and cuts the text there. `JSON.parse`
+ * parses the pieces. The whole is valid JSON exactly if all pieces are valid and each list has one value more than
+ * commas.
+ */
+export class JsonLists {
+  private readonly outside = new Part(1);
+  private readonly list = new Part(2);
+  private readonly nested = new Part(4);
+  private part = this.outside;
+  private depth = 0;
+  private inString = false;
+  private escaped = false;
+  private key = '';
+  /** Whether the body, and the current item of the list, are objects. */
+  private isObject = false;
+  private isValueObject = false;
+
+  /** @param nestedLists by the name of a list: the field of its items that contains a nested list. */
+  constructor(
+    private readonly nestedLists: Readonly<Partial<Record<string, string>>>,
+    private readonly sink: ListSink,
+  ) {}
+
+  /** @throws JsonSyntaxError, JsonSizeError. Do not call it again after an error. */
+  push(bytes: Uint8Array): void {
+    let from = 0;
+    for (let i = 0; i < bytes.length; i++) {
+      const byte = bytes[i];
+      if (this.inString) {
+        if (this.escaped) this.escaped = false;
+        else if (byte === BACKSLASH) this.escaped = true;
+        else if (byte === QUOTE) this.inString = false;
+        continue;
+      }
+      switch (byte) {
+        case QUOTE:
+          this.inString = true;
+          this.part.lastString = this.part.text.length + i - from;
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          from = this.open(bytes, from, i, byte);
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          from = this.close(bytes, from, i, byte);
+          break;
+        case COMMA:
+          from = this.comma(bytes, from, i);
+          break;
+      }
+    }
+    this.append(bytes, from, bytes.length);
+  }
+
+  /** @returns the body with empty lists. @throws JsonSyntaxError when it is incomplete. */
+  end(): unknown {
+    if (this.part !== this.outside) throw new JsonSyntaxError();
+    return parse(() => this.outside.text.text().replace(BYTE_ORDER_MARK, ''));
+  }
+
+  private open(bytes: Uint8Array, from: number, at: number, byte: number): number {
+    this.depth++;
+    if (this.depth === 1) this.isObject = byte === OPEN_BRACE;
+    if (this.depth === 3) this.isValueObject = byte === OPEN_BRACE;
+    if (byte !== OPEN_BRACKET) return from;
+    if (this.part === this.outside && this.depth === 2 && this.isObject) {
+      this.append(bytes, from, at + 1);
+      this.key = lastKey(this.outside);
+      return this.begin(this.list, at);
+    }
+    if (this.part === this.list && this.depth === 4 && this.isValueObject) {
+      const nestedField = this.nestedLists[this.key];
+      if (nestedField === undefined) return from;
+      this.append(bytes, from, at);
+      if (lastKey(this.list) !== nestedField) return at;
+      this.append(bytes, at, at + 1);
+      return this.begin(this.nested, at);
+    }
+    return from;
+  }
+
+  private begin(part: Part, at: number): number {
+    this.part = part;
+    part.first = 0;
+    return at + 1;
+  }
+
+  private close(bytes: Uint8Array, from: number, at: number, byte: number): number {
+    const ends = this.depth === this.part.depth && this.part !== this.outside;
+    this.depth--;
+    if (!ends) return from;
+    // The parser checks all brackets inside of a piece.
+    if (byte !== CLOSE_BRACKET) throw new JsonSyntaxError();
+    this.append(bytes, from, at);
+    this.emit(true);
+    this.part = this.part === this.nested ? this.list : this.outside;
+    return at;
+  }
+
+  private comma(bytes: Uint8Array, from: number, at: number): number {
+    const { part } = this;
+    if (this.depth !== part.depth || part === this.outside) return from;
+    if (part.text.length + at - from < PIECE_BYTES) {
+      part.commas++;
+      return from;
+    }
+    this.append(bytes, from, at);
+    this.emit(false);
+    return at + 1;
+  }
+
+  private append(bytes: Uint8Array, from: number, to: number): void {
+    this.part.text.append(bytes, from, to);
+    if (this.part.text.length > MAX_VALUE_BYTES) throw new JsonSizeError(this.path());
+  }
+
+  /** Parses the text of the current list and passes its values on. */
+  private emit(last: boolean): void {
+    const { part } = this;
+    const { text, first, commas } = part;
+    const values = parse(() => `[${text.text()}]`) as unknown[];
+    // Only an empty list may have no value after the last comma.
+    const empty = last && first === 0 && commas === 0 && values.length === 0;
+    if (!empty && values.length !== commas + 1) throw new JsonSyntaxError();
+    if (part === this.nested) {
+      this.sink.nestedValues(this.key, this.position(), first, values);
+    } else {
+      this.sink.values(this.key, first, values);
+    }
+    part.first += values.length;
+    part.commas = 0;
+    text.clear();
+  }
+
+  /** The position of the current item of the list. */
+  private position(): number {
+    return this.list.first + this.list.commas;
+  }
+
+  private path(): string[] {
+    if (this.part === this.outside) return [];
+    const value = [this.key, String(this.position())];
+    return this.part === this.list
+      ? value
+      : [
+          ...value,
+          this.nestedLists[this.key] ?? '',
+          String(this.nested.first + this.nested.commas),
+        ];
+  }
+}
+
+/** The last string of the text: the name of the field whose value begins now. */
+function lastKey({ text, lastString }: Part): string {
+  const end = text.text(lastString).lastIndexOf('"');
+  const key = parse(() => text.text(lastString).slice(0, end + 1));
+  return typeof key === 'string' ? key : '';
+}
+
+/** @throws JsonSyntaxError when the text is not JSON or not UTF-8. */
+function parse(text: () => string): unknown {
+  try {
+    return JSON.parse(text());
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) throw new JsonSyntaxError();
+    throw error;
+  }
+}

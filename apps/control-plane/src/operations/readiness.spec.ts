@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { Readiness, type ReadinessOptions } from './readiness.js';
+
+describe('Readiness', () => {
+  const logged: string[] = [];
+  const note = (_fields: object, message: string) => void logged.push(message);
+  const of = (options: Partial<ReadinessOptions>) =>
+    new Readiness({
+      database: { probe: () => Promise.resolve() },
+      schema: { problem: () => Promise.resolve(null) },
+      keyCheck: { problem: () => Promise.resolve(null) },
+      publisher: { connected: true },
+      log: { info: note, warn: note } as unknown as ReadinessOptions['log'],
+      ...options,
+    });
+
+  it('queries a hanging database once for all concurrent calls', async () => {
+    let asked = 0;
+    let answer = (): void => undefined;
+    const probe = () => {
+      asked++;
+      return new Promise<void>((resolve) => (answer = resolve));
+    };
+    const readiness = of({ database: { probe }, timeoutMs: 20 });
+    for (let i = 0; i < 3; i++) {
+      expect(await readiness.notReady()).toBe('PostgreSQL does not answer');
+    }
+    expect(asked).toBe(1);
+    answer();
+    await sleep(0);
+    const again = readiness.notReady();
+    answer();
+    expect([await again, asked]).toEqual([null, 2]);
+  });
+
+  it('reports a problem of the schema, and of the hash key', async () => {
+    const another = (what: string) => ({ problem: () => Promise.resolve(`another ${what}`) });
+    expect(await of({ keyCheck: another('key') }).notReady()).toBe('another key');
+    const both = of({ schema: another('schema'), keyCheck: another('key') });
+    expect(await both.notReady()).toBe('another schema');
+  });
+
+  it('logs each state when it changes', async () => {
+    let isOut = true;
+    const probe = () => (isOut ? Promise.reject(new Error('down')) : Promise.resolve());
+    const readiness = of({ database: { probe } });
+    logged.length = 0;
+    for (isOut of [false, true, true, false, false]) await readiness.notReady();
+    expect(logged).toEqual(['not ready', 'ready']);
+  });
+});

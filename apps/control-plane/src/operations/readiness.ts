@@ -1,0 +1,59 @@
+import type { ChangePublisher } from '@weir/change-feed';
+import type { Logger } from '@weir/ops';
+import { describeDatabaseError } from '../platform/database/database-errors.js';
+import type { Database } from '../platform/database/database.js';
+import type { SchemaCheck } from '../platform/database/schema-check.js';
+import { withTimeout } from '../platform/database/with-timeout.js';
+import type { HashKeyCheck } from '../resources/domain-lists/hash-key-check.js';
+
+export interface ReadinessOptions {
+  readonly database: Pick<Database, 'probe'>;
+  readonly schema: Pick<SchemaCheck, 'problem'>;
+  readonly keyCheck: Pick<HashKeyCheck, 'problem'>;
+  readonly publisher: Pick<ChangePublisher, 'connected'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Longest time to wait for PostgreSQL. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Whether this replica can serve. It needs PostgreSQL, but not Redis (decisions §10). An error of PostgreSQL may name
+ * hosts, users and statements, so it is only logged, and only when it changes.
+ */
+export class Readiness {
+  private checking: Promise<string | null> | null = null;
+  private logged: string | null = null;
+
+  constructor(private readonly options: ReadinessOptions) {}
+
+  /** Why this replica cannot serve; null when it can. Concurrent calls share one check. */
+  async notReady(): Promise<string | null> {
+    this.checking ??= this.check().finally(() => (this.checking = null));
+    return withTimeout(this.checking, 'PostgreSQL does not answer', this.options.timeoutMs);
+  }
+
+  /** What does not work although this replica serves. */
+  degraded(): readonly string[] {
+    return this.options.publisher.connected ? [] : ['Redis is out of reach'];
+  }
+
+  private async check(): Promise<string | null> {
+    const { database, schema, keyCheck } = this.options;
+    try {
+      await database.probe();
+      const problem = (await schema.problem()) ?? (await keyCheck.problem());
+      this.logChange(problem);
+      return problem;
+    } catch (error) {
+      this.logChange(String(error));
+      return describeDatabaseError(error);
+    }
+  }
+
+  private logChange(reason: string | null): void {
+    if (reason === this.logged) return;
+    this.logged = reason;
+    if (reason === null) this.options.log.info({}, 'ready');
+    else this.options.log.warn({ reason }, 'not ready');
+  }
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { pino } from 'pino';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
+import { type Harness, startHarness } from '../../testing/harness.js';
+import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
+import { isDatabaseUnreachable } from './database-errors.js';
+import { Database } from './database.js';
+
+const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+
+/** Skips the COMMIT of an earlier read. */
+const LOGGED = { once: 'weir_log_changes' };
+
+const startProxy = (): Promise<TcpProxy> => {
+  const { hostname, port } = new URL(inject('databaseUrl'));
+  return startTcpProxy({ host: hostname, port: Number(port) });
+};
+
+describe('when the connection breaks during a COMMIT', () => {
+  let proxy: TcpProxy;
+  let harness: Harness;
+
+  beforeEach(async () => {
+    proxy = await startProxy();
+    harness = await startHarness({}, { databasePort: proxy.port });
+  });
+  afterEach(async () => {
+    await harness.stop();
+    await proxy.stop();
+  });
+
+  const requests = [
+    ['POST', '/blockpage/', { id: 7, type: 1 }, 201],
+    ['POST', '/init/', { ...EMPTY, blockpages: [{ id: 7, type: 1 }] }, 204],
+  ] as const;
+
+  it.each(requests)(
+    '%s %s succeeds if the COMMIT reached PostgreSQL',
+    async (method, path, body, success) => {
+      proxy.breakAt('COMMIT', 'after', LOGGED);
+      const answer = await harness.call(method, path, body);
+      expect([answer.status, answer.headers.get('x-config-revision')]).toEqual([
+        success,
+        (await harness.sql('SELECT revision FROM config_head'))[0][0],
+      ]);
+      expect((await harness.call('GET', '/blockpage/7')).status).toBe(200);
+    },
+  );
+
+  it.each(requests)(
+    '%s %s gets 503 and changes nothing if the COMMIT did not reach PostgreSQL',
+    async (method, path, body, success) => {
+      const before = await harness.sql('SELECT revision FROM config_head');
+      proxy.breakAt('COMMIT', 'before', LOGGED);
+      const answer = await harness.call(method, path, body);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
+      expect(await harness.sql('SELECT revision FROM config_head')).toEqual(before);
+      expect((await harness.call(method, path, body)).status).toBe(success);
+    },
+  );
+
+  it('the response is 503 without a claim about the change if the database stays out of reach', async () => {
+    proxy.breakAt('COMMIT', 'after', { ...LOGGED, staysAway: true });
+    const answer = await harness.call('POST', '/blockpage/', { id: 7, type: 1 });
+    proxy.restore();
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { detail: expect.stringContaining('Check whether the change was made') },
+    ]);
+  });
+});
+
+describe('a PostgreSQL that accepts packets but never answers', () => {
+  it('blocks nobody for longer than the idle timeout, and is used again when it answers', async () => {
+    const proxy = await startProxy();
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const proxied = new URL(url);
+    proxied.port = String(proxy.port);
+    const database = new Database(proxied.href, pino({ level: 'silent' }), 1_000);
+    const writer = new ConfigurationWriter(
+      database,
+      {
+        publish: () => Promise.resolve(),
+        waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+      },
+      { changeMs: 0, replacementMs: 0 },
+    );
+    const write = (): Promise<unknown> =>
+      writer.write(() => Promise.resolve({ result: null, changes: [] }));
+    await write();
+    proxy.freeze();
+    const startedMs = performance.now();
+    const failures = await Promise.all(
+      [write(), database.pool.query('SELECT 1')].map((one) => one.catch((error: unknown) => error)),
+    );
+    expect(failures.map(isDatabaseUnreachable)).toEqual([true, true]);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    proxy.restore();
+    await write();
+    // An idle connection without a query does not time out.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(database.usage.idle).toBeGreaterThan(0);
+    await write();
+    await database.close();
+    await proxy.stop();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+});

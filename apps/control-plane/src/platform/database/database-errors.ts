@@ -1,0 +1,98 @@
+/**
+ * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
+ */
+const UNREACHABLE = new Set([
+  // errors of the operating system
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  // of PostgreSQL: class 08, shutdown, crash, start-up, read-only standby
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+  '57P01',
+  '57P02',
+  '57P03',
+  '25006',
+  // class 53: disk full, out of memory, too many connections, and the like
+  '53000',
+  '53100',
+  '53200',
+  '53300',
+  '53400',
+  // timeouts, set by the operator or by us: of a statement, a lock, an idle transaction, a session
+  '57014',
+  '55P03',
+  '25P03',
+  '57P05',
+  // serialization failure, deadlock
+  '40001',
+  '40P01',
+  // of Prisma: not reachable, timed out, closed, no connection free, no transaction begun in time
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+]);
+
+/** Kinds of errors of Prisma's driver adapter with the same meaning. */
+const UNREACHABLE_KINDS = new Set([
+  'ConnectionClosed',
+  'DatabaseNotReachable',
+  'SocketTimeout',
+  'TooManyConnections',
+  'TransactionWriteConflict',
+]);
+
+/** Messages of `pg` errors that have no code. */
+const UNREACHABLE_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+
+const DEEPEST_CAUSE = 8;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether an error is caused by the state of the database or the network, and not by the query. */
+export function isDatabaseUnreachable(error: unknown): boolean {
+  let current = error;
+  for (
+    let depth = 0;
+    depth < DEEPEST_CAUSE && current !== null && typeof current === 'object';
+    depth++
+  ) {
+    const { code, originalCode, kind, message, cause, errors, meta } = current as Fields;
+    if (typeof kind === 'string' && UNREACHABLE_KINDS.has(kind)) return true;
+    if ([code, originalCode].some((one) => typeof one === 'string' && UNREACHABLE.has(one))) {
+      return true;
+    }
+    if (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message)) return true;
+    // Node tries several addresses and reports them together.
+    if (Array.isArray(errors) && errors.some(isDatabaseUnreachable)) return true;
+    // Prisma keeps its driver's error outside of the chain of causes.
+    current = cause ?? (meta as Fields | undefined)?.['driverAdapterError'];
+  }
+  return false;
+}
+
+/** `undefined_table`. */
+const NO_SUCH_TABLE = '42P01';
+
+/**
+ * Why the database cannot be used, for /readyz. It repeats nothing of the error itself, which may name hosts or
+ * statements.
+ */
+export function describeDatabaseError(error: unknown): string {
+  if ((error as Fields | null)?.['code'] === NO_SUCH_TABLE) return 'the database is not migrated';
+  if (isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
+  return 'PostgreSQL cannot be used; the log says why';
+}

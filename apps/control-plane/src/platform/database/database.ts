@@ -1,0 +1,98 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { Logger } from '@weir/ops';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { PrismaClient } from '../../generated/prisma/client.js';
+import { setIdleTimeout } from './idle-timeout.js';
+import { namedStatements } from './named-statements.js';
+import { closeStaleConnections } from './stale-connections.js';
+import { WriteConnection } from './write-connection.js';
+
+/** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
+const MAX_CONNECTIONS = { general: 5, listings: 4, snapshots: 4 };
+/** After this time, a database that does not accept the connection counts as unreachable. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** The longest statement of a single change takes milliseconds, and the lock of the head a few seconds. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** Longest time to wait until the connections are closed. */
+const CLOSE_TIMEOUT_MS = 1_500;
+
+/** `maxWait` of Prisma's transactions: the wait for a connection. Prisma's default is too short for a busy moment. */
+export const MAX_WAIT_MS = 10_000;
+
+/** The connections of a replica, and Prisma on top of them. */
+export class Database {
+  /** For short queries. Changes, listings and snapshots have their own connections. */
+  readonly pool: pg.Pool;
+  /** For lists of the management API. */
+  readonly listings: pg.Pool;
+  /** For followers that load the whole configuration. */
+  readonly snapshots: pg.Pool;
+  readonly writes: WriteConnection;
+  readonly prisma: PrismaClient;
+
+  /** @param idleTimeoutMs see `setIdleTimeout`. */
+  constructor(
+    url: string,
+    log: Logger,
+    readonly idleTimeoutMs = IDLE_TIMEOUT_MS,
+  ) {
+    const settings: pg.PoolConfig = {
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      application_name: 'weir-control-plane',
+    };
+    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.general });
+    this.listings = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.listings });
+    this.snapshots = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.snapshots });
+    this.writes = new WriteConnection(settings);
+    for (const pool of this.pools) {
+      pool.on('connect', (client) => {
+        setIdleTimeout(client, idleTimeoutMs);
+        // A connection may break while it is in use or being handed over. The next query reports it.
+        client.on('error', () => undefined);
+      });
+      closeStaleConnections(pool);
+      // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
+      pool.on('error', (error) => {
+        log.warn({ reason: error.message }, 'a database connection was lost');
+      });
+    }
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPg(this.pool, { statementNameGenerator: namedStatements() }),
+    });
+  }
+
+  /** Numbers of connections, of idle ones, and of requests that wait for one. */
+  get usage(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const sum = (of: 'totalCount' | 'idleCount' | 'waitingCount'): number =>
+      this.pools.reduce((all, pool) => all + pool[of], 0);
+    return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
+  }
+
+  /** Runs a minimal query. @throws the error of the database when it cannot be used now. */
+  async probe(): Promise<void> {
+    await this.pool.query('SELECT FROM config_head');
+  }
+
+  /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
+  async close(): Promise<void> {
+    await Promise.race([this.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
+  private async end(): Promise<void> {
+    await this.prisma.$disconnect();
+    const ending = [this.pool, this.listings, this.snapshots].map((pool) => pool.end());
+    await Promise.all([this.writes.close(), ...ending]);
+  }
+
+  private get pools(): readonly pg.Pool[] {
+    return [this.pool, this.listings, this.snapshots, this.writes.pool];
+  }
+}

@@ -1,0 +1,158 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import pg from 'pg';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
+import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { openPool } from '../../testing/open-pool.js';
+import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
+import { confirmCommit } from './commit-outcome.js';
+import { isDatabaseUnreachable } from './database-errors.js';
+import { Database } from './database.js';
+
+const NOBODY = {
+  publish: () => Promise.resolve(),
+  waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
+};
+
+describe('a replica that loses PostgreSQL without a closed connection', () => {
+  let url: string;
+  let proxy: TcpProxy;
+  const databases: Database[] = [];
+
+  beforeEach(async () => {
+    url = await createFreshDatabase(inject('databaseUrl'));
+    const { hostname, port } = new URL(url);
+    proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  });
+  afterEach(async () => {
+    await proxy.stop();
+    await Promise.all(databases.splice(0).map((database) => database.close()));
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+
+  /** @returns a function that makes an empty change on a new replica. */
+  const replica = (port: string, idleTimeoutMs?: number) => {
+    const own = new URL(url);
+    own.port = port;
+    const database = new Database(own.href, pino({ level: 'silent' }), idleTimeoutMs);
+    databases.push(database);
+    const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
+    return () => writer.write(() => Promise.resolve({ result: null, changes: [] }));
+  };
+
+  it('blocks the other replicas for seconds, not until TCP gives up', async () => {
+    const cutOff = replica(String(proxy.port), 300);
+    const other = replica(new URL(url).port);
+    expect((await cutOff()).revision).toBe(1);
+    proxy.freezeAt('SAVEPOINT change');
+    await expect(cutOff()).rejects.toSatisfy(isDatabaseUnreachable);
+    expect((await other()).revision).toBe(2);
+  });
+});
+
+describe('a replacement of the whole configuration', () => {
+  it('sets TCP keepalives, so that PostgreSQL detects a lost replica within half a minute', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const database = new Database(url, pino({ level: 'silent' }));
+    const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
+    const limits: unknown[] = [];
+    await writer.replace(async (client) => {
+      const { rows } = await client.query<{ setting: string }>(`
+        SELECT setting FROM pg_settings
+        WHERE name LIKE 'tcp_keepalives%' OR name = 'idle_in_transaction_session_timeout'
+        ORDER BY name`);
+      limits.push(...rows.map(({ setting }) => Number(setting)));
+      return '0000000000000000';
+    });
+    expect(limits).toEqual([60_000, 4, 10, 5]);
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+});
+
+describe('a COMMIT whose answer was lost', () => {
+  const lose = (connectionString: string, id: string) => {
+    const pool = openPool({ connectionString });
+    // A connection may report an error after the database was dropped.
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    const outcome = confirmCommit<null>(
+      pool,
+      (beforeCommit) => {
+        beforeCommit(null, { id, revision: 1, beganMs: 0 });
+        return Promise.reject(new Error('the connection broke'));
+      },
+      300,
+    );
+    return outcome.finally(() => pool.end());
+  };
+
+  it('counts as undone when the database has not assigned its id yet, as after a crash', async () => {
+    await expect(lose(inject('databaseUrl'), '9000000000')).rejects.toThrow('the connection broke');
+  });
+
+  it('counts as undone when another transaction has its id after a crash', async () => {
+    const url = await createFreshDatabase(inject('databaseUrl'));
+    const client = new pg.Client(url);
+    await client.connect();
+    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+    await expect(lose(url, rows[0].id)).rejects.toThrow('the connection broke');
+    await client.end();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+
+  it('throws CommitUnknownError when the database does not answer', async () => {
+    const url = new URL(inject('databaseUrl'));
+    url.pathname = '/no-such-database';
+    await expect(lose(url.href, '3')).rejects.toMatchObject({ name: 'CommitUnknownError' });
+  });
+});
+
+describe('a request that exceeds a timeout of the database', () => {
+  let harness: Harness;
+  beforeEach(async () => {
+    harness = await startHarness();
+  });
+  afterEach(() => harness.stop());
+
+  it.each(['lock_timeout', 'statement_timeout'])(
+    '(%s) is answered 503 with Retry-After, and changes nothing',
+    async (setting) => {
+      expect((await harness.call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+      const databaseUrl = harness.environment['DATABASE_URL'];
+      const name = new URL(databaseUrl).pathname.slice(1);
+      await harness.sql(`ALTER DATABASE "${name}" SET ${setting} = '200ms'`);
+      const replica = await harness.startReplica();
+      const holder = new pg.Client(databaseUrl);
+      await holder.connect();
+      // After a failed test, the client stays connected until the database is dropped.
+      holder.on('error', () => undefined);
+      const call = (method: string, path: string, body?: object) =>
+        fetch(`http://127.0.0.1:${replica.managementPort}${path}`, {
+          method,
+          headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE block_page IN ACCESS EXCLUSIVE MODE');
+      for (const [method, path, body] of [
+        ['GET', '/blockpage/'],
+        ['GET', '/blockpage/1'],
+        ['POST', '/blockpage/', { id: 2, type: 0 }],
+        ['PATCH', '/blockpage/1', { type: 1 }],
+      ] as const) {
+        const answer = await call(method, path, body);
+        const seen = [method, path, answer.status, answer.headers.get('retry-after')];
+        expect(seen).toEqual([method, path, 503, '1']);
+        expect(await answer.json()).toEqual({
+          detail: expect.stringContaining('Nothing was changed'),
+        });
+      }
+      await holder.end();
+      await vi.waitFor(async () => {
+        expect(await (await call('GET', '/blockpage/')).json()).toEqual([{ id: 1, type: 0 }]);
+      });
+      await replica.stop();
+    },
+  );
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { type Harness, startHarness } from '../../testing/harness.js';
+import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
+
+const WAIT = { timeout: 10_000, interval: 50 };
+
+describe('while PostgreSQL is out of reach', () => {
+  let proxy: TcpProxy;
+  let harness: Harness;
+  const call: Harness['call'] = (...args) => harness.call(...args);
+  const ready = async () =>
+    (await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/readyz`)).status;
+
+  beforeEach(async () => {
+    const { hostname, port } = new URL(inject('databaseUrl'));
+    proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  });
+  afterEach(async () => {
+    proxy.restore();
+    await harness.stop();
+    await proxy.stop();
+  });
+
+  it('every request gets 503 with Retry-After, nothing is changed, and it recovers by itself', async () => {
+    harness = await startHarness({}, { databasePort: proxy.port });
+    expect((await call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+    expect(await ready()).toBe(200);
+    proxy.cut();
+    for (const [method, path, body] of [
+      ['GET', '/blockpage/'],
+      ['GET', '/blockpage/1'],
+      ['POST', '/blockpage/', { id: 2, type: 0 }],
+      ['PATCH', '/blockpage/1', { type: 1 }],
+      ['DELETE', '/blockpage/1'],
+    ] as const) {
+      const answer = await call(method, path, body);
+      expect([method, path, answer.status, answer.headers.get('retry-after')]).toEqual([
+        method,
+        path,
+        503,
+        '1',
+      ]);
+      expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
+    }
+    // Validation faults are still reported first.
+    expect((await call('POST', '/blockpage/', {})).status).toBe(422);
+    expect(await ready()).toBe(503);
+    proxy.restore();
+    await vi.waitFor(async () => {
+      const answer = await call('GET', '/blockpage/');
+      expect([answer.status, answer.body]).toEqual([200, [{ id: 1, type: 0 }]]);
+    }, WAIT);
+    expect(await ready()).toBe(200);
+    expect((await call('POST', '/blockpage/', { id: 2, type: 0 })).status).toBe(201);
+  });
+
+  it('the connection of a started listing is closed, so that no client takes it for complete', async () => {
+    harness = await startHarness({}, { databasePort: proxy.port });
+    await call('POST', '/profiles/', { profile: { id: 1 } });
+    await harness.sql(`
+      INSERT INTO ipv4_network (address, prefix_length, profile_id)
+      SELECT inet '10.0.0.0' + i, 32, 1 FROM generate_series(1, 100000) AS i`);
+    const response = await fetch(`${harness.baseUrl}/net/`, { headers: harness.authorization });
+    expect(response.status).toBe(200);
+    const reader = response.body!.getReader();
+    await reader.read();
+    proxy.cut();
+    const readAll = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(readAll()).rejects.toThrow();
+  });
+
+  it('a start waits for it before it activates the catalogue', async () => {
+    proxy.cut();
+    harness = await startHarness({}, { databasePort: proxy.port });
+    expect([await ready(), (await call('GET', '/net/')).status]).toEqual([503, 503]);
+    proxy.restore();
+    await vi.waitFor(async () => {
+      expect(await harness.sql('SELECT catalogue_version FROM config_head')).not.toEqual([[null]]);
+    }, WAIT);
+    expect(await ready()).toBe(200);
+  });
+
+  it('a start waits until it is migrated', async () => {
+    proxy.cut();
+    harness = await startHarness({}, { databasePort: proxy.port });
+    await harness.sql('ALTER SCHEMA public RENAME TO away');
+    await harness.sql('CREATE SCHEMA public');
+    proxy.restore();
+    const why = async () =>
+      (await fetch(`http://127.0.0.1:${harness.controlPlane.opsPort}/readyz`)).text();
+    await expect.poll(why, WAIT).toBe('the database is not migrated\n');
+    await harness.sql('DROP SCHEMA public');
+    await harness.sql('ALTER SCHEMA away RENAME TO public');
+    await expect.poll(ready, WAIT).toBe(200);
+    await vi.waitFor(async () => {
+      expect((await call('POST', '/blockpage/', { id: 1, type: 0 })).status).toBe(201);
+    }, WAIT);
+  });
+});

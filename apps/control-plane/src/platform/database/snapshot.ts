@@ -1,0 +1,60 @@
+import type { Head } from '@weir/config-model';
+import type { Pool, PoolClient } from 'pg';
+
+/** Rows fetched at a time. */
+const PAGE_ROWS = 1_000;
+
+/**
+ * The configuration at one revision, read page by page, so that memory use does not depend on its size. It holds a
+ * connection until it is closed.
+ */
+export class Snapshot {
+  private constructor(
+    private readonly client: PoolClient,
+    readonly head: Head,
+  ) {}
+
+  static async open(pool: Pool): Promise<Snapshot> {
+    const client = await pool.connect();
+    client.on('error', ignoreError);
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const { rows } = await client.query<Head>(
+        'SELECT lineage, revision::float8, digest FROM config_head',
+      );
+      const [head] = rows;
+      if (head === undefined) throw new Error('config_head has lost its row');
+      return new Snapshot(client, head);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** Reads the rows of a query, at most `PAGE_ROWS` at a time. Only one query may run at a time. */
+  async *pages(sql: string): AsyncGenerator<unknown[]> {
+    await this.client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
+    for (;;) {
+      const { rows } = await this.client.query<object>(`FETCH ${PAGE_ROWS} FROM page`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < PAGE_ROWS) break;
+    }
+    await this.client.query('CLOSE page');
+  }
+
+  /** Ends the transaction and releases the connection. A broken connection is discarded. */
+  async close(): Promise<void> {
+    try {
+      await this.client.query('ROLLBACK');
+      this.client.off('error', ignoreError);
+      this.client.release();
+    } catch (error) {
+      this.client.release(error instanceof Error ? error : true);
+    }
+  }
+}
+
+/** The listener for the error of a connection that breaks between two queries. The next query fails and reports it. */
+function ignoreError(): void {
+  // See above.
+}

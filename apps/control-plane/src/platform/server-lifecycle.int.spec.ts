@@ -1,0 +1,34 @@
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { closeServer, listen } from './server-lifecycle.js';
+
+const CLIENTS = 8;
+
+it('a server that closes answers everything that comes on connections that were kept', async () => {
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('done'), 5);
+  });
+  const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  expect((server.address() as AddressInfo).port).toBe(port);
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const call = () =>
+    new Promise<string>((resolve) => {
+      const sent = request({ host: '127.0.0.1', port, agent }, (response) => {
+        response.resume().once('end', () => resolve('answered'));
+      });
+      sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      sent.end();
+    });
+  const outcomes = new Set<string>();
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    for (let outcome = ''; outcome !== 'ECONNREFUSED'; outcomes.add(outcome))
+      outcome = await call();
+  });
+  await sleep(200);
+  await closeServer(server, 5_000);
+  await Promise.all(clients);
+  agent.destroy();
+  expect([...outcomes]).toEqual(['answered', 'ECONNREFUSED']);
+});

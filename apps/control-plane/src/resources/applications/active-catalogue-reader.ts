@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { findMetadata } from '../../catalogue/store/catalogue-store.js';
+import type { ConfigurationHead } from '../../revisions/configuration-reader.js';
+import type { Transaction } from '../../revisions/configuration-writer.js';
+
+const EMPTY: ReadonlyMap<number, string> = new Map();
+
+/** The applications in the active catalogue. An image never changes, so the last one read is cached. */
+@Injectable()
+export class ActiveCatalogueReader {
+  private cachedHead: ConfigurationHead | null = null;
+  private cached = EMPTY;
+
+  /**
+   * @param head the head that was read or locked in this transaction.
+   * @returns names by application id; empty while there is no catalogue.
+   */
+  async applications(
+    tx: Transaction,
+    head: ConfigurationHead,
+  ): Promise<ReadonlyMap<number, string>> {
+    const { lineage, catalogueVersion: version } = head;
+    if (version === null) return EMPTY;
+    // After a restore of the database, the same version may be a different image.
+    if (version !== this.cachedHead?.catalogueVersion || lineage !== this.cachedHead.lineage) {
+      const metadata = await findMetadata(tx, version);
+      if (metadata === null) throw new Error(`catalogue ${version} is active but not stored`);
+      this.cached = new Map(metadata.applications.map(({ id, name }) => [id, name]));
+      this.cachedHead = head;
+    }
+    return this.cached;
+  }
+}

@@ -1,0 +1,37 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiResponse } from '../../http/routing/request-shape.js';
+import { id, textForm } from '../../http/validation/checks.js';
+import { Example } from '../../http/validation/examples.js';
+import { Field } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+import { ConfigurationReader } from '../../revisions/configuration-reader.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
+import { ActiveCatalogueReader } from './active-catalogue-reader.js';
+
+/** An entry of the application catalogue. */
+@Example<ApplicationDto>({ id: 1, name: 'YouTube' })
+export class ApplicationDto {
+  @Field(id)
+  id!: number;
+
+  @Field(textForm('a name', () => true, { example: 'Video' }))
+  name!: string;
+}
+
+@Controller('app_aware/application')
+export class ApplicationsController {
+  constructor(
+    private readonly reader: ConfigurationReader,
+    private readonly catalogue: ActiveCatalogueReader,
+  ) {}
+
+  /** The image is ordered by id. */
+  @Get()
+  @ApiResponse({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
+  list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
+    return this.reader.read(async (tx, head) => {
+      const applications = await this.catalogue.applications(tx, head);
+      return Array.from(applications, ([id, name]) => ({ id, name }));
+    });
+  }
+}

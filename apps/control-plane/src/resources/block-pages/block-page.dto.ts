@@ -1,0 +1,38 @@
+import type { BlockPage } from '@weir/config-model';
+import { MAX_ID } from '@weir/config-model';
+import { id, oneOf } from '../../http/validation/checks.js';
+import { Example } from '../../http/validation/examples.js';
+import { Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+
+/** 0: default block page, 1: custom block page. */
+const pageType = oneOf([0, 1]);
+
+@Example<BlockPageDto>({ id: 1, type: 1 })
+export class BlockPageDto implements BlockPage {
+  @Field(id)
+  id!: number;
+
+  @Field(pageType)
+  type!: number;
+}
+
+@Example<PatchBlockPageDto>({ type: 0 })
+export class PatchBlockPageDto {
+  /** Must be equal to the path parameter. */
+  @OptionalField(id)
+  id?: number;
+
+  @Field(pageType)
+  type!: number;
+}
+
+@Example<BlockPagePath>({ page_id: 1 })
+export class BlockPagePath {
+  @PathInteger(0, MAX_ID)
+  page_id!: number;
+}
+
+export function toDto(page: BlockPage): Json<BlockPageDto> {
+  return { id: page.id, type: page.type };
+}

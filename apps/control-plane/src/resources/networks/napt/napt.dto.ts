@@ -1,0 +1,140 @@
+import type { NaptAssignment } from '@weir/config-model';
+import { type Check, id } from '../../../http/validation/checks.js';
+import { Example } from '../../../http/validation/examples.js';
+import type { Fault } from '../../../http/validation/fault.js';
+import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
+import type { Json } from '../../../http/validation/json.js';
+import { ipv4, MAX_INT_IP, port } from '../addresses/address-checks.js';
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
+import type { NaptKey } from './napt-store.js';
+import type { NaptLocations } from './napt.service.js';
+import { UPPER_BELOW_LOWER } from './port-ranges.js';
+
+const LAST_PORT = 65535;
+
+/** A port that is not below `lower_port_bound` of the same object. */
+const upperBound: Check = {
+  schema: port.schema,
+  faults: (value, owner) => {
+    const own = port.faults(value);
+    const lower = (owner as { lower_port_bound?: unknown } | undefined)?.lower_port_bound;
+    // An invalid lower bound has its own fault.
+    const comparable = own.length === 0 && port.faults(lower).length === 0;
+    return comparable && (value as number) < (lower as number) ? [BELOW_LOWER] : own;
+  },
+};
+
+const BELOW_LOWER: Fault = {
+  loc: [],
+  msg: UPPER_BELOW_LOWER,
+  type: 'greater_than_equal',
+};
+
+/** The key of an assignment: an item of a batch deletion. */
+@Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })
+export class NaptKeyDto {
+  @Field(ipv4)
+  ip!: string;
+
+  @OptionalField(port)
+  lower_port_bound = 0;
+
+  @OptionalField(upperBound)
+  upper_port_bound = LAST_PORT;
+}
+
+@Example<NaptDto>({
+  ip: '198.51.100.1',
+  lower_port_bound: 1024,
+  upper_port_bound: 2047,
+  profile_id: 1,
+})
+export class NaptDto extends NaptKeyDto {
+  @Field(id)
+  profile_id!: number;
+}
+
+@Example<PatchNaptDto>({ profile_id: 2 })
+export class PatchNaptDto {
+  @OptionalField(ipv4)
+  ip?: string;
+
+  @OptionalField(port)
+  lower_port_bound?: number;
+
+  @OptionalField(upperBound)
+  upper_port_bound?: number;
+
+  @OptionalField(id)
+  profile_id?: number;
+}
+
+@Example<NaptAddressPath>({ int_ip: 3_325_256_705 })
+export class NaptAddressPath {
+  @PathInteger(0, MAX_INT_IP)
+  int_ip!: number;
+}
+
+@Example<NaptPath>({ int_ip: 3_325_256_705, lower_port_bound: 1024, upper_port_bound: 2047 })
+export class NaptPath {
+  @PathInteger(0, MAX_INT_IP)
+  int_ip!: number;
+
+  @PathInteger(0, LAST_PORT)
+  lower_port_bound!: number;
+
+  @PathInteger(0, LAST_PORT)
+  upper_port_bound!: number;
+}
+
+/** Where a body holds what only the database can judge. */
+export const NAPT_LOCATIONS = {
+  single: locationsBelow('body'),
+  batch: (i: number) => locationsBelow('body', String(i)),
+} as const;
+
+function locationsBelow(...item: readonly string[]): NaptLocations {
+  return {
+    item,
+    profileId: [...item, 'profile_id'],
+    upperPort: [...item, 'upper_port_bound'],
+  };
+}
+
+export function toKey(dto: NaptKeyDto): NaptKey {
+  return {
+    address: parseIpv4(dto.ip) as number,
+    lowerPort: dto.lower_port_bound,
+    upperPort: dto.upper_port_bound,
+  };
+}
+
+export function pathKey(path: NaptPath): NaptKey {
+  return {
+    address: path.int_ip,
+    lowerPort: path.lower_port_bound,
+    upperPort: path.upper_port_bound,
+  };
+}
+
+export function toAssignment(dto: NaptDto): NaptAssignment {
+  return { ...toKey(dto), profileId: dto.profile_id };
+}
+
+export function toPatch(dto: PatchNaptDto): Partial<NaptAssignment> {
+  return {
+    ...(dto.ip !== undefined && { address: parseIpv4(dto.ip) as number }),
+    ...(dto.lower_port_bound !== undefined && { lowerPort: dto.lower_port_bound }),
+    ...(dto.upper_port_bound !== undefined && { upperPort: dto.upper_port_bound }),
+    ...(dto.profile_id !== undefined && { profileId: dto.profile_id }),
+  };
+}
+
+export function toDto(assignment: NaptAssignment): Json<NaptDto> {
+  return {
+    ip: formatIpv4(assignment.address),
+    lower_port_bound: assignment.lowerPort,
+    upper_port_bound: assignment.upperPort,
+    profile_id: assignment.profileId,
+  };
+}

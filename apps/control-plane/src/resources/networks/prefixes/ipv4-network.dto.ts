@@ -1,0 +1,66 @@
+import { id, integer } from '../../../http/validation/checks.js';
+import { Example } from '../../../http/validation/examples.js';
+import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
+import type { Json } from '../../../http/validation/json.js';
+import { ipv4, MAX_INT_IP } from '../addresses/address-checks.js';
+import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
+import type { NetworkRecord } from './network-store.js';
+
+const prefixLength = integer(10, 32);
+
+@Example<Ipv4NetworkDto>({ ip: '192.0.2.0', profile_id: 1, prefix_len: 24 })
+export class Ipv4NetworkDto {
+  @Field(ipv4)
+  ip!: string;
+
+  @Field(id)
+  profile_id!: number;
+
+  @OptionalField(prefixLength)
+  prefix_len = 32;
+}
+
+@Example<PatchIpv4NetworkDto>({ profile_id: 2 })
+export class PatchIpv4NetworkDto {
+  @OptionalField(ipv4)
+  ip?: string;
+
+  @OptionalField(id)
+  profile_id?: number;
+
+  @OptionalField(prefixLength)
+  prefix_len?: number;
+}
+
+@Example<Ipv4NetworkPath>({ int_ip: 3_221_225_984 })
+export class Ipv4NetworkPath {
+  @PathInteger(0, MAX_INT_IP)
+  int_ip!: number;
+}
+
+/** Where a body names the profile. */
+export const PROFILE_LOCATION = ['body', 'profile_id'] as const;
+
+export function toRecord(dto: Ipv4NetworkDto): NetworkRecord<number> {
+  return {
+    address: parseIpv4(dto.ip) as number,
+    prefixLength: dto.prefix_len,
+    profileId: dto.profile_id,
+  };
+}
+
+export function toPatch(dto: PatchIpv4NetworkDto): Partial<NetworkRecord<number>> {
+  return {
+    ...(dto.ip !== undefined && { address: parseIpv4(dto.ip) as number }),
+    ...(dto.prefix_len !== undefined && { prefixLength: dto.prefix_len }),
+    ...(dto.profile_id !== undefined && { profileId: dto.profile_id }),
+  };
+}
+
+export function toDto(record: NetworkRecord<number>): Json<Ipv4NetworkDto> {
+  return {
+    ip: formatIpv4(record.address),
+    profile_id: record.profileId,
+    prefix_len: record.prefixLength,
+  };
+}

@@ -1,0 +1,30 @@
+import { type Profile, RuleVerdict } from '@weir/config-model';
+import { pino } from 'pino';
+import { expect, inject, it } from 'vitest';
+import { Database } from '../../platform/database/database.js';
+import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
+import { findProfile, insertProfile } from './profile-store.js';
+
+it('a profile may have more rules than a statement may have parameters', async () => {
+  const url = await createFreshDatabase(inject('databaseUrl'));
+  const database = new Database(url, pino({ level: 'silent' }));
+  const profile: Profile = {
+    id: 1,
+    pageId: null,
+    whiteListOnly: false,
+    emptyDnsAnswer: false,
+    appawarePriorityOverBwlists: false,
+    categoryIds: [],
+    applicationRules: Array.from({ length: 70_000 }, (_, applicationId) => ({
+      applicationId,
+      verdict: applicationId % 3 === 0 ? RuleVerdict.deny : RuleVerdict.allow,
+    })),
+  };
+  const found = await database.writes.use(async (_client, tx) => {
+    await insertProfile(tx, profile);
+    return findProfile(tx, profile.id);
+  });
+  expect(found).toEqual(profile);
+  await database.close();
+  await dropDatabase(inject('databaseUrl'), url);
+});

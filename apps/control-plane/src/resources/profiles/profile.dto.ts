@@ -1,0 +1,151 @@
+import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
+import { flag, id, listOf, nullable } from '../../http/validation/checks.js';
+import { Example } from '../../http/validation/examples.js';
+import {
+  Field,
+  ObjectField,
+  OptionalField,
+  OptionalObjectField,
+  OptionalObjectListField,
+} from '../../http/validation/fields.js';
+import type { Json } from '../../http/validation/json.js';
+import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
+import { type RuleStatus, toStatus } from './rule-status.js';
+import { ruleStatus } from './rule-status.js';
+
+@Example<ProfileSettingsDto>({
+  id: 1,
+  page_id: 1,
+  white_list_only: false,
+  empty_dns_answer: false,
+  appaware_priority_over_bwlists: false,
+})
+export class ProfileSettingsDto {
+  @Field(id)
+  id!: number;
+
+  @OptionalField(nullable(id))
+  page_id: number | null = null;
+
+  @OptionalField(flag)
+  white_list_only = false;
+
+  @OptionalField(flag)
+  empty_dns_answer = false;
+
+  @OptionalField(flag)
+  appaware_priority_over_bwlists = false;
+}
+
+@Example<ApplicationRuleDto>({ app_id: 3, status: 'deny' })
+export class ApplicationRuleDto {
+  @Field(id)
+  app_id!: number;
+
+  @OptionalField(ruleStatus)
+  status: RuleStatus = 'deny';
+}
+
+/** A profile with its categories and applications. */
+@Example<ProfileDto>({
+  profile: {
+    id: 1,
+    page_id: 1,
+    white_list_only: false,
+    empty_dns_answer: false,
+    appaware_priority_over_bwlists: false,
+  },
+  cat_ids: [12],
+  apps: [{ app_id: 3, status: 'deny' }],
+})
+export class ProfileDto {
+  @ObjectField(() => ProfileSettingsDto)
+  profile!: ProfileSettingsDto;
+
+  @OptionalField(listOf(id))
+  cat_ids: number[] = [];
+
+  @OptionalObjectListField(() => ApplicationRuleDto)
+  apps: ApplicationRuleDto[] = [];
+}
+
+@Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
+export class PatchProfileSettingsDto {
+  /** Must be equal to the path parameter. */
+  @OptionalField(id)
+  id?: number;
+
+  @OptionalField(nullable(id))
+  page_id?: number | null;
+
+  @OptionalField(flag)
+  white_list_only?: boolean;
+
+  @OptionalField(flag)
+  empty_dns_answer?: boolean;
+
+  @OptionalField(flag)
+  appaware_priority_over_bwlists?: boolean;
+}
+
+@Example<PatchProfileDto>({ profile: { page_id: null, empty_dns_answer: true }, cat_ids: [12, 17] })
+export class PatchProfileDto {
+  @OptionalObjectField(() => PatchProfileSettingsDto)
+  profile?: PatchProfileSettingsDto;
+
+  @OptionalField(listOf(id))
+  cat_ids?: number[];
+
+  @OptionalObjectListField(() => ApplicationRuleDto)
+  apps?: ApplicationRuleDto[];
+}
+
+/** Where a body names a block page and applications. */
+export const PROFILE_LOCATIONS: ProfileLocations = {
+  pageId: ['body', 'profile', 'page_id'],
+  application: (i) => ['body', 'apps', String(i), 'app_id'],
+};
+
+export function toDraft({ profile, cat_ids, apps }: ProfileDto): ProfileDraft {
+  return {
+    id: profile.id,
+    pageId: profile.page_id,
+    whiteListOnly: profile.white_list_only,
+    emptyDnsAnswer: profile.empty_dns_answer,
+    appawarePriorityOverBwlists: profile.appaware_priority_over_bwlists,
+    categoryIds: cat_ids,
+    applicationRules: apps.map(toRule),
+  };
+}
+
+export function toPatch({ profile, cat_ids, apps }: PatchProfileDto): ProfilePatch {
+  return {
+    pageId: profile?.page_id,
+    whiteListOnly: profile?.white_list_only,
+    emptyDnsAnswer: profile?.empty_dns_answer,
+    appawarePriorityOverBwlists: profile?.appaware_priority_over_bwlists,
+    categoryIds: cat_ids,
+    applicationRules: apps?.map(toRule),
+  };
+}
+
+export function toDto(profile: Profile): Json<ProfileDto> {
+  return {
+    profile: {
+      id: profile.id,
+      page_id: profile.pageId,
+      white_list_only: profile.whiteListOnly,
+      empty_dns_answer: profile.emptyDnsAnswer,
+      appaware_priority_over_bwlists: profile.appawarePriorityOverBwlists,
+    },
+    cat_ids: [...profile.categoryIds],
+    apps: profile.applicationRules.map((rule) => ({
+      app_id: rule.applicationId,
+      status: toStatus(rule.verdict),
+    })),
+  };
+}
+
+function toRule(dto: ApplicationRuleDto): ApplicationRule {
+  return { applicationId: dto.app_id, verdict: RuleVerdict[dto.status] };
+}

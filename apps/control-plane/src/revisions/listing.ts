@@ -1,0 +1,36 @@
+/** Length of the chunks in which the text is sent. */
+const CHUNK_CHARACTERS = 16_384;
+
+/**
+ * Items that are sent as a JSON array while they are read from the database. A listing holds a database connection: its
+ * owner must read it to the end or close it.
+ */
+export class Listing<T> {
+  /**
+   * @param first result of the first call of `rest.next()`. It shows that the query works before the response starts.
+   */
+  constructor(
+    private readonly first: IteratorResult<T, undefined>,
+    private readonly rest: AsyncGenerator<T, undefined>,
+  ) {}
+
+  /** The text of the array, in chunks of about `CHUNK_CHARACTERS`. */
+  async *json(): AsyncGenerator<string> {
+    let chunk = '[';
+    let separator = '';
+    for (let item = this.first; !item.done; item = await this.rest.next()) {
+      chunk += separator + JSON.stringify(item.value);
+      separator = ',';
+      if (chunk.length >= CHUNK_CHARACTERS) {
+        yield chunk;
+        chunk = '';
+      }
+    }
+    yield `${chunk}]`;
+  }
+
+  /** Releases the connection. May be called more than once. */
+  async close(): Promise<void> {
+    await this.rest.return(undefined);
+  }
+}

@@ -1,0 +1,67 @@
+import type { PublishedChange } from '@weir/change-feed';
+import { encodeChange } from '@weir/config-model';
+import type { ClientBase } from 'pg';
+import type { Prisma } from '../generated/prisma/client.js';
+import type { LockedHead } from './change-log.js';
+import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
+
+export type Transaction = Prisma.TransactionClient;
+
+/** What a change did inside its transaction. */
+export interface WorkResult<T> {
+  readonly result: T;
+  readonly changes: readonly EntityChange[];
+}
+
+/**
+ * Checks and writes inside the transaction. When it throws, its writes are undone. It returns null when there is
+ * nothing to do.
+ */
+export type Work<T> = (tx: Transaction, head: LockedHead) => Promise<WorkResult<T> | null>;
+
+/** The outcome of a change. It is final only when the transaction is committed. */
+export type ChangeOutcome<T> =
+  | { readonly type: 'changed'; readonly result: T; readonly change: PublishedChange }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'failed'; readonly reason: unknown };
+
+/**
+ * Runs a change inside a transaction that may hold other changes. When the change throws, only its own writes are
+ * undone.
+ * @returns the outcome, and the head for the next change of the transaction.
+ * @throws Error when the transaction cannot continue.
+ */
+export async function tryChange<T>(
+  client: ClientBase,
+  tx: Transaction,
+  head: LockedHead,
+  work: Work<T>,
+): Promise<{ readonly outcome: ChangeOutcome<T>; readonly head: LockedHead }> {
+  // Sent together, so that the savepoint costs no round trip. Both must end before the transaction may go on.
+  const [savepoint, written] = await Promise.allSettled([
+    client.query('SAVEPOINT change'),
+    work(tx, head),
+  ]);
+  if (savepoint.status === 'rejected') throw savepoint.reason;
+  if (written.status === 'rejected') {
+    await client.query('ROLLBACK TO SAVEPOINT change');
+    return { outcome: { type: 'failed', reason: written.reason }, head };
+  }
+  if (written.value === null) return { outcome: { type: 'unchanged' }, head };
+  const { result, changes } = written.value;
+  const after = headAfter(head, changes);
+  const encoded = encodeChange({ ...after, operations: operationsOf(changes) });
+  const change = { lineage: after.lineage, ...encoded };
+  return { outcome: { type: 'changed', result, change }, head: after };
+}
+
+function headAfter(head: LockedHead, changes: readonly EntityChange[]): LockedHead {
+  const catalogue = changes.findLast((change) => change.kind === 'catalogue');
+  return {
+    lineage: head.lineage,
+    revision: head.revision + 1,
+    digest: digestAfter(head.digest, changes),
+    catalogueVersion:
+      catalogue === undefined ? head.catalogueVersion : (catalogue.after?.version ?? null),
+  };
+}

@@ -1,0 +1,68 @@
+type Task = () => Promise<unknown>;
+
+interface WaitingTask {
+  readonly start: () => void;
+  readonly timeout: NodeJS.Timeout;
+}
+
+/** A task was not started, because the tasks before it took too long. */
+export class WriteQueueTimeoutError extends Error {
+  override readonly name = 'WriteQueueTimeoutError';
+
+  constructor() {
+    super('the tasks before it took too long');
+  }
+}
+
+/** Runs tasks one at a time, first in, first out. */
+export class WriteQueue {
+  /** In insertion order. */
+  private readonly waiting = new Map<Task, WaitingTask>();
+  private isBusy = false;
+
+  /** @param timeoutMs longest time that a task waits until it is started. */
+  constructor(private readonly timeoutMs: number) {}
+
+  /**
+   * @param task identifies itself: pass a new function each time.
+   * @returns the result of the task.
+   * @throws WriteQueueTimeoutError when the task is not started in time; it is never started then.
+   */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.isBusy) await this.wait(task);
+    this.isBusy = true;
+    try {
+      return await task();
+    } finally {
+      this.startNext();
+    }
+  }
+
+  /** Removes a waiting task: it is never started, and its promise never settles. */
+  remove(task: Task): void {
+    clearTimeout(this.waiting.get(task)?.timeout);
+    this.waiting.delete(task);
+  }
+
+  private wait(task: Task): Promise<void> {
+    return new Promise((start, reject) => {
+      const timeout = setTimeout(() => {
+        this.waiting.delete(task);
+        reject(new WriteQueueTimeoutError());
+      }, this.timeoutMs);
+      this.waiting.set(task, { start, timeout });
+    });
+  }
+
+  /** Stays busy when a task waits, so that a new task cannot start before it. */
+  private startNext(): void {
+    const [next] = this.waiting;
+    if (next === undefined) {
+      this.isBusy = false;
+      return;
+    }
+    const [task, { start }] = next;
+    this.remove(task);
+    start();
+  }
+}
