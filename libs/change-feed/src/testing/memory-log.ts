@@ -9,9 +9,9 @@ import {
   toRow,
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
-import type { BuiltConfiguration, FollowerTarget } from '../kept-configuration.js';
-import type { FeedSource, LogPage } from '../feed-server.js';
-import type { PublishedChange, SnapshotPart } from '../protocol.js';
+import type { BuiltConfiguration, FollowerTarget } from '../follower/kept-configuration.js';
+import type { FeedSource, LogPage } from '../server/feed-server.js';
+import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
   profileId,

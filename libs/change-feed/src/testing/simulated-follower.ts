@@ -1,6 +1,6 @@
 import type { Change, Head } from '@weir/config-model';
-import { FollowerMachine } from '../follower-machine.js';
-import type { FailureKind, FollowerEffect, FollowerEvent } from '../follower-state.js';
+import { FollowerMachine } from '../follower/follower-machine.js';
+import type { FailureKind, FollowerEffect, FollowerEvent } from '../follower/follower-state.js';
 import { digestOf, type SimulatedLog } from './simulated-log.js';
 
 type Step = Extract<

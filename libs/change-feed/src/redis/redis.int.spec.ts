@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRedis, subscribe } from './redis.js';
-import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js';
+import { type PrivateRedis, startPrivateRedis } from '../testing/private-redis.js';
 
 const WAIT = { timeout: 10_000, interval: 20 };
 

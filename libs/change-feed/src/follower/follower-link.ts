@@ -1,6 +1,6 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
-import { FEED_VERSION, FeedVersionError } from './feed-version.js';
+import { FEED_VERSION, FeedVersionError } from '../protocol/feed-version.js';
 import {
   type FollowerKind,
   type FollowerState,
@@ -11,8 +11,9 @@ import {
   type Position,
   type RedisNames,
   redisNames,
-} from './protocol.js';
-import { connectRedis, type FeedLogger, startConnecting, subscribe } from './redis.js';
+} from '../protocol/protocol.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 
 export interface FollowerLinkOptions {
   readonly id: string;

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RETRY_MS = 1_000;
@@ -7,13 +8,6 @@ const RETRY_MS = 1_000;
 const CHECK_MS = 1_000;
 /** A connection that owes an answer and has been silent for this long is given up: sooner than a lease runs out. */
 const SILENCE_MS = 2_000;
-
-/** What the two ends need of a logger; a pino logger is one. */
-export interface FeedLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /**
  * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeptConfiguration } from './kept-configuration.js';
-import { SnapshotDisk } from './snapshot-disk.js';
-import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+import { SnapshotDisk } from '../disk/snapshot-disk.js';
+import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -1,4 +1,4 @@
-import { type FollowerState, LEASE_MS, type Position } from './protocol.js';
+import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
 
 interface LiveFollower {
   readonly state: FollowerState;

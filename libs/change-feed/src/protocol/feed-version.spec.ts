@@ -2,8 +2,8 @@ import { RowError } from '@weir/config-model';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FeedClient } from './feed-client.js';
-import { createFeedServer } from './feed-server.js';
+import { FeedClient } from '../client/feed-client.js';
+import { createFeedServer } from '../server/feed-server.js';
 import {
   expectFeedVersion,
   FEED_VERSION,
@@ -17,7 +17,7 @@ import {
   renderChangeMessage,
   renderHeadMessage,
 } from './protocol.js';
-import { MemoryLog } from './testing/memory-log.js';
+import { MemoryLog } from '../testing/memory-log.js';
 
 const TOKEN = 'token-of-the-version-spec';
 const NEWER = FEED_VERSION + 1;

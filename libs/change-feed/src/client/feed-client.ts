@@ -1,9 +1,9 @@
 import type { Change, Head } from '@weir/config-model';
-import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from './feed-version.js';
-import { decodeGradually } from './gradually.js';
-import { readLines } from './lines.js';
-import { parseChangesPage, type SnapshotPart } from './protocol.js';
-import { readSnapshot } from './snapshot-stream.js';
+import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
+import { decodeGradually } from '../protocol/gradually.js';
+import { readLines } from '../protocol/lines.js';
+import { parseChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import { readSnapshot } from '../protocol/snapshot-stream.js';
 
 /** The feed API could not be asked, or did not answer as it should. */
 export class FeedError extends Error {

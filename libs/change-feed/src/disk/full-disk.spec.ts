@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeptConfiguration } from './kept-configuration.js';
+import { KeptConfiguration } from '../follower/kept-configuration.js';
 import { SnapshotDisk } from './snapshot-disk.js';
-import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const DISK_BYTES = 256 * 1024;

@@ -1,8 +1,8 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import { Breather } from './gradually.js';
-import type { SnapshotPart } from './protocol.js';
-import type { FeedLogger } from './redis.js';
-import type { SnapshotDisk } from './snapshot-disk.js';
+import { Breather } from '../protocol/gradually.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
 /** A configuration built aside, not yet in force. */
 export interface BuiltConfiguration {

@@ -3,11 +3,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from './feed-version.js';
+import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
 import { sendImage, type StoredImage } from './image-answer.js';
-import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from './protocol.js';
-import type { FeedLogger } from './redis.js';
-import { writeSnapshot } from './snapshot-stream.js';
+import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { writeSnapshot } from '../protocol/snapshot-stream.js';
 
 /** A look at the change log. */
 export interface LogPage {

@@ -9,8 +9,8 @@ import {
   readSnapshotFile,
   SnapshotFileWriter,
 } from './disk-files.js';
-import type { SnapshotPart } from './protocol.js';
-import type { FeedLogger } from './redis.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** What a follower finds on its disk when it starts. */
 export interface DiskState {

@@ -3,10 +3,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { FEED_VERSION } from './feed-version.js';
-import { readLines } from './lines.js';
-import type { SnapshotPart, SnapshotTrailer } from './protocol.js';
-import { readSnapshot } from './snapshot-stream.js';
+import { FEED_VERSION } from '../protocol/feed-version.js';
+import { readLines } from '../protocol/lines.js';
+import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
+import { readSnapshot } from '../protocol/snapshot-stream.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 /**

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SnapshotPart } from './protocol.js';
-import type { FeedLogger } from './redis.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';

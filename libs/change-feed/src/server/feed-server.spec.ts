@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { FeedClient } from './feed-client.js';
+import { FeedClient } from '../client/feed-client.js';
 import { createFeedServer, type FeedSource } from './feed-server.js';
-import type { SnapshotPart } from './protocol.js';
-import { MemoryLog, Outage } from './testing/memory-log.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import { MemoryLog, Outage } from '../testing/memory-log.js';
 
 const TOKEN = 'token-of-the-feed-server-spec';
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { PartialImage } from './partial-image.js';
-import type { FeedLogger } from './redis.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** The one in force, and those that the snapshot on disk or its journal may still begin with. */
 const KEPT_IMAGES = 3;

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CatalogueImages } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
-import { createFeedServer, type FeedSource } from './feed-server.js';
-import type { FeedLogger } from './redis.js';
-import { MemoryLog } from './testing/memory-log.js';
+import { createFeedServer, type FeedSource } from '../server/feed-server.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { MemoryLog } from '../testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const announced = (text: string) => ({

@@ -1,4 +1,4 @@
-import { type FeedClient, FeedError } from './feed-client.js';
+import { type FeedClient, FeedError } from '../client/feed-client.js';
 
 /** How often it is looked whether a message was quicker. */
 const LOOK_MS = 100;

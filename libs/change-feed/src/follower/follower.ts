@@ -1,17 +1,17 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { changesUnlessHeard } from './changes-unless-heard.js';
-import { type FeedClient, FeedError } from './feed-client.js';
+import { type FeedClient, FeedError } from '../client/feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
 import { FollowerMachine } from './follower-machine.js';
 import type { FailureKind, FollowerEffect, FollowerEvent } from './follower-state.js';
-import { Breather } from './gradually.js';
+import { Breather } from '../protocol/gradually.js';
 import { DigestError, type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
-import type { FollowerKind } from './protocol.js';
-import type { FeedLogger } from './redis.js';
-import { retryDelayMs } from './retry-delay.js';
-import type { SnapshotDisk } from './snapshot-disk.js';
+import type { FollowerKind } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { retryDelayMs } from '../runtime/retry-delay.js';
+import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
 export interface FollowerOptions {
   /** Unique among all followers, and anew at each start. */

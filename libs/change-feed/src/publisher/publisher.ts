@@ -1,7 +1,7 @@
 import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
-import { FEED_VERSION } from './feed-version.js';
+import { FEED_VERSION } from '../protocol/feed-version.js';
 import { type Applied, FollowerRegistry } from './follower-registry.js';
 import {
   type FollowerState,
@@ -14,8 +14,9 @@ import {
   redisNames,
   renderChangeMessage,
   renderHeadMessage,
-} from './protocol.js';
-import { connectRedis, type FeedLogger, startConnecting, subscribe } from './redis.js';
+} from '../protocol/protocol.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FollowerRegistry } from './follower-registry.js';
-import { LEASE_MS } from './protocol.js';
+import { LEASE_MS } from '../protocol/protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const OTHER_LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
