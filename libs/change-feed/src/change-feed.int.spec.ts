@@ -31,7 +31,7 @@ describe('the change feed over a real Redis', () => {
   const followers: Follower[] = [];
   let number = 0;
   /** Whether the feed API speaks a version that nobody here reads. */
-  let isForeign = false;
+  let speaksOtherVersion = false;
 
   const follow = async (
     options: { redisUrl?: string; folder?: string; waits?: boolean; log?: FeedLogger } = {},
@@ -71,10 +71,10 @@ describe('the change feed over a real Redis', () => {
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });
-    isForeign = false;
+    speaksOtherVersion = false;
     const [answer] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request').on('request', (request, response) => {
-      if (isForeign) response.writeHead(406, { 'Weir-Feed-Version': NEWER }).end();
+      if (speaksOtherVersion) response.writeHead(406, { 'Weir-Feed-Version': NEWER }).end();
       else answer(request, response);
     });
     await new Promise<void>((resolve) => {
@@ -157,14 +157,14 @@ describe('the change feed over a real Redis', () => {
     const note = (fields: object) => void logged.push(JSON.stringify(fields));
     await write(log.commit(1, 1));
     const { follower, target } = await follow({ log: { ...silent, warn: note } });
-    isForeign = true;
+    speaksOtherVersion = true;
     log.commit(2, 1);
     log.commit(3, 1);
     await vi.waitFor(() => {
       expect(logged.at(-1)).toContain(`speaks version ${NEWER} of the feed`);
     }, WAIT_MS);
     expect(target.verdicts()).toEqual({ 1: 1 });
-    isForeign = false;
+    speaksOtherVersion = false;
     await caughtUp(target);
     expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
   });
@@ -356,14 +356,14 @@ describe('the change feed over a real Redis', () => {
 
   it('waits, and loads no snapshot, while the feed says that it cannot give the changes now', async () => {
     const { follower, target } = await follow();
-    log.isOut = true;
+    log.isUnavailable = true;
     log.commit(1, 1);
     log.commit(2, 1);
     await vi.waitFor(() => {
       // More often than a feed may refuse before a snapshot is asked for.
       expect(follower.counters.feedFailures).toBeGreaterThan(3);
     }, WAIT_MS);
-    log.isOut = false;
+    log.isUnavailable = false;
     await caughtUp(target);
     expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0 });
     expect(follower.counters.changesApplied).toBe(2);
@@ -384,7 +384,7 @@ describe('the change feed over a real Redis', () => {
   it('applies what it hears while the feed is silent', async () => {
     const { follower, target } = await follow();
     await write(log.commit(1, 1));
-    log.isSilent = true;
+    log.neverAnswers = true;
     const redis = new Redis(inject('redisUrl'));
     // Another replica's head is often quicker than the change.
     const change = log.commit(2, 1);
@@ -524,13 +524,13 @@ describe('the change feed over a real Redis', () => {
   });
 
   it('starts, and follows by the feed API alone, where Redis accepts and then says nothing', async () => {
-    const mute = createTcpServer();
+    const unresponsive = createTcpServer();
     await new Promise<void>((resolve) => {
-      mute.listen(0, '127.0.0.1', resolve);
+      unresponsive.listen(0, '127.0.0.1', resolve);
     });
     const sockets = new Set<Socket>();
-    mute.on('connection', (socket) => sockets.add(socket));
-    const redisUrl = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    unresponsive.on('connection', (socket) => sockets.add(socket));
+    const redisUrl = `redis://127.0.0.1:${(unresponsive.address() as AddressInfo).port}`;
     log.commit(1, 2);
     const { target } = await follow({ redisUrl });
     expect(target.verdicts()).toEqual({ 1: 2 });
@@ -538,17 +538,17 @@ describe('the change feed over a real Redis', () => {
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2, 2: 2 });
     }, WAIT_MS);
-    const deaf = new ChangePublisher({
+    const publisherWithoutRedis = new ChangePublisher({
       redisUrl,
       feedToken: TOKEN,
       readHead: () => log.head(),
       log: silent,
     });
-    await deaf.start();
-    expect(deaf.connected).toBe(false);
-    await deaf.stop();
+    await publisherWithoutRedis.start();
+    expect(publisherWithoutRedis.connected).toBe(false);
+    await publisherWithoutRedis.stop();
     for (const socket of sockets) socket.destroy();
-    mute.close();
+    unresponsive.close();
   });
 
   it('claims nothing of a Redis that has just begun before the followers had time to speak', async () => {
@@ -574,17 +574,20 @@ describe('the change feed over a real Redis', () => {
   });
 
   it('waits for as long as it may while Redis is out of reach from the start', async () => {
-    const blind = new ChangePublisher({
+    const publisherWithoutRedis = new ChangePublisher({
       redisUrl: 'redis://127.0.0.1:1',
       feedToken: TOKEN,
       readHead: () => log.head(),
       log: silent,
     });
-    await blind.start();
+    await publisherWithoutRedis.start();
     const startedMs = performance.now();
-    expect(await blind.waitApplied(log.currentHead(), 300)).toEqual({ applied: 0, total: 0 });
+    expect(await publisherWithoutRedis.waitApplied(log.currentHead(), 300)).toEqual({
+      applied: 0,
+      total: 0,
+    });
     expect(performance.now() - startedMs).toBeGreaterThan(290);
-    await blind.stop();
+    await publisherWithoutRedis.stop();
   });
 
   it('does not wait for a follower that said goodbye', async () => {

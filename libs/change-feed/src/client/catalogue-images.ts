@@ -19,7 +19,7 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 export class CatalogueImages {
   /** What came before a download broke off. */
-  private begun: PartialImage | null = null;
+  private unfinished: PartialImage | null = null;
 
   /** @param folder where to keep them; undefined: nowhere. */
   constructor(
@@ -32,8 +32,8 @@ export class CatalogueImages {
   async load(announced: ActiveCatalogue): Promise<Uint8Array> {
     const { sha256 } = announced;
     const path = this.folder === undefined ? null : join(this.folder, `catalogue-${sha256}`);
-    const kept = path === null ? null : await this.read(path, announced);
-    if (kept !== null) return kept;
+    const onDisk = path === null ? null : await this.read(path, announced);
+    if (onDisk !== null) return onDisk;
     const image = await this.download(announced);
     if (path !== null) await this.keep(path, image);
     return image;
@@ -41,15 +41,16 @@ export class CatalogueImages {
 
   private async download(announced: ActiveCatalogue): Promise<Uint8Array> {
     const { sha256, sizeBytes } = announced;
-    const partial = this.begun?.sha256 === sha256 ? this.begun : new PartialImage(announced);
-    this.begun = partial;
+    const partial =
+      this.unfinished?.sha256 === sha256 ? this.unfinished : new PartialImage(announced);
+    this.unfinished = partial;
     if (partial.lengthBytes < sizeBytes) {
       for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes)) {
         if (!partial.add(chunk)) break;
       }
       if (partial.isShort) throw new FeedError('the catalogue image broke off');
     }
-    this.begun = null;
+    this.unfinished = null;
     const image = partial.finish();
     if (image === null) throw new FeedError('the catalogue image is not the announced one');
     return image;

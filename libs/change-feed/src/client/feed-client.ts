@@ -1,7 +1,7 @@
 import type { Change, Head } from '@weir/config-model';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { decodeGradually } from '../protocol/gradually.js';
-import { readLines } from '../protocol/lines.js';
+import { decodeChanges } from '../protocol/decode-changes.js';
+import { readLines } from '../protocol/read-lines.js';
 import { parseChangesPage, type SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 
@@ -20,11 +20,11 @@ interface ReadOptions {
 }
 
 /** Longest silence of the feed API, before its answer or within it. */
-const SILENCE_MS = 10_000;
+const IDLE_TIMEOUT_MS = 10_000;
 const NOT_ACCEPTABLE = 406;
 const GONE = 410;
 /** What the feed API, or a proxy before it, answers when it cannot now (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
-const TRY_AGAIN = new Set([408, 425, 429, 502, 503, 504]);
+const TRANSIENT_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
 
 /** A follower's view of the feed API. Each call asks once; who calls decides about trying again. */
 export class FeedClient {
@@ -33,7 +33,7 @@ export class FeedClient {
   constructor(
     private readonly feedUrl: string,
     readonly feedToken: string,
-    private readonly silenceMs = SILENCE_MS,
+    private readonly idleTimeoutMs = IDLE_TIMEOUT_MS,
   ) {}
 
   /**
@@ -48,7 +48,7 @@ export class FeedClient {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read(path, 'changes', { signal }));
       const page = parseChangesPage(Buffer.concat(chunks).toString('utf8'));
-      return { head: page.head, changes: await decodeGradually(page.changes) };
+      return { head: page.head, changes: await decodeChanges(page.changes) };
     } catch (error) {
       if (error instanceof StatusError && error.status === GONE) return null;
       throw error;
@@ -78,16 +78,20 @@ export class FeedClient {
   private async *read(
     path: string,
     what: string,
-    { headers = {}, offsetBytes = 0, signal: given }: ReadOptions = {},
+    { headers = {}, offsetBytes = 0, signal: callerSignal }: ReadOptions = {},
   ): AsyncGenerator<Uint8Array> {
-    const silence = new AbortController();
+    const idleTimeout = new AbortController();
     const startTimer = (): NodeJS.Timeout =>
       setTimeout(() => {
-        silence.abort(new SilenceError(what));
-      }, this.silenceMs);
+        idleTimeout.abort(new IdleTimeoutError(what));
+      }, this.idleTimeoutMs);
     let timer = startTimer();
     try {
-      const signals = [silence.signal, this.closing.signal, ...(given ? [given] : [])];
+      const signals = [
+        idleTimeout.signal,
+        this.closing.signal,
+        ...(callerSignal ? [callerSignal] : []),
+      ];
       const signal = AbortSignal.any(signals);
       const response = await this.get(path, headers, signal);
       const version = response.headers.get(FEED_VERSION_HEADER) ?? String(FIRST_FEED_VERSION);
@@ -143,7 +147,7 @@ function isRangeFrom(response: Response, offsetBytes: number): boolean {
   return response.status === 206 && range.startsWith(`bytes ${offsetBytes}-`);
 }
 
-class SilenceError extends FeedError {
+class IdleTimeoutError extends FeedError {
   constructor(what: string) {
     super(`the feed API fell silent (${what})`);
   }
@@ -166,6 +170,6 @@ class StatusError extends FeedError {
     what: string,
   ) {
     super(`the feed API answered ${status} for the ${what}`);
-    this.isRefusal = !TRY_AGAIN.has(status);
+    this.isRefusal = !TRANSIENT_STATUSES.has(status);
   }
 }

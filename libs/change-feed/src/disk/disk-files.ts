@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { FEED_VERSION } from '../protocol/feed-version.js';
-import { readLines } from '../protocol/lines.js';
+import { readLines } from '../protocol/read-lines.js';
 import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 

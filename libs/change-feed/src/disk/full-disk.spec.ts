@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeptConfiguration } from '../follower/kept-configuration.js';
+import { PersistedConfiguration } from '../follower/persisted-configuration.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
@@ -40,50 +40,50 @@ describe.skipIf(!canMount)('a small disk (skipped where this user may mount none
   const start = async () => {
     const target = new MemoryTarget();
     const disk = new SnapshotDisk(folder, silent);
-    const kept = new KeptConfiguration(target, disk, silent, RETRY_MS);
-    return { target, kept, head: await kept.restore() };
+    const configuration = new PersistedConfiguration(target, disk, silent, RETRY_MS);
+    return { target, configuration, head: await configuration.restore() };
   };
   /** As the follower does it after each step. */
-  const keepUp = async (kept: KeptConfiguration) => {
+  const keepUp = async (configuration: PersistedConfiguration) => {
     await new Promise((resolve) => setTimeout(resolve, 2 * RETRY_MS));
-    kept.compactIfDue(() => log.snapshot());
+    configuration.compactIfDue(() => log.snapshot());
   };
-  const expectAllAtNextStart = async (kept: KeptConfiguration) => {
-    await kept.close();
+  const expectAllAtNextStart = async (configuration: PersistedConfiguration) => {
+    await configuration.close();
     const { head, target } = await start();
     expect(head).toEqual(log.currentHead());
     expect(target.verdicts()).toEqual(log.verdicts());
   };
 
   it('that was full for a while has everything again, from the next changes on', async () => {
-    const { kept } = await start();
-    await kept.load(log.snapshot());
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
     const ballast = join(folder, 'ballast');
     const { bavail, bsize } = statfsSync(folder);
     writeFileSync(ballast, Buffer.alloc((bavail - 1) * bsize));
     // Until the journal ends within a change.
-    for (let id = 0; id < 400; id++) await kept.apply(decodeChange(log.commit(id, 2)));
+    for (let id = 0; id < 400; id++) await configuration.apply(decodeChange(log.commit(id, 2)));
     rmSync(ballast);
-    await kept.apply(decodeChange(log.commit(500, 2)));
-    await keepUp(kept);
-    await kept.apply(decodeChange(log.commit(501, 1)));
-    await expectAllAtNextStart(kept);
+    await configuration.apply(decodeChange(log.commit(500, 2)));
+    await keepUp(configuration);
+    await configuration.apply(decodeChange(log.commit(501, 1)));
+    await expectAllAtNextStart(configuration);
   });
 
   it('that is read-only is started from, and has everything when it is writable again', async () => {
     const first = await start();
-    await first.kept.load(log.snapshot());
-    await first.kept.apply(decodeChange(log.commit(2, 2)));
-    await first.kept.close();
+    await first.configuration.load(log.snapshot());
+    await first.configuration.apply(decodeChange(log.commit(2, 2)));
+    await first.configuration.close();
     writeFileSync(join(folder, 'snapshot.new-1'), 'of a process that was killed');
     mount('-o', 'remount,ro', folder);
-    const { kept, head } = await start();
+    const { configuration, head } = await start();
     expect(head).toEqual(log.currentHead());
-    await kept.apply(decodeChange(log.commit(3, 2)));
-    expect(await kept.load(log.snapshot())).toEqual(log.currentHead());
+    await configuration.apply(decodeChange(log.commit(3, 2)));
+    expect(await configuration.load(log.snapshot())).toEqual(log.currentHead());
     mount('-o', 'remount,rw', folder);
-    await kept.apply(decodeChange(log.commit(4, 2)));
-    await keepUp(kept);
-    await expectAllAtNextStart(kept);
+    await configuration.apply(decodeChange(log.commit(4, 2)));
+    await keepUp(configuration);
+    await expectAllAtNextStart(configuration);
   });
 });

@@ -27,7 +27,7 @@ export interface FollowerLinkOptions {
    * Something may have been missed: the connection was renewed, no head was heard for a while, or a message was of
    * another version.
    */
-  readonly onCutOff: () => void;
+  readonly onMessagesMissed: () => void;
 }
 
 /** A follower's Redis: hears changes and heads, says which revision is in force, renews the lease. */
@@ -37,10 +37,10 @@ export class FollowerLink {
   private readonly names: RedisNames;
   /** Null: not announced, or not any more. */
   private inForce: Position | null = null;
-  private heartbeat: NodeJS.Timeout | undefined;
-  private lastHeardMs = performance.now();
+  private heartbeatTimer: NodeJS.Timeout | undefined;
+  private lastMessageMs = performance.now();
   /** Versions of messages that were said in the log. */
-  private readonly foreignVersions = new Set<number>();
+  private readonly otherVersions = new Set<number>();
 
   constructor(private readonly options: FollowerLinkOptions) {
     this.names = redisNames(options.feedToken);
@@ -51,7 +51,7 @@ export class FollowerLink {
   /** Subscribes. Resolves when Redis was tried once: without it the feed API alone is followed. */
   async start(): Promise<void> {
     this.subscriber.on('message', (channel: string, text: string) => {
-      this.hear(channel, text);
+      this.receive(channel, text);
     });
     const subscribed = new Promise<void>((resolve) => {
       this.subscriber.on('ready', () => {
@@ -69,8 +69,8 @@ export class FollowerLink {
     this.commands.on('ready', () => {
       this.renewLease();
     });
-    this.heartbeat = setInterval(() => {
-      this.beat();
+    this.heartbeatTimer = setInterval(() => {
+      this.onHeartbeat();
     }, HEARTBEAT_MS);
   }
 
@@ -80,10 +80,10 @@ export class FollowerLink {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.heartbeat);
+    clearInterval(this.heartbeatTimer);
     if (this.commands.status === 'ready') {
       this.inForce = null;
-      await this.say('del');
+      await this.sendState('del');
     }
     this.commands.disconnect();
     this.subscriber.disconnect();
@@ -92,32 +92,33 @@ export class FollowerLink {
   /** Makes this follower one that writes wait for. Resolves when Redis has it. */
   async announce(inForce: Position): Promise<void> {
     this.inForce = inForce;
-    await this.say('set');
+    await this.sendState('set');
   }
 
   /** Says that the revision is in force, once announced. */
   acknowledge(inForce: Position): void {
     if (this.inForce === null) return;
     this.inForce = inForce;
-    void this.say('publish');
+    void this.sendState('publish');
   }
 
   private async subscribe(): Promise<void> {
     const channels = [this.names.change, this.names.head];
-    if (await subscribe(this.subscriber, channels, this.options.log)) this.options.onCutOff();
+    if (await subscribe(this.subscriber, channels, this.options.log))
+      this.options.onMessagesMissed();
   }
 
-  private beat(): void {
-    if (performance.now() - this.lastHeardMs > LEASE_MS) this.options.onCutOff();
+  private onHeartbeat(): void {
+    if (performance.now() - this.lastMessageMs > LEASE_MS) this.options.onMessagesMissed();
     this.renewLease();
   }
 
   private renewLease(): void {
-    if (this.inForce !== null) void this.say('set');
+    if (this.inForce !== null) void this.sendState('set');
   }
 
-  private hear(channel: string, text: string): void {
-    this.lastHeardMs = performance.now();
+  private receive(channel: string, text: string): void {
+    this.lastMessageMs = performance.now();
     try {
       if (channel === this.names.head) {
         this.options.onHead(parseHeadMessage(text));
@@ -127,7 +128,7 @@ export class FollowerLink {
       if ('operations' in message) this.options.onChange(message);
       else this.options.onHead(message);
     } catch (error) {
-      if (error instanceof FeedVersionError) return this.hearForeign(error.version);
+      if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
       // What it meant to say is in the log: the next head leads there.
       this.options.log.warn({ channel, reason: String(error) }, 'unreadable message');
     }
@@ -137,29 +138,29 @@ export class FollowerLink {
    * What a message of another version says is not believed, but that there is something to ask for; the feed API says
    * it in ours.
    */
-  private hearForeign(feedVersion: number): void {
-    this.options.onCutOff();
-    if (this.foreignVersions.has(feedVersion)) return;
-    this.foreignVersions.add(feedVersion);
+  private receiveOtherVersion(feedVersion: number): void {
+    this.options.onMessagesMissed();
+    if (this.otherVersions.has(feedVersion)) return;
+    this.otherVersions.add(feedVersion);
     this.options.log.warn(
       { feedVersion, ownFeedVersion: FEED_VERSION },
       'the control plane publishes another version of the feed; the feed API is asked instead',
     );
   }
 
-  private async say(lease: 'set' | 'del' | 'publish'): Promise<void> {
+  private async sendState(command: 'set' | 'del' | 'publish'): Promise<void> {
     if (this.commands.status !== 'ready') return;
     const { id, kind } = this.options;
     const { lineage = null, revision = null } = this.inForce ?? {};
     const state: FollowerState = { id, kind, lineage, revision, feedVersion: FEED_VERSION };
     const text = JSON.stringify(state);
     try {
-      if (lease === 'publish') {
+      if (command === 'publish') {
         await this.commands.publish(this.names.follower, text);
         return;
       }
       const pipeline = this.commands.pipeline();
-      if (lease === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
+      if (command === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
       else pipeline.del(this.names.lease(id));
       await pipeline.publish(this.names.follower, text).exec();
     } catch (error) {

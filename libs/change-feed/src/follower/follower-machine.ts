@@ -53,7 +53,7 @@ export class FollowerMachine {
   /** Whether the change that follows the revision in force was received. */
   get hasNextChange(): boolean {
     const { inForce } = this.phase;
-    return inForce !== null && this.pending.after(inForce) !== undefined;
+    return inForce !== null && this.pending.nextAfter(inForce) !== undefined;
   }
 
   /** @returns what to do, in order. @throws Error when the event cannot happen in this phase. */
@@ -139,7 +139,7 @@ export class FollowerMachine {
   /** Chooses the one step that leads on from here. */
   private beginStep(inForce: Head | null, load: LoadCause | null): void {
     if (inForce === null || load !== null) return this.beginLoad(inForce, load ?? 'start');
-    const change = this.pending.after(inForce);
+    const change = this.pending.nextAfter(inForce);
     if (change) return this.beginApply(inForce, change);
     const { head, mustFetch, isAnnounced } = this.known;
     if (mustFetch || (head !== null && head.revision > inForce.revision)) {
@@ -311,7 +311,7 @@ export class FollowerMachine {
 
   /** Another revision is in force. */
   private moveTo(inForce: Head): void {
-    this.pending.dropUntil(inForce);
+    this.pending.dropThrough(inForce);
     this.emit({ type: 'acknowledge', inForce });
     this.noteIfAtHead(inForce);
   }

@@ -1,13 +1,17 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { changesUnlessHeard } from './changes-unless-heard.js';
+import { fetchChanges } from './fetch-changes.js';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
 import { FollowerMachine } from './follower-machine.js';
 import type { FailureKind, FollowerEffect, FollowerEvent } from './follower-state.js';
-import { Breather } from '../protocol/gradually.js';
-import { DigestError, type FollowerTarget, KeptConfiguration } from './kept-configuration.js';
+import { Yielder } from '../runtime/yielder.js';
+import {
+  DigestError,
+  type FollowerTarget,
+  PersistedConfiguration,
+} from './persisted-configuration.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
@@ -34,16 +38,16 @@ export class Follower {
   readonly counters: FollowerCounters = newCounters();
   private readonly machine = new FollowerMachine();
   private readonly link: FollowerLink;
-  private readonly configuration: KeptConfiguration;
+  private readonly configuration: PersistedConfiguration;
   private readonly stopping = new AbortController();
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
-  private breather = new Breather();
+  private yielder = new Yielder();
   private atHeadMs = performance.now();
   private inForceSinceMs = Infinity;
 
   constructor(private readonly options: FollowerOptions) {
-    this.configuration = new KeptConfiguration(options.target, options.disk, options.log);
+    this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
     this.link = new FollowerLink({
       ...options,
       feedToken: options.feed.feedToken,
@@ -53,7 +57,7 @@ export class Follower {
       onHead: (head) => {
         this.handle({ type: 'headReceived', head });
       },
-      onCutOff: () => {
+      onMessagesMissed: () => {
         this.handle({ type: 'messagesMissed' });
       },
     });
@@ -115,7 +119,7 @@ export class Follower {
     const before = this.machine.phase.name;
     const effects = this.machine.handle(event);
     // Other work was let in while the follower was idle.
-    if (before === 'idle' || before === 'starting') this.breather = new Breather();
+    if (before === 'idle' || before === 'starting') this.yielder = new Yielder();
     for (const effect of effects) this.carryOut(effect);
   }
 
@@ -130,7 +134,7 @@ export class Follower {
       case 'announce':
         return this.runStep(() => this.announce(effect.inForce));
       case 'yield':
-        return this.resumeAfter(this.breather.breathe());
+        return this.resumeAfter(this.yielder.yieldIfDue());
       case 'pause':
         return this.resumeAfter(this.pause(effect.failures));
       case 'acknowledge':
@@ -195,9 +199,9 @@ export class Follower {
   }
 
   private async fetch({ revision }: Head): Promise<FollowerEvent> {
-    const isHeard = (): boolean => this.machine.hasNextChange;
-    const page = await changesUnlessHeard(this.options.feed, revision, isHeard);
-    if (page === 'heard') return { type: 'overtaken' };
+    const isOvertaken = (): boolean => this.machine.hasNextChange;
+    const page = await fetchChanges(this.options.feed, revision, isOvertaken);
+    if (page === 'overtaken') return { type: 'overtaken' };
     return page === null ? { type: 'logPruned' } : { type: 'fetched', page };
   }
 

@@ -132,7 +132,7 @@ export function parseFollowerState(text: string): FollowerState {
   return { id, kind: known, lineage, revision: revision as number | null, feedVersion };
 }
 
-/** @throws RowError when the text is no page of changes. They are not decoded: `decodeGradually` does. */
+/** @throws RowError when the text is no page of changes. They are not decoded: `decodeChanges` does. */
 export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
   const value = parseJson(text) as Partial<ChangesPage> | null;
   if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');

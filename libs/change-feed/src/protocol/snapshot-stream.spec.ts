@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLines } from './lines.js';
+import { readLines } from './read-lines.js';
 import type { SnapshotPart } from './protocol.js';
 import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
 

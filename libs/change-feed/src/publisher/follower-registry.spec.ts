@@ -12,62 +12,62 @@ describe('FollowerRegistry', () => {
   /** One that knows who is alive. */
   const known = () => {
     const registry = new FollowerRegistry();
-    registry.complete();
+    registry.markComplete();
     return registry;
   };
 
   it('counts live resolvers that have the revision, and no block pages', () => {
     const registry = known();
-    registry.hear(resolver('a', 5), 0);
-    registry.hear(resolver('b', 4), 0);
-    registry.hear({ id: 'c', kind: 'block-page', ...at(5), feedVersion: 1 }, 0);
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('b', 4), 0);
+    registry.update({ id: 'c', kind: 'block-page', ...at(5), feedVersion: 1 }, 0);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
   });
 
   it('counts no resolver that follows another log, whatever its revision', async () => {
     const registry = known();
-    registry.hear(resolver('a', 4), 0);
-    registry.hear(resolver('b', 900, OTHER_LINEAGE), 0);
+    registry.update(resolver('a', 4), 0);
+    registry.update(resolver('b', 900, OTHER_LINEAGE), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
-    registry.hear(resolver('a', 5), 1);
+    registry.update(resolver('a', 5), 1);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
-    registry.hear(resolver('b', 5), 1);
+    registry.update(resolver('b', 5), 1);
     expect(await waiting).toEqual({ applied: 2, total: 2 });
     expect(registry.applied(at(5, OTHER_LINEAGE))).toEqual({ applied: 0, total: 2 });
   });
 
   it('counts a resolver of a release that does not say which log it follows', () => {
     const registry = known();
-    registry.hear(resolver('a', 5, null), 0);
+    registry.update(resolver('a', 5, null), 0);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
     expect(registry.applied(at(6))).toEqual({ applied: 0, total: 1 });
   });
 
   it('ends a wait when the last live resolver acknowledges', async () => {
     const registry = known();
-    registry.hear(resolver('a', 4), 0);
-    registry.hear(resolver('b', 4), 0);
+    registry.update(resolver('a', 4), 0);
+    registry.update(resolver('b', 4), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
-    registry.hear(resolver('a', 5), 1);
-    registry.hear(resolver('b', 6), 1);
+    registry.update(resolver('a', 5), 1);
+    registry.update(resolver('b', 6), 1);
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
   it('stops waiting for a resolver whose lease runs out', async () => {
     const registry = known();
-    registry.hear(resolver('a', 5), 1_000);
-    registry.hear(resolver('dead', 4), 0);
+    registry.update(resolver('a', 5), 1_000);
+    registry.update(resolver('dead', 4), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
-    registry.expire(LEASE_MS - 1);
+    registry.removeExpired(LEASE_MS - 1);
     expect(registry.applied(at(5)).total).toBe(2);
-    registry.expire(LEASE_MS);
+    registry.removeExpired(LEASE_MS);
     expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
 
   it('ends all waits when it is told to, with what there is', async () => {
     const registry = known();
-    registry.hear(resolver('a', 5), 0);
-    registry.hear(resolver('b', 4), 0);
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('b', 4), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
     registry.endWaits();
     expect(await waiting).toEqual({ applied: 1, total: 2 });
@@ -76,33 +76,33 @@ describe('FollowerRegistry', () => {
 
   it('keeps leases while Redis is out of reach', () => {
     const registry = known();
-    registry.hear(resolver('a', 5), 0);
-    registry.extendAll(LEASE_MS);
-    registry.expire(LEASE_MS + 1);
+    registry.update(resolver('a', 5), 0);
+    registry.renewAll(LEASE_MS);
+    registry.removeExpired(LEASE_MS + 1);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
   });
 
   it('forgets a follower that says goodbye', () => {
     const registry = known();
-    registry.hear(resolver('a', 5), 0);
-    registry.hear(resolver('a', null), 1);
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('a', null), 1);
     expect(registry.states()).toEqual([]);
   });
 
   it('does not end a wait before it knows who is alive', async () => {
     const registry = new FollowerRegistry();
-    registry.hear(resolver('a', 5), 0);
+    registry.update(resolver('a', 5), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
-    registry.hear(resolver('b', 4), 1);
-    registry.complete();
+    registry.update(resolver('b', 4), 1);
+    registry.markComplete();
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
-    registry.hear(resolver('b', 5), 2);
+    registry.update(resolver('b', 5), 2);
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
   it('does not wait when told not to', async () => {
     const registry = known();
-    registry.hear(resolver('a', 4), 0);
+    registry.update(resolver('a', 4), 0);
     expect(await registry.waitApplied(at(5), 0)).toEqual({ applied: 0, total: 1 });
   });
 });

@@ -25,31 +25,31 @@ export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
   private readonly waiters = new Set<Waiter>();
   private isComplete = false;
-  private isWaitingOver = false;
+  private hasEndedWaits = false;
 
   /** From now on every follower that is alive is known; until then no wait ends before its time. */
-  complete(): void {
+  markComplete(): void {
     this.isComplete = true;
-    this.settle();
+    this.endFinishedWaits();
   }
 
   /** Takes what a follower says of itself. */
-  hear(state: FollowerState, nowMs: number): void {
+  update(state: FollowerState, nowMs: number): void {
     if (state.revision === null) this.followers.delete(state.id);
     else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
-    this.settle();
+    this.endFinishedWaits();
   }
 
   /** Forgets followers whose lease has run out. */
-  expire(nowMs: number): void {
+  removeExpired(nowMs: number): void {
     for (const [id, follower] of this.followers) {
       if (follower.expiresAtMs <= nowMs) this.followers.delete(id);
     }
-    this.settle();
+    this.endFinishedWaits();
   }
 
   /** Renews every lease: nobody could be heard for a while. */
-  extendAll(nowMs: number): void {
+  renewAll(nowMs: number): void {
     for (const [id, { state }] of this.followers) {
       this.followers.set(id, { state, expiresAtMs: nowMs + LEASE_MS });
     }
@@ -72,13 +72,13 @@ export class FollowerRegistry {
 
   /** Ends all waits with what there is, and begins no more. */
   endWaits(): void {
-    this.isWaitingOver = true;
-    this.settle();
+    this.hasEndedWaits = true;
+    this.endFinishedWaits();
   }
 
   /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
   async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
-    if (timeoutMs > 0 && !this.isOver(position)) {
+    if (timeoutMs > 0 && !this.isFinished(position)) {
       await new Promise<void>((resolve) => {
         const waiter: Waiter = { position, done: resolve };
         waiter.timer = setTimeout(() => {
@@ -96,17 +96,17 @@ export class FollowerRegistry {
     return Array.from(this.followers.values(), ({ state }) => state);
   }
 
-  private settle(): void {
+  private endFinishedWaits(): void {
     for (const waiter of this.waiters) {
-      if (!this.isOver(waiter.position)) continue;
+      if (!this.isFinished(waiter.position)) continue;
       this.waiters.delete(waiter);
       clearTimeout(waiter.timer);
       waiter.done();
     }
   }
 
-  private isOver(position: Position): boolean {
+  private isFinished(position: Position): boolean {
     const { applied, total } = this.applied(position);
-    return this.isWaitingOver || (this.isComplete && applied === total);
+    return this.hasEndedWaits || (this.isComplete && applied === total);
   }
 }

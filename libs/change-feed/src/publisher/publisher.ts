@@ -27,11 +27,11 @@ export interface ChangePublisherOptions {
   readonly log: FeedLogger;
 }
 
-const ECHO_MS = 250;
+const PROBE_INTERVAL_MS = 250;
 /** With a heartbeat and a little less than a lease: what is held back for a shorter time ends none. */
-const ECHO_LATE_MS = 1_500;
+const PROBE_LATE_MS = 1_500;
 /** Every live follower has spoken by then: each does so once a heartbeat, and at once when its connection is back. */
-const ALL_HEARD_MS = 1.5 * HEARTBEAT_MS;
+const ALL_FOLLOWERS_KNOWN_MS = 1.5 * HEARTBEAT_MS;
 /** Two heartbeats and a little: shorter than a lease, so that a Redis that hangs ends none. */
 const ANSWER_OVERDUE_MS = 2_500;
 
@@ -44,18 +44,18 @@ export class ChangePublisher {
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
   /** A channel of its own. */
-  private readonly echo: string;
+  private readonly probeChannel: string;
   private readonly registry = new FollowerRegistry();
   /** Versions of followers that were said in the log. */
-  private readonly foreignVersions = new Set<number>();
+  private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
-  private allHeard: NodeJS.Timeout | undefined;
+  private allKnownTimer: NodeJS.Timeout | undefined;
   private lastAnswerMs = 0;
-  private lastEchoMs = 0;
+  private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
     this.names = redisNames(options.feedToken);
-    this.echo = `${this.names.follower}:${randomUUID()}`;
+    this.probeChannel = `${this.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
@@ -63,22 +63,22 @@ export class ChangePublisher {
   /** Connects and begins to publish the head each second. Resolves when Redis was tried once; an absent Redis is tried again for ever. */
   async start(): Promise<void> {
     this.subscriber.on('message', (channel: string, text: string) => {
-      if (channel === this.echo) this.hearEcho(Number(text));
-      else this.hear(text);
+      if (channel === this.probeChannel) this.receiveProbe(Number(text));
+      else this.receive(text);
     });
     this.subscriber.on('ready', () => void this.subscribe());
-    this.subscriber.on('close', () => clearTimeout(this.allHeard));
+    this.subscriber.on('close', () => clearTimeout(this.allKnownTimer));
     await Promise.all([startConnecting(this.commands), startConnecting(this.subscriber)]);
     await this.publishHead();
     this.timers = [
       setInterval(() => void this.publishHead(), HEARTBEAT_MS),
-      setInterval(() => void this.callEcho(), ECHO_MS),
+      setInterval(() => void this.sendProbe(), PROBE_INTERVAL_MS),
     ];
   }
 
   stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
-    clearTimeout(this.allHeard);
+    clearTimeout(this.allKnownTimer);
     this.commands.disconnect();
     this.subscriber.disconnect();
     return Promise.resolve();
@@ -111,12 +111,12 @@ export class ChangePublisher {
   }
 
   private async subscribe(): Promise<void> {
-    const channels = [this.names.follower, this.echo];
+    const channels = [this.names.follower, this.probeChannel];
     if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
     // Who spoke meanwhile was not heard.
-    this.registry.extendAll(performance.now());
-    clearTimeout(this.allHeard);
-    this.allHeard = setTimeout(() => this.registry.complete(), ALL_HEARD_MS);
+    this.registry.renewAll(performance.now());
+    clearTimeout(this.allKnownTimer);
+    this.allKnownTimer = setTimeout(() => this.registry.markComplete(), ALL_FOLLOWERS_KNOWN_MS);
     try {
       await this.readLeases();
     } catch (error) {
@@ -131,27 +131,27 @@ export class ChangePublisher {
     for await (const keys of this.commands.scanStream({ match, count: 1_000 })) {
       if ((keys as string[]).length === 0) continue;
       for (const text of await this.commands.mget(keys as string[])) {
-        if (text !== null) this.hear(text);
+        if (text !== null) this.receive(text);
       }
     }
     if (this.subscriber.status !== 'ready') return;
-    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.complete();
+    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.markComplete();
   }
 
-  private hear(text: string): void {
+  private receive(text: string): void {
     try {
       const state = parseFollowerState(text);
-      this.noteVersion(state);
-      this.registry.hear(state, performance.now());
+      this.reportVersion(state);
+      this.registry.update(state, performance.now());
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'unreadable message of a follower');
     }
   }
 
   /** It is waited for all the same: that a revision is in force there means the same in every version. */
-  private noteVersion({ id, kind, feedVersion }: FollowerState): void {
-    if (feedVersion === FEED_VERSION || this.foreignVersions.has(feedVersion)) return;
-    this.foreignVersions.add(feedVersion);
+  private reportVersion({ id, kind, feedVersion }: FollowerState): void {
+    if (feedVersion === FEED_VERSION || this.otherVersions.has(feedVersion)) return;
+    this.otherVersions.add(feedVersion);
     this.options.log.warn(
       { follower: id, kind, feedVersion, ownFeedVersion: FEED_VERSION },
       'a follower is of another version of the feed; changes wait for it as for any other',
@@ -159,19 +159,21 @@ export class ChangePublisher {
   }
 
   /** Speaks to itself on the way that followers take. */
-  private async callEcho(): Promise<void> {
+  private async sendProbe(): Promise<void> {
     // What does not get through says nothing of the followers, and is no news.
-    await this.commands.publish(this.echo, String(performance.now())).catch(() => undefined);
+    await this.commands
+      .publish(this.probeChannel, String(performance.now()))
+      .catch(() => undefined);
   }
 
   /** What followers said before a call was heard before its echo: whoever was silent until then was silent. */
-  private hearEcho(calledMs: number): void {
+  private receiveProbe(sentMs: number): void {
     const nowMs = performance.now();
-    const silentMs = nowMs - Math.min(calledMs, this.lastEchoMs);
-    this.lastEchoMs = nowMs;
+    const gapMs = nowMs - Math.min(sentMs, this.lastProbeMs);
+    this.lastProbeMs = nowMs;
     // Held back, or the first that gets through again: followers' words may have been held back too, and come now.
-    if (silentMs > ECHO_LATE_MS) this.registry.extendAll(nowMs);
-    else this.registry.expire(calledMs);
+    if (gapMs > PROBE_LATE_MS) this.registry.renewAll(nowMs);
+    else this.registry.removeExpired(sentMs);
   }
 
   private async publishHead(): Promise<void> {

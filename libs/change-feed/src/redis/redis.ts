@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
-const RETRY_MS = 1_000;
+const RESUBSCRIBE_MS = 1_000;
 /** How often Redis is asked whether it is there. */
-const CHECK_MS = 1_000;
+const ROLE_CHECK_MS = 1_000;
 /** A connection that owes an answer and has been silent for this long is given up: sooner than a lease runs out. */
-const SILENCE_MS = 2_000;
+const SOCKET_TIMEOUT_MS = 2_000;
 
 /**
  * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
@@ -23,13 +23,13 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
     commandTimeout: 1_000,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     keepAlive: 5_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
     connectionName: `weir-${role}`,
   });
   logOutages(redis, role, log);
-  checkWhileReady(redis, role, log);
+  checkRoleWhileReady(redis, role, log);
   return redis;
 }
 
@@ -37,18 +37,18 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
  * Asks each second which part this Redis plays. Without a question a connection that a firewall has forgotten shows nothing for many
  * minutes; and what is published on a replica reaches only those who listen there.
  */
-function checkWhileReady(redis: Redis, role: string, log: FeedLogger): void {
+function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void {
   let timer: NodeJS.Timeout | undefined;
   const check = async (): Promise<void> => {
     // A question that is not answered breaks the connection, and one that is not permitted was answered.
-    const [part] = await redis.role().catch(() => []);
-    if (part !== 'slave' || redis.status !== 'ready') return;
+    const [redisRole] = await redis.role().catch(() => []);
+    if (redisRole !== 'slave' || redis.status !== 'ready') return;
     log.warn({ role }, 'this Redis has become a replica; connecting anew');
     redis.disconnect(true);
   };
   redis.on('ready', () => {
     clearInterval(timer);
-    timer = setInterval(() => void check(), CHECK_MS);
+    timer = setInterval(() => void check(), ROLE_CHECK_MS);
   });
   redis.on('close', () => {
     clearInterval(timer);
@@ -57,19 +57,19 @@ function checkWhileReady(redis: Redis, role: string, log: FeedLogger): void {
 
 /** Says once that a connection went down and once that it is back, and hears its errors, which would end the process otherwise. */
 export function logOutages(redis: Redis, role: string, log: FeedLogger): void {
-  let down = false;
+  let isDown = false;
   redis.on('error', (error: Error) => {
-    if (!down) log.warn({ role, reason: error.message }, 'Redis is out of reach');
-    down = true;
+    if (!isDown) log.warn({ role, reason: error.message }, 'Redis is out of reach');
+    isDown = true;
   });
   // Not at 'close', which comes at our own goodbye too.
   redis.on('reconnecting', () => {
-    if (!down) log.warn({ role }, 'Redis closed the connection');
-    down = true;
+    if (!isDown) log.warn({ role }, 'Redis closed the connection');
+    isDown = true;
   });
   redis.on('ready', () => {
-    if (down) log.info({ role }, 'Redis is back');
-    down = false;
+    if (isDown) log.info({ role }, 'Redis is back');
+    isDown = false;
   });
 }
 
@@ -101,7 +101,7 @@ export async function subscribe(
       return true;
     } catch (error) {
       log.warn({ reason: String(error) }, 'cannot subscribe; trying again');
-      await sleep(RETRY_MS, undefined, { ref: false });
+      await sleep(RESUBSCRIBE_MS, undefined, { ref: false });
     }
   }
   return false;

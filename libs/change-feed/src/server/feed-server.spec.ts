@@ -42,7 +42,7 @@ describe('GET /changes', () => {
   it('tells what may pass from what will not', async () => {
     const log = new MemoryLog();
     const client = await clientOf(log);
-    log.isOut = true;
+    log.isUnavailable = true;
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: false });
     log.refusesChanges = true;
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: true });

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { sendImage, type StoredImage } from './image-answer.js';
+import { sendImage, type StoredImage } from './image-response.js';
 import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
@@ -46,9 +46,9 @@ const STALL_MS = 30_000;
  * the feed gets 406.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
-  const serving: Serving = { ...options, foreignVersions: new Set() };
+  const serving: Serving = { ...options, otherVersions: new Set() };
   const server = createServer((request, response) => {
-    answer(serving, request, response).catch((error: unknown) => {
+    handle(serving, request, response).catch((error: unknown) => {
       options.log.error({ reason: String(error) }, 'feed request failed');
       if (response.headersSent) response.destroy();
       else if (options.isOutage(error)) refuse(response, 503, 'The feed is not available now');
@@ -64,10 +64,10 @@ export function createFeedServer(options: FeedServerOptions): Server {
 
 interface Serving extends FeedServerOptions {
   /** Versions that were asked for in vain, and said in the log. */
-  readonly foreignVersions: Set<string>;
+  readonly otherVersions: Set<string>;
 }
 
-async function answer(
+async function handle(
   options: Serving,
   request: IncomingMessage,
   response: ServerResponse,
@@ -78,7 +78,7 @@ async function answer(
     return refuse(response, 401, 'Not authenticated');
   }
   response.setHeader(FEED_VERSION_HEADER, FEED_VERSION);
-  if (!isOwnVersion(request, options)) {
+  if (!asksForOwnVersion(request, options)) {
     return refuse(response, 406, `This feed speaks version ${FEED_VERSION}`);
   }
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
@@ -94,13 +94,13 @@ async function answer(
   return refuse(response, 404, 'Not found');
 }
 
-function isOwnVersion(request: IncomingMessage, { foreignVersions, log }: Serving): boolean {
+function asksForOwnVersion(request: IncomingMessage, { otherVersions, log }: Serving): boolean {
   const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FIRST_FEED_VERSION);
   if (wanted === String(FEED_VERSION)) return true;
-  const shown = wanted.slice(0, 20);
-  if (!foreignVersions.has(shown)) {
-    foreignVersions.add(shown);
-    const fields = { feedVersion: shown, ownFeedVersion: FEED_VERSION };
+  const shownVersion = wanted.slice(0, 20);
+  if (!otherVersions.has(shownVersion)) {
+    otherVersions.add(shownVersion);
+    const fields = { feedVersion: shownVersion, ownFeedVersion: FEED_VERSION };
     log.warn(fields, 'a follower asks for another version of the feed, and is refused');
   }
   return false;
@@ -113,7 +113,7 @@ async function sendSnapshot(
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');
   const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
-  await unlessLeft(log, 'a snapshot', sending);
+  await ignoreDisconnect(log, 'a snapshot', sending);
 }
 
 async function sendChanges(
@@ -137,11 +137,15 @@ async function answerImage(
 ): Promise<void> {
   const image = await source.catalogueImage(sha256);
   if (image === null) return refuse(response, 404, 'No such catalogue image');
-  await unlessLeft(log, 'a catalogue image', sendImage(image, sha256, request, response));
+  await ignoreDisconnect(log, 'a catalogue image', sendImage(image, sha256, request, response));
 }
 
 /** A follower that went away is no fault of ours; one that is still there sees that the end is missing. */
-async function unlessLeft(log: FeedLogger, what: string, sending: Promise<void>): Promise<void> {
+async function ignoreDisconnect(
+  log: FeedLogger,
+  what: string,
+  sending: Promise<void>,
+): Promise<void> {
   try {
     await sending;
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   toRow,
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
-import type { BuiltConfiguration, FollowerTarget } from '../follower/kept-configuration.js';
+import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
 import type { FeedSource, LogPage } from '../server/feed-server.js';
 import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
@@ -52,13 +52,13 @@ export class Outage extends Error {}
 export class MemoryLog implements FeedSource {
   private rules = new Rules();
   private readonly changes: Change[] = [];
-  private begins = 0;
+  private firstKept = 0;
   /** Whether the log cannot be given, though a snapshot can. */
   refusesChanges = false;
   /** Whether the log cannot be given now. */
-  isOut = false;
+  isUnavailable = false;
   /** Whether nobody who asks for the log is answered. */
-  isSilent = false;
+  neverAnswers = false;
   revision = 0;
   /** Null: of a release that knows none. */
   lineage: string | null = randomUUID();
@@ -79,7 +79,7 @@ export class MemoryLog implements FeedSource {
   }
 
   prune(): void {
-    this.begins = this.revision;
+    this.firstKept = this.revision;
   }
 
   /** Restores the database as it was at an earlier revision; the log begins there. */
@@ -120,10 +120,10 @@ export class MemoryLog implements FeedSource {
 
   changesAfter(revision: number, limit: number): Promise<LogPage> {
     if (this.refusesChanges) return Promise.reject(new Error('refused by this test'));
-    if (this.isOut) return Promise.reject(new Outage('out of reach in this test'));
-    if (this.isSilent) return new Promise<LogPage>(() => undefined);
+    if (this.isUnavailable) return Promise.reject(new Outage('out of reach in this test'));
+    if (this.neverAnswers) return new Promise<LogPage>(() => undefined);
     const head = this.currentHead();
-    if (revision < this.begins) return Promise.resolve({ head, changes: null });
+    if (revision < this.firstKept) return Promise.resolve({ head, changes: null });
     const after = this.changes.filter((change) => change.revision > revision);
     return Promise.resolve({ head, changes: after.slice(0, limit).map(encodeChange) });
   }

@@ -9,9 +9,9 @@ import { ChangePublisher } from './publisher/publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { startPrivateRedis } from './testing/private-redis.js';
-import { startRedisWay } from './testing/redis-way.js';
+import { startRedisProxy } from './testing/redis-proxy.js';
 
-const TOKEN = 'feed-token-of-silent-redis';
+const TOKEN = 'feed-token-of-half-open-connections';
 const quiet: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const WAIT = { timeout: 15_000, interval: 100 };
 /** Longer than any lease. */
@@ -21,11 +21,11 @@ const EVERYWHERE = { applied: 1, total: 1 };
 /** A publisher and a follower of kind resolver, at the head, on a Redis of their own. */
 async function deploy({ onTestFinished }: TestContext) {
   const redis = await startPrivateRedis();
-  const way = await startRedisWay(redis.port);
+  const proxy = await startRedisProxy(redis.port);
   const log = new MemoryLog();
   const server = createFeedServer({ source: log, token: TOKEN, log: quiet, isOutage: () => false });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const common = { redisUrl: way.url, log: quiet };
+  const common = { redisUrl: proxy.url, log: quiet };
   const readHead = () => log.head();
   const publisher = new ChangePublisher({ ...common, feedToken: TOKEN, readHead });
   await publisher.start();
@@ -41,7 +41,7 @@ async function deploy({ onTestFinished }: TestContext) {
     await follower.stop();
     await publisher.stop();
     closeFeed();
-    await way.stop();
+    await proxy.stop();
     await redis.stop();
   });
   const write = async () => {
@@ -50,13 +50,13 @@ async function deploy({ onTestFinished }: TestContext) {
     return publisher.waitApplied(change, 3_000);
   };
   expect(await write()).toEqual(EVERYWHERE);
-  return { redis, way, log, publisher, target, write, closeFeed };
+  return { redis, proxy, log, publisher, target, write, closeFeed };
 }
 
 describe.concurrent('a connection to Redis that breaks without a word', () => {
   it("the publisher's ear: followers that it cannot hear are not taken for dead", async (test) => {
-    const { way, write } = await deploy(test);
-    way.silence('weir-acknowledgements');
+    const { proxy, write } = await deploy(test);
+    proxy.stopForwarding('weir-acknowledgements');
     const untilMs = performance.now() + LONG_MS;
     while (performance.now() < untilMs) {
       expect(await write()).toMatchObject({ total: 1 });
@@ -66,17 +66,17 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
   });
 
   it("the publisher's mouth: it is connected again", async (test) => {
-    const { way, publisher, write } = await deploy(test);
-    way.silence('weir-publisher');
+    const { proxy, publisher, write } = await deploy(test);
+    proxy.stopForwarding('weir-publisher');
     await sleep(LONG_MS);
     await vi.waitFor(() => expect(publisher.connected).toBe(true), WAIT);
     expect(await write()).toEqual(EVERYWHERE);
   });
 
   it("a follower's ear: it hears changes again, and need not ask for them", async (test) => {
-    const { way, log, target, write, closeFeed } = await deploy(test);
-    way.silence('weir-resolver');
-    await vi.waitFor(() => expect(way.opened('weir-resolver')).toBe(2), WAIT);
+    const { proxy, log, target, write, closeFeed } = await deploy(test);
+    proxy.stopForwarding('weir-resolver');
+    await vi.waitFor(() => expect(proxy.connectionCount('weir-resolver')).toBe(2), WAIT);
     await sleep(1_000); // to subscribe, and to ask what it missed
     closeFeed();
     expect(await write()).toEqual(EVERYWHERE);
@@ -84,8 +84,8 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
   });
 
   it("a follower's mouth: it is counted again", async (test) => {
-    const { way, write } = await deploy(test);
-    way.silence('weir-resolver-state');
+    const { proxy, write } = await deploy(test);
+    proxy.stopForwarding('weir-resolver-state');
     await sleep(LONG_MS);
     await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
   });
@@ -104,7 +104,7 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
   });
 
   it('to a Redis that has become a replica: both ends go to the new primary', async (test) => {
-    const { redis, way, write } = await deploy(test);
+    const { redis, proxy, write } = await deploy(test);
     const primary = await startPrivateRedis();
     const [old, other] = [new Redis(redis.url), new Redis(primary.url)];
     test.onTestFinished(async () => {
@@ -113,7 +113,7 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
       await primary.stop();
     });
     const clientsOf = async (admin: Redis) => String(await admin.call('CLIENT', 'LIST'));
-    way.leadTo(primary.port);
+    proxy.redirectTo(primary.port);
     await old.replicaof('127.0.0.1', primary.port);
     await vi.waitFor(async () => {
       const there = await clientsOf(other);

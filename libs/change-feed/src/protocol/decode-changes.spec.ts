@@ -1,6 +1,6 @@
 import { type Change, encodeChange, type Operation, RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { decodeGradually } from './gradually.js';
+import { decodeChanges } from './decode-changes.js';
 
 const changeOf = (revision: number, rules: number): Change => ({
   revision,
@@ -18,7 +18,7 @@ const asSent = (changes: readonly Change[]) =>
 describe('decodeGradually', () => {
   it('decodes changes of any size, each whole and in order', async () => {
     const changes = [0, 1, 999, 1_000, 1_001, 2_000, 3_500].map((rules, i) => changeOf(i, rules));
-    expect(await decodeGradually(asSent(changes))).toEqual(changes);
+    expect(await decodeChanges(asSent(changes))).toEqual(changes);
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('decodeGradually', () => {
       },
     ],
   ])('refuses %s', async (_, value) => {
-    await expect(decodeGradually([value])).rejects.toThrow(RowError);
+    await expect(decodeChanges([value])).rejects.toThrow(RowError);
   });
 
   it('lets others in, in the midst of a large change', async () => {
@@ -45,7 +45,7 @@ describe('decodeGradually', () => {
     };
     const sent = asSent([changeOf(1, 200_000)]);
     setImmediate(count);
-    await decodeGradually(sent);
+    await decodeChanges(sent);
     isOver = true;
     expect(turns).toBeGreaterThan(5);
   });

@@ -1,5 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
-import { Breather } from '../protocol/gradually.js';
+import { Yielder } from '../runtime/yielder.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
@@ -28,7 +28,7 @@ export interface FollowerTarget {
 const RETRY_MS = 60_000;
 
 /** The target's configuration together with its copy on disk, if it has one. Each method answers where the configuration stands then. */
-export class KeptConfiguration {
+export class PersistedConfiguration {
   private compacting: Promise<void> = Promise.resolve();
   private isCompacting = false;
   private isCompactionDue = false;
@@ -89,9 +89,9 @@ export class KeptConfiguration {
 
   /** Applies a change that is the next one, and notes it on disk. */
   async apply(change: Change): Promise<LogPoint> {
-    const breather = new Breather();
+    const yielder = new Yielder();
     const digest = await this.target.apply(change);
-    await breather.breathe();
+    await yielder.yieldIfDue();
     this.disk?.append(change);
     // A start from disk begins with the catalogue of the snapshot, whose image is not kept for ever.
     if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))

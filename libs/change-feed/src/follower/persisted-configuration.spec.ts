@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeptConfiguration } from './kept-configuration.js';
+import { PersistedConfiguration } from './persisted-configuration.js';
 import { SnapshotDisk } from '../disk/snapshot-disk.js';
 import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe('KeptConfiguration', () => {
+describe('PersistedConfiguration', () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'weir-kept-'));
+    folder = mkdtempSync(join(tmpdir(), 'weir-configuration-'));
   });
   afterEach(() => {
     rmSync(folder, { recursive: true });
@@ -21,18 +21,23 @@ describe('KeptConfiguration', () => {
   /** A process that starts from the disk; it is never closed, as one that is killed. */
   const start = async (retryMs?: number) => {
     const target = new MemoryTarget();
-    const kept = new KeptConfiguration(target, new SnapshotDisk(folder, silent), silent, retryMs);
-    return { target, kept, head: await kept.restore() };
+    const configuration = new PersistedConfiguration(
+      target,
+      new SnapshotDisk(folder, silent),
+      silent,
+      retryMs,
+    );
+    return { target, configuration, head: await configuration.restore() };
   };
   /** A file in its place: nothing can be written there. */
   const takeFolder = () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
   };
-  const applyNext = async (kept: KeptConfiguration, log: MemoryLog) => {
-    await kept.apply(decodeChange(log.commit(log.revision + 1, 2)));
-    kept.compactIfDue(() => log.snapshot());
-    await kept['compacting'];
+  const applyNext = async (configuration: PersistedConfiguration, log: MemoryLog) => {
+    await configuration.apply(decodeChange(log.commit(log.revision + 1, 2)));
+    configuration.compactIfDue(() => log.snapshot());
+    await configuration['compacting'];
   };
 
   it('has every change that was applied, however often it was started from the disk', async () => {
@@ -40,11 +45,11 @@ describe('KeptConfiguration', () => {
     log.commit(1, 1);
     const first = await start();
     expect(first.head).toBeNull();
-    await first.kept.load(log.snapshot());
+    await first.configuration.load(log.snapshot());
     for (let profileId = 2; profileId < 6; profileId++) {
-      const { kept, head } = await start();
+      const { configuration, head } = await start();
       expect(head?.revision).toBe(log.revision);
-      await kept.apply(decodeChange(log.commit(profileId, 2)));
+      await configuration.apply(decodeChange(log.commit(profileId, 2)));
     }
     const { target, head } = await start();
     expect(head).toEqual(log.currentHead());
@@ -54,41 +59,41 @@ describe('KeptConfiguration', () => {
   it('has what came after a disk that failed, when it works again', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
-    const { kept } = await start(0);
+    const { configuration } = await start(0);
     takeFolder();
-    await kept.load(log.snapshot());
-    await applyNext(kept, log);
+    await configuration.load(log.snapshot());
+    await applyNext(configuration, log);
     rmSync(folder);
-    await applyNext(kept, log);
-    await applyNext(kept, log);
+    await applyNext(configuration, log);
+    await applyNext(configuration, log);
     expect((await start()).head).toEqual(log.currentHead());
   });
 
   it('does not ask for one snapshot after another while the disk fails', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
-    const { kept } = await start();
+    const { configuration } = await start();
     takeFolder();
-    await kept.load(log.snapshot());
+    await configuration.load(log.snapshot());
     const asked = vi.spyOn(log, 'snapshot');
-    for (let i = 0; i < 5; i++) await applyNext(kept, log);
+    for (let i = 0; i < 5; i++) await applyNext(configuration, log);
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
   it('does not go on from a configuration that was replaced while the disk failed', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
-    const { kept } = await start();
-    await kept.load(log.snapshot());
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
     log.replace(new Map([[7, 2]]));
     const away = `${folder}-away`;
     renameSync(folder, away);
     mkdirSync(folder);
     takeFolder();
-    await kept.load(log.snapshot());
+    await configuration.load(log.snapshot());
     rmSync(folder);
     renameSync(away, folder);
-    await applyNext(kept, log);
+    await applyNext(configuration, log);
     expect((await start()).head).toEqual(log.currentHead());
   });
 });
