@@ -1,5 +1,3 @@
-import type { Row } from './rows.js';
-
 /** A row, message or operation that is not what it claims to be. The message says where, never more than numbers of the input. */
 export class RowError extends Error {
   override readonly name = 'RowError';
@@ -17,7 +15,7 @@ export class RowReader {
   /** Reads a whole row. @throws RowError when the row is no array, or `read` fails, or leaves values over. */
   static readAll<T>(kind: string, row: unknown, read: (reader: RowReader) => T): T {
     if (!Array.isArray(row)) throw new RowError(`${kind}: a row is an array`);
-    const reader = new RowReader(kind, row as Row);
+    const reader = new RowReader(kind, row as unknown[]);
     const result = read(reader);
     if (reader.position !== row.length) {
       throw new RowError(`${kind}: ${row.length} values instead of ${reader.position}`);
