@@ -14,7 +14,7 @@ import { startRedisProxy } from './testing/redis-proxy.js';
 const TOKEN = 'feed-token-of-half-open-connections';
 const quiet: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const WAIT = { timeout: 15_000, interval: 100 };
-/** Longer than any lease. */
+/** Longer than a lease. */
 const LONG_MS = 5_000;
 const EVERYWHERE = { applied: 1, total: 1 };
 
@@ -53,8 +53,8 @@ async function deploy({ onTestFinished }: TestContext) {
   return { redis, proxy, log, publisher, target, write, closeFeed };
 }
 
-describe.concurrent('a connection to Redis that breaks without a word', () => {
-  it("the publisher's ear: followers that it cannot hear are not taken for dead", async (test) => {
+describe.concurrent('a half-open connection to Redis', () => {
+  it('of the publisher as subscriber: it keeps the followers whose messages it cannot receive', async (test) => {
     const { proxy, write } = await deploy(test);
     proxy.stopForwarding('weir-acknowledgements');
     const untilMs = performance.now() + LONG_MS;
@@ -65,7 +65,7 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
     expect(await write()).toEqual(EVERYWHERE);
   });
 
-  it("the publisher's mouth: it is connected again", async (test) => {
+  it('of the publisher for commands: it reconnects', async (test) => {
     const { proxy, publisher, write } = await deploy(test);
     proxy.stopForwarding('weir-publisher');
     await sleep(LONG_MS);
@@ -73,24 +73,24 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
     expect(await write()).toEqual(EVERYWHERE);
   });
 
-  it("a follower's ear: it hears changes again, and need not ask for them", async (test) => {
+  it('of a follower as subscriber: it receives changes again without the feed API', async (test) => {
     const { proxy, log, target, write, closeFeed } = await deploy(test);
     proxy.stopForwarding('weir-resolver');
     await vi.waitFor(() => expect(proxy.connectionCount('weir-resolver')).toBe(2), WAIT);
-    await sleep(1_000); // to subscribe, and to ask what it missed
+    await sleep(1_000); // It subscribes, and fetches what it missed.
     closeFeed();
     expect(await write()).toEqual(EVERYWHERE);
     expect(target.verdicts()).toEqual(log.verdicts());
   });
 
-  it("a follower's mouth: it is counted again", async (test) => {
+  it('of a follower for commands: writes wait for it again', async (test) => {
     const { proxy, write } = await deploy(test);
     proxy.stopForwarding('weir-resolver-state');
     await sleep(LONG_MS);
     await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
   });
 
-  it('while Redis lets nobody publish, as in a failover: nobody is taken for dead', async (test) => {
+  it('and a Redis that pauses writes, as in a failover: the publisher keeps all followers', async (test) => {
     const { redis, write } = await deploy(test);
     const admin = new Redis(redis.url);
     await admin.call('CLIENT', 'PAUSE', String(LONG_MS), 'WRITE');
@@ -103,7 +103,7 @@ describe.concurrent('a connection to Redis that breaks without a word', () => {
     await vi.waitFor(async () => expect(await write()).toEqual(EVERYWHERE), WAIT);
   });
 
-  it('to a Redis that has become a replica: both ends go to the new primary', async (test) => {
+  it('and a Redis that has become a replica: both ends connect to the new primary', async (test) => {
     const { redis, proxy, write } = await deploy(test);
     const primary = await startPrivateRedis();
     const [old, other] = [new Redis(redis.url), new Redis(primary.url)];

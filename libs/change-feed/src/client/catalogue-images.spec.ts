@@ -67,17 +67,17 @@ describe('CatalogueImages', () => {
     return Buffer.from(await images.load(announced(text))).toString();
   };
 
-  it('fetches an image once and then has it on disk', async () => {
+  it('downloads an image once and then reads it from disk', async () => {
     expect([await load('one'), await load('one'), readFrom]).toEqual(['one', 'one', [0]]);
   });
 
-  it('fetches an image anew when its file is damaged', async () => {
+  it('downloads an image again when its file is damaged', async () => {
     await load('one');
     writeFileSync(join(folder, 'kept', `catalogue-${announced('one').sha256}`), 'two');
     expect([await load('one'), readFrom]).toEqual(['one', [0, 0]]);
   });
 
-  it('goes on with a download that broke off where it broke off', async () => {
+  it('resumes a download where it broke off', async () => {
     breaksAfter = 4;
     await expect(load('0123456789')).rejects.toThrow();
     await expect(load('0123456789')).rejects.toThrow();
@@ -87,14 +87,14 @@ describe('CatalogueImages', () => {
     ]);
   });
 
-  it('begins another image from its start', async () => {
+  it('downloads another image from its start', async () => {
     breaksAfter = 4;
     await expect(load('0123456789')).rejects.toThrow();
     breaksAfter = Infinity;
     expect([await load('another'), readFrom]).toEqual(['another', [0, 0]]);
   });
 
-  it('takes only the image that was announced, and begins anew after another', async () => {
+  it('accepts only the image that was announced, and starts again after a wrong one', async () => {
     const { sha256 } = announced('0123456789');
     for (const text of ['012345678', '01234567890', '0123456780']) {
       served.set(sha256, text);
@@ -104,7 +104,7 @@ describe('CatalogueImages', () => {
     expect(await load('0123456789')).toBe('0123456789');
   });
 
-  it('keeps the last three', async () => {
+  it('keeps the last three images', async () => {
     for (const text of ['one', 'two', 'three', 'four', 'five']) {
       await load(text);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -114,7 +114,7 @@ describe('CatalogueImages', () => {
     );
   });
 
-  it('clears away what a process left that was killed while it wrote an image', async () => {
+  it('removes the file that a process left behind when it was killed while writing an image', async () => {
     await load('one');
     writeFileSync(join(folder, 'kept', `catalogue-${'a'.repeat(64)}.new`), 'unfinished');
     await load('two');

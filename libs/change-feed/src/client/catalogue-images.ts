@@ -6,29 +6,33 @@ import { type FeedClient, FeedError } from './feed-client.js';
 import { PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
-/** The one in force, and those that the snapshot on disk or its journal may still begin with. */
+/** The image in force, and the images that the snapshot or the journal on disk may still refer to. */
 const KEPT_IMAGES = 3;
 const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
-/** What a process left that was killed while it wrote an image. */
+/** Left behind by a process that was killed while it wrote an image. */
 const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Catalogue images by their sha256: from disk where they are, else from the feed, and then kept on disk. A download that breaks off is
- * gone on with by the next `load` of the same image. Bytes are hashed as they come in, so that nothing else waits long for it.
+ * Catalogue images by their sha256, read from disk or else downloaded from the feed API and then written to disk. The
+ * next `load` of the same image resumes a download that broke off. Bytes are hashed as they arrive, so that the event
+ * loop is never blocked for long.
  */
 export class CatalogueImages {
-  /** What came before a download broke off. */
+  /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
 
-  /** @param folder where to keep them; undefined: nowhere. */
+  /** @param folder where images are kept; undefined: they are not kept. */
   constructor(
     private readonly feed: FeedClient,
     private readonly folder: string | undefined,
     private readonly log: FeedLogger,
   ) {}
 
-  /** The bytes of the image, which have its sha256. @throws FeedError when it is not on disk and cannot be fetched. */
+  /**
+   * The bytes of the image, verified against its sha256.
+   * @throws FeedError when it is not on disk and cannot be downloaded.
+   */
   async load(announced: ActiveCatalogue): Promise<Uint8Array> {
     const { sha256 } = announced;
     const path = this.folder === undefined ? null : join(this.folder, `catalogue-${sha256}`);
@@ -56,7 +60,7 @@ export class CatalogueImages {
     return image;
   }
 
-  /** Null when the file is not there, or is not the image any more: then it is fetched anew. */
+  /** Null when the file is missing or damaged. The image is downloaded again then. */
   private async read(path: string, announced: ActiveCatalogue): Promise<Uint8Array | null> {
     const partial = new PartialImage(announced);
     try {

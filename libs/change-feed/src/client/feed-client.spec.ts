@@ -21,15 +21,17 @@ describe('FeedClient', () => {
     server = undefined;
   });
 
-  it('gives up on a feed that never answers, or falls silent within an answer', async () => {
+  it('gives up on a feed API that never answers, or stops in the middle of a response', async () => {
     const mute = await serve(() => undefined, 50);
-    await expect(mute.changesAfter(0)).rejects.toThrow('fell silent (changes)');
+    await expect(mute.changesAfter(0)).rejects.toThrow('sent nothing for too long (changes)');
     server?.close();
     const halting = await serve((_request, response) => response.write('{"type":"head",'), 200);
-    await expect(Array.fromAsync(halting.snapshot())).rejects.toThrow('fell silent (snapshot)');
+    await expect(Array.fromAsync(halting.snapshot())).rejects.toThrow(
+      'sent nothing for too long (snapshot)',
+    );
   });
 
-  it('does not count the time that its caller takes as silence', async () => {
+  it('does not count the time that its caller takes towards the idle timeout', async () => {
     const client = await serve((_request, response) => {
       const lineage = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
       const head = { type: 'head', lineage, revision: 1, digest: '0000000000000000' };
@@ -47,7 +49,7 @@ describe('FeedClient', () => {
     expect(parts).toHaveLength(1);
   });
 
-  it('ends what is under way when it is closed', async () => {
+  it('aborts the requests under way when it is closed', async () => {
     const client = await serve(() => undefined);
     const asking = Array.fromAsync(client.catalogueImage(SHA256_OF_ABC));
     client.close();
@@ -55,7 +57,7 @@ describe('FeedClient', () => {
     await expect(client.changesAfter(0)).rejects.toThrow(FeedError);
   });
 
-  it('asks for the rest of an image, and skips what it has when it is sent all of it', async () => {
+  it('asks for the rest of an image, and skips the known bytes when the server sends all of it', async () => {
     const asked: unknown[] = [];
     let isRanged = true;
     const client = await serve(({ headers }, response) => {
@@ -73,7 +75,7 @@ describe('FeedClient', () => {
     expect(asked).toEqual(Array(2).fill(['bytes=2-', `"${SHA256_OF_ABC}"`]));
   });
 
-  it('refuses another range than it asked for', async () => {
+  it('rejects another range than it asked for', async () => {
     const client = await serve((_request, response) =>
       response.writeHead(206, { 'Content-Range': 'bytes 1-4/5' }).end('bcde'),
     );
@@ -81,7 +83,7 @@ describe('FeedClient', () => {
     await expect(asking).rejects.toThrow('answered 206 for the catalogue image');
   });
 
-  it('tells of an answer that breaks off', async () => {
+  it('rejects a response that breaks off', async () => {
     const client = await serve((_request, response) => {
       response.write('abc');
       setTimeout(() => response.destroy(), 20);
@@ -91,7 +93,7 @@ describe('FeedClient', () => {
     await expect(asking).rejects.toMatchObject({ isRefusal: false });
   });
 
-  it('tells a pruned log from a failure', async () => {
+  it('returns null for a pruned log', async () => {
     let status = 410;
     const client = await serve((_request, response) => response.writeHead(status).end('{}'));
     expect(await client.changesAfter(0)).toBeNull();

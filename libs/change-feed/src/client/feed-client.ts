@@ -5,28 +5,31 @@ import { readLines } from '../protocol/read-lines.js';
 import { parseChangesPage, type SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 
-/** The feed API could not be asked, or did not answer as it should. */
+/** A request to the feed API failed. */
 export class FeedError extends Error {
   override readonly name: string = 'FeedError';
-  /** Whether the feed API was asked in vain and will be again; anything else (out of reach, busy, silent) may pass. */
+  /**
+   * Whether the same request will fail again. False: the API is unreachable, busy or slow now, and may answer
+   * later.
+   */
   readonly isRefusal: boolean = false;
 }
 
 interface ReadOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the range that `headers` ask for begins; a server that sends all of it instead has the bytes before skipped. */
+  /** Start of the range that `headers` ask for. If the server sends everything, the bytes before it are skipped. */
   readonly offsetBytes?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Longest silence of the feed API, before its answer or within it. */
+/** Longest time without a byte from the feed API, before its response or within it. */
 const IDLE_TIMEOUT_MS = 10_000;
 const NOT_ACCEPTABLE = 406;
 const GONE = 410;
-/** What the feed API, or a proxy before it, answers when it cannot now (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
+/** Statuses for `try again later`, from the feed API or a proxy (RFC 9110 §15, RFC 6585 §4, RFC 8470 §5.2). */
 const TRANSIENT_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
 
-/** A follower's view of the feed API. Each call asks once; who calls decides about trying again. */
+/** A client of the feed API. Each call sends one request; the caller decides whether to retry. */
 export class FeedClient {
   private readonly closing = new AbortController();
 
@@ -37,8 +40,8 @@ export class FeedClient {
   ) {}
 
   /**
-   * The next changes after the revision and where the log stands; null when the log no longer reaches back that far.
-   * @param signal gives up; its reason is thrown.
+   * The next changes after the revision, and the head of the log. Null: the log was pruned behind that revision.
+   * @param signal aborts the request; its reason is thrown.
    */
   async changesAfter(
     revision: number,
@@ -60,21 +63,19 @@ export class FeedClient {
     return readSnapshot(readLines(this.read('/snapshot', 'snapshot')));
   }
 
-  /** The bytes of a catalogue image from the offset on, as they come in, not verified. */
+  /** The bytes of a catalogue image from the offset on, as they arrive, not verified. */
   async *catalogueImage(sha256: string, offsetBytes = 0): AsyncGenerator<Uint8Array> {
     const headers =
       offsetBytes > 0 ? { Range: `bytes=${offsetBytes}-`, 'If-Range': `"${sha256}"` } : {};
     yield* this.read(`/catalogue/${sha256}`, 'catalogue image', { headers, offsetBytes });
   }
 
-  /** Ends whatever is under way with an error; nothing can be asked afterwards. */
+  /** Aborts all requests, those of later calls too. */
   close(): void {
     this.closing.abort(new FeedError('the feed client was closed'));
   }
 
-  /**
-   * The body of an answer, as long as the server does not fall silent while it is waited for.
-   */
+  /** The body of a response. @throws FeedError, also when no byte arrives for `idleTimeoutMs`. */
   private async *read(
     path: string,
     what: string,
@@ -141,7 +142,7 @@ export class FeedClient {
   }
 }
 
-/** Whether the answer is the range that was asked for. */
+/** Whether the response is the range that was asked for. */
 function isRangeFrom(response: Response, offsetBytes: number): boolean {
   const range = response.headers.get('content-range') ?? '';
   return response.status === 206 && range.startsWith(`bytes ${offsetBytes}-`);
@@ -149,11 +150,11 @@ function isRangeFrom(response: Response, offsetBytes: number): boolean {
 
 class IdleTimeoutError extends FeedError {
   constructor(what: string) {
-    super(`the feed API fell silent (${what})`);
+    super(`the feed API sent nothing for too long (${what})`);
   }
 }
 
-/** It may pass: while a deployment is upgraded, another replica of the control plane may answer the next question. */
+/** Worth a retry: during an upgrade another replica of the control plane may answer the next request. */
 class VersionError extends FeedError {
   constructor(version: string) {
     super(

@@ -1,7 +1,7 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { createHash } from 'node:crypto';
 
-/** A catalogue image as far as it has come in. */
+/** The part of a catalogue image that has arrived. */
 export class PartialImage {
   readonly sha256: string;
   lengthBytes = 0;
@@ -14,12 +14,12 @@ export class PartialImage {
     this.image = new Uint8Array(sizeBytes);
   }
 
-  /** Whether bytes are missing still, and those that came may be right. */
+  /** Whether bytes are still missing. False when there are too many. */
   get isShort(): boolean {
     return !this.isTooLong && this.lengthBytes < this.image.length;
   }
 
-  /** Takes the next bytes. @returns false: more than the image has, so that it cannot be the announced one. */
+  /** Adds the next bytes. @returns false when there are too many, so that this cannot be the announced image. */
   add(chunk: Uint8Array): boolean {
     this.isTooLong ||= chunk.length > this.image.length - this.lengthBytes;
     if (this.isTooLong) return false;
@@ -29,7 +29,7 @@ export class PartialImage {
     return true;
   }
 
-  /** The image; null when it is not the announced one. To be asked once. */
+  /** The image; null when it is incomplete or its hash is wrong. Call it once. */
   finish(): Uint8Array | null {
     const isWhole = !this.isShort && !this.isTooLong;
     return isWhole && this.hash.digest('hex') === this.sha256 ? this.image : null;

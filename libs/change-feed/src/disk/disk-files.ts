@@ -10,20 +10,20 @@ import { readSnapshot } from '../protocol/snapshot-stream.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 /**
- * First line of a snapshot file, whose lines are those of the feed. A file that begins otherwise is of another
- * version, or no such file.
+ * First line of a snapshot file. A file with another first line has another version, or is not a snapshot file. The
+ * lines that follow are those of the feed.
  */
 const FORMAT_LINE = `{"format":"weir-snapshot","version":${FEED_VERSION}}`;
 
 /**
- * Writes a snapshot file: the format line, the lines of the snapshot as the feed sends them, and last the sha256 of all bytes before.
- * Nothing is whole before `finish`.
+ * Writes a snapshot file: the format line, the lines of the snapshot as the feed sends them, and last the sha256 of
+ * all bytes before. The file is complete after `finish`.
  */
 export class SnapshotFileWriter {
   private readonly hash: Hash = createHash('sha256');
   private readonly counts: Record<string, number> = {};
   private digest = '';
-  /** Of the snapshot; −1 before its head. */
+  /** Revision of the snapshot; −1 before its head was written. */
   revision = -1;
 
   private constructor(
@@ -48,7 +48,7 @@ export class SnapshotFileWriter {
     await this.line(JSON.stringify(part));
   }
 
-  /** Makes the file whole, and sure to be on the disk. */
+  /** Completes the file and flushes it to the disk (fsync). */
   async finish(): Promise<void> {
     const trailer: SnapshotTrailer = { type: 'end', counts: this.counts, digest: this.digest };
     await this.line(JSON.stringify(trailer));
@@ -57,7 +57,7 @@ export class SnapshotFileWriter {
     await this.file.close();
   }
 
-  /** Gives the file up and removes it; harmless after `finish`. */
+  /** Closes and removes the file. Does no harm after `finish`. */
   async abandon(): Promise<void> {
     await this.file.close();
     await rm(this.path, { force: true });
@@ -70,14 +70,18 @@ export class SnapshotFileWriter {
 }
 
 /**
- * The parts of a snapshot file. @throws RowError when the file is damaged, cut off or of another version (thrown at the latest after the
- * last part); the error of `open` when there is none.
+ * The parts of a snapshot file.
+ * @throws RowError when the file is damaged, truncated or of another version, at the latest after the last part; the
+ *   error of `open` when there is no file.
  */
 export async function* readSnapshotFile(path: string): AsyncGenerator<SnapshotPart> {
   yield* readSnapshot(verifiedLines(path));
 }
 
-/** The lines between the first and the last, which is the checksum of all before it. */
+/**
+ * The lines between the format line and the checksum.
+ * @throws RowError after the last one if the checksum is wrong.
+ */
 async function* verifiedLines(path: string): AsyncGenerator<string> {
   const lines = readLines(createReadStream(path, { highWaterMark: CHUNK_BYTES }));
   const format = await lines.next();
@@ -92,7 +96,7 @@ async function* verifiedLines(path: string): AsyncGenerator<string> {
   if (held.value !== hash.digest('hex')) throw new RowError('a snapshot file without its checksum');
 }
 
-/** A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a blank, the JSON. */
+/** A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. */
 export function journalLine(change: Change): string {
   const json = JSON.stringify(encodeChange(change));
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
@@ -101,13 +105,16 @@ export function journalLine(change: Change): string {
 /** What a journal holds. */
 export interface Journal {
   readonly changes: readonly Change[];
-  /** Of each change: the offset behind its line, in bytes. */
+  /** For each change: the offset of the end of its line, in bytes. */
   readonly ends: readonly number[];
-  /** Whether nothing stands behind the last change. */
+  /** False: the journal goes on after the last readable change. */
   readonly isWhole: boolean;
 }
 
-/** The changes of a journal up to its end or the first line that is damaged, which a process killed while it wrote leaves behind. */
+/**
+ * The changes of a journal up to its end or its first damaged line, such as one cut off when the process was
+ * killed.
+ */
 export async function readJournal(path: string): Promise<Journal> {
   const lines = (await readFile(path, 'utf8')).split('\n');
   const rest = lines.pop();

@@ -55,7 +55,7 @@ describe.skipIf(!canMount)('a small disk (skipped where this user may mount none
     expect(target.verdicts()).toEqual(log.verdicts());
   };
 
-  it('that was full for a while has everything again, from the next changes on', async () => {
+  it('that was full for a while has the whole configuration again after the next changes', async () => {
     const { configuration } = await start();
     await configuration.load(log.snapshot());
     const ballast = join(folder, 'ballast');
@@ -70,7 +70,7 @@ describe.skipIf(!canMount)('a small disk (skipped where this user may mount none
     await expectAllAtNextStart(configuration);
   });
 
-  it('that is read-only is started from, and has everything when it is writable again', async () => {
+  it('that is read-only can be started from, and has the whole configuration once it is writable again', async () => {
     const first = await start();
     await first.configuration.load(log.snapshot());
     await first.configuration.apply(decodeChange(log.commit(2, 2)));

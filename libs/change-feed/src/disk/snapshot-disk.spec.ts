@@ -40,7 +40,7 @@ const change = (revision: number): Change => ({
 const prlimit = spawnSync('prlimit', ['--version']).status === 0;
 if (!prlimit) process.stderr.write('SKIPPED: tests with prlimit, which is not installed\n');
 
-/** Does something while no file may become larger than this: what goes beyond is not written, as on a disk that is full. */
+/** Calls `work` while no file may grow beyond this size, as on a full disk. */
 function withFileLimit(bytes: number | string, work: () => void): void {
   const limit = (soft: number | string) =>
     execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${soft}:`]);
@@ -96,11 +96,11 @@ describe('SnapshotDisk', () => {
     };
   };
 
-  it('has nothing at first', async () => {
+  it('is empty at first', async () => {
     expect(await readBack()).toBeNull();
   });
 
-  it('gives back the snapshot and the changes since, without having been closed', async () => {
+  it('returns the snapshot and the changes since, even if it was not closed', async () => {
     const disk = await openDisk();
     expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: true });
     disk.append(change(8));
@@ -131,7 +131,7 @@ describe('SnapshotDisk', () => {
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
   });
 
-  it('lets a recording that another one overtook come to nothing', async () => {
+  it('discards a recording when another one has begun since', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     const slow = disk.record(from(snapshotAt(8)));
@@ -147,7 +147,7 @@ describe('SnapshotDisk', () => {
     expect(readdirSync(folder).sort()).toEqual(['journal', 'snapshot']);
   });
 
-  it('reads a new snapshot with the old journal, which a death between the renames leaves', async () => {
+  it('reads a new snapshot with the old journal, as after a crash between the two renames', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     disk.append(change(8));
@@ -157,7 +157,7 @@ describe('SnapshotDisk', () => {
     expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [8] });
   });
 
-  it('leaves out a last line of the journal that was cut off anywhere', async () => {
+  it('ignores the last line of the journal when it is truncated anywhere', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     disk.append(change(8));
@@ -171,7 +171,7 @@ describe('SnapshotDisk', () => {
     expect(errors[0]).toContain('damaged line');
   });
 
-  it('takes nothing from a journal behind a damaged line', async () => {
+  it('ignores everything after a damaged line of the journal', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     for (const revision of [8, 9, 10]) disk.append(change(revision));
@@ -196,7 +196,7 @@ describe('SnapshotDisk', () => {
     expect((await readBack())?.revisions).toEqual(revisions);
   });
 
-  it('goes on behind the last whole line of a journal', async () => {
+  it('appends after the last complete line of a journal', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     disk.append(change(8));
@@ -210,7 +210,7 @@ describe('SnapshotDisk', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('asks for a new snapshot when the journal that it goes on with is long', async () => {
+  it('asks for a new snapshot when the journal that it continues is long', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     for (let revision = 8; revision < 12; revision++) disk.append(change(revision));
@@ -219,7 +219,7 @@ describe('SnapshotDisk', () => {
     expect(next.isRecordingDue).toBe(true);
   });
 
-  it('refuses a snapshot of which any byte is another, or any end is missing', async () => {
+  it('rejects a snapshot in which any byte is changed, or that is truncated anywhere', async () => {
     await record(await openDisk(), 7);
     const path = join(folder, 'snapshot');
     const whole = readFileSync(path);
@@ -236,7 +236,7 @@ describe('SnapshotDisk', () => {
     );
   });
 
-  it('sets files aside under names that say so', async () => {
+  it('renames damaged files to *.damaged', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     await disk.setAside('for this test');
@@ -258,7 +258,7 @@ describe('SnapshotDisk', () => {
     expect(disk.isRecordingDue).toBe(false);
   });
 
-  it('hands the parts on when the disk does not take them, says so, and wants another snapshot', async () => {
+  it('passes the parts on when the disk fails, logs the error, and asks for another snapshot', async () => {
     const disk = await openDisk();
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'a file in the place of the folder');
@@ -271,7 +271,7 @@ describe('SnapshotDisk', () => {
     expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [] });
   });
 
-  it('goes on with the old snapshot and its journal when the new one cannot take its place', async () => {
+  it('continues the old snapshot and its journal when the new one cannot replace it', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     renameSync(join(folder, 'snapshot'), join(folder, 'kept'));
@@ -284,7 +284,7 @@ describe('SnapshotDisk', () => {
     expect(disk.isRecordingDue).toBe(false);
   });
 
-  it('hands the parts on when the disk does not even let a recording be removed', async () => {
+  it('passes the parts on even when the disk does not allow a recording to be removed', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     const elsewhere = `${folder}-elsewhere`;
@@ -298,7 +298,7 @@ describe('SnapshotDisk', () => {
     expect((await readBack())?.parts).toEqual(snapshotAt(7));
   });
 
-  it('notices that its folder was removed, and makes another', async () => {
+  it('notices that its folder was removed, and creates it again', async () => {
     const disk = await openDisk();
     await record(disk, 7);
     rmSync(folder, { recursive: true });

@@ -16,30 +16,30 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 export interface DiskState {
   /** Throws RowError while it is read when the file is damaged. */
   readonly parts: AsyncIterable<SnapshotPart>;
-  /** In order; those that the snapshot holds already are among them. */
+  /** In order. The first ones may already be part of the snapshot. */
   readonly changes: readonly Change[];
 }
 
-/** A snapshot that is written to the disk while it is read. One of the two ends it. */
+/** A snapshot that is written to the disk while it is read. Ends with `commit` or `discard`. */
 export interface Recording {
   readonly parts: AsyncIterable<SnapshotPart>;
   /**
-   * Puts it in the place of the old one, with the changes that were appended since it began.
-   * @returns false: the disk failed, or another recording overtook this one, and the old one stays.
+   * Replaces the old snapshot, and the journal by the changes that were appended since the recording began.
+   * @returns false: the disk failed or another recording has begun since. The old snapshot stays.
    */
   commit(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
-/** Size of the journal at which a new snapshot is worth its while. */
+/** Size of the journal from which on a new snapshot is due. */
 const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * A follower's configuration on disk, to start from when nothing else can be reached: `snapshot`, and `journal` with the changes
- * since. A new snapshot takes the place of the old one by rename, when it is whole and on the disk; a change is in the
- * journal before it is acknowledged, so that a process that is killed finds it again.
+ * A follower's configuration on disk, from which it can start without the control plane: the file `snapshot`, and
+ * the file `journal` with the changes since. A new snapshot replaces the old one by rename once it is complete and
+ * flushed. A change is in the journal before it is acknowledged, so it survives when the process is killed.
  *
- * A disk that fails is no reason to stop answering: it is said in the log, and a new recording is due.
+ * A failing disk does not stop the process: the error is logged, and a new recording is due.
  */
 export class SnapshotDisk {
   private journal: number | null = null;
@@ -47,7 +47,7 @@ export class SnapshotDisk {
   /** The changes appended since the recording began. */
   private sinceRecording: Change[] | null = null;
   private recordings = 0;
-  /** As `read` found it, until `resume`. */
+  /** The journal that `read` found, until `resume`. */
   private found: Journal | null = null;
 
   constructor(
@@ -56,7 +56,7 @@ export class SnapshotDisk {
     private readonly longJournalBytes = LONG_JOURNAL_BYTES,
   ) {}
 
-  /** What is there to start from; null when there is nothing. */
+  /** What the disk holds to start from; null: nothing. */
   async read(): Promise<DiskState | null> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     await this.removeUnfinished();
@@ -65,7 +65,7 @@ export class SnapshotDisk {
       if (!isWhole)
         this.log.warn(
           { folder: this.folder },
-          'the journal ends in a damaged line, which is left out',
+          'the journal ends with a damaged line, which is ignored',
         );
       return { parts: readSnapshotFile(this.path('snapshot')), changes };
     } catch (error) {
@@ -74,7 +74,7 @@ export class SnapshotDisk {
     }
   }
 
-  /** Goes on with the journal that was read, as far as it was put in force: what stands behind this revision is cut off. */
+  /** Continues the journal that was read. Changes after this revision are cut off: they could not be put in force. */
   resume(revision: number): void {
     const { changes, ends } = this.found ?? { changes: [], ends: [] };
     this.found = null;
@@ -89,7 +89,7 @@ export class SnapshotDisk {
     }
   }
 
-  /** Moves files that cannot be used out of the way, for whoever wants to know what happened to them. */
+  /** Renames files that cannot be used to `*.damaged`, so that they can be examined. */
   async setAside(reason: string): Promise<void> {
     this.log.error(
       { reason, folder: this.folder },
@@ -102,15 +102,15 @@ export class SnapshotDisk {
     }
   }
 
-  /** Whether a new snapshot should be recorded: the journal is long, or there is none because the disk failed. */
+  /** Whether a new snapshot should be recorded: the journal is long, or missing because the disk failed. */
   get isRecordingDue(): boolean {
     if (this.sinceRecording !== null) return false;
     return this.journal === null || this.journalBytes > this.longJournalBytes;
   }
 
   /**
-   * Writes the parts to the disk as they are read. They are handed on whether or not the disk works. A recording that another one
-   * overtakes comes to nothing.
+   * Writes the parts to the disk as they are read. The reader gets them whether or not the disk works. A recording
+   * fails when another one begins before it is committed.
    */
   record(parts: AsyncIterable<SnapshotPart>): Recording {
     const changes: Change[] = [];
@@ -121,7 +121,7 @@ export class SnapshotDisk {
       if (this.sinceRecording === changes) this.sinceRecording = null;
       const abandoned = writer;
       writer = null;
-      // What cannot be removed either must keep nobody from what was read.
+      // The reader must get the snapshot even if the file cannot be removed.
       await abandoned?.abandon().catch((error: unknown) => {
         this.fail(error);
       });
@@ -136,7 +136,7 @@ export class SnapshotDisk {
       }
     };
     const create = async (): Promise<void> => {
-      // It may have been removed while this process ran.
+      // The folder may have been removed while this process ran.
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       writer = await SnapshotFileWriter.create(path);
     };
@@ -160,13 +160,13 @@ export class SnapshotDisk {
     return { parts: tee(), commit: () => attempt(commit), discard: abandon };
   }
 
-  /** Appends a change that was applied; when this returns, killing the process cannot lose it any more. */
+  /** Appends a change that was applied. After that the change survives when the process is killed. */
   append(change: Change): void {
     this.sinceRecording?.push(change);
     if (this.journal === null) return;
     const line = journalLine(change);
     try {
-      // Not `writeSync`, which a disk that is nearly full has write a part of the line, and says nothing.
+      // Not `writeSync`: on a disk that is nearly full it may write a part of the line without an error.
       appendFileSync(this.journal, line);
       if (fstatSync(this.journal).nlink === 0) throw new Error('the journal was removed');
       this.journalBytes += Buffer.byteLength(line);
@@ -183,8 +183,8 @@ export class SnapshotDisk {
   }
 
   /**
-   * One synchronous step, so that no change is appended in between. A process that dies between the two renames leaves the new snapshot with
-   * the old journal, whose earlier changes the snapshot holds already.
+   * One synchronous step, so that no change is appended in between. A process that dies between the two renames leaves
+   * the new snapshot with the old journal. The first changes of that journal are part of the snapshot; `read` copes.
    */
   private swap(path: string, revision: number, changes: readonly Change[]): void {
     const later = changes.filter((change) => change.revision > revision);
@@ -203,14 +203,14 @@ export class SnapshotDisk {
     this.journalBytes = Buffer.byteLength(lines);
   }
 
-  /** What a process left that was killed while it recorded. */
+  /** Removes what a process left behind that was killed while it recorded. */
   private async removeUnfinished(): Promise<void> {
     const names = await readdir(this.folder);
     const unfinished = names.filter(
       (name) => name.startsWith('snapshot.new') || name === 'journal.new',
     );
     const removing = unfinished.map((name) => rm(this.path(name), { force: true }));
-    // A disk that takes nothing may give what it has.
+    // A disk that cannot be written to may still be readable.
     await Promise.all(removing).catch((error: unknown) => {
       this.fail(error);
     });

@@ -1,12 +1,13 @@
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 
-/** How often it is looked whether a message was quicker. */
+/** How often `isOvertaken` is asked. */
 const POLL_MS = 100;
 
 /**
- * As `feed.changesAfter`, but a change need not wait for a feed that is slow to answer, or silent.
- * @param isOvertaken whether a message has brought the next change in the meantime.
- * @returns `overtaken`: it has, and the request was given up.
+ * As `feed.changesAfter`, but gives up as soon as the next change has arrived from Redis: a change must not wait for a
+ * slow feed API.
+ * @param isOvertaken whether the next change has arrived meanwhile.
+ * @returns `overtaken` if the request was given up.
  */
 export async function fetchChanges(
   feed: FeedClient,

@@ -4,13 +4,13 @@ export type LoadCause = 'disk' | 'start' | 'replaced' | 'pruned' | 'lineage' | '
 /** Plain counters, read by the process's metrics. */
 export interface FollowerCounters {
   changesApplied: number;
-  /** Changes heard of that were in force already. */
+  /** Changes received that were in force already. */
   duplicates: number;
-  /** Changes that were asked for because they had not been heard. */
+  /** Requests for changes that had not been received. */
   gaps: number;
-  /** Steps towards the head that failed and were tried again. */
+  /** Steps that failed and were retried. */
   feedFailures: number;
-  /** Configurations that did not have the control plane's digest: in force, or just loaded and refused. */
+  /** Configurations with another digest than the control plane's: in force, or loaded and rejected. */
   digestMismatches: number;
   loads: Record<LoadCause, number>;
 }

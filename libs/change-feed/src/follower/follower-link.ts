@@ -24,22 +24,24 @@ export interface FollowerLinkOptions {
   readonly onChange: (change: Change & Head) => void;
   readonly onHead: (head: Head) => void;
   /**
-   * Something may have been missed: the connection was renewed, no head was heard for a while, or a message was of
-   * another version.
+   * Messages may have been missed: the connection was renewed, no message came for a while, or one had another feed
+   * version.
    */
   readonly onMessagesMissed: () => void;
 }
 
-/** A follower's Redis: hears changes and heads, says which revision is in force, renews the lease. */
+/**
+ * A follower's connections to Redis: receives changes and heads, publishes the revision in force, renews the lease.
+ */
 export class FollowerLink {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
-  /** Null: not announced, or not any more. */
+  /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Position | null = null;
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
-  /** Versions of messages that were said in the log. */
+  /** Other feed versions that were logged already. */
   private readonly otherVersions = new Set<number>();
 
   constructor(private readonly options: FollowerLinkOptions) {
@@ -48,7 +50,7 @@ export class FollowerLink {
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
   }
 
-  /** Subscribes. Resolves when Redis was tried once: without it the feed API alone is followed. */
+  /** Subscribes. Resolves after the first attempt, whether or not it succeeded: the feed API is enough to follow. */
   async start(): Promise<void> {
     this.subscriber.on('message', (channel: string, text: string) => {
       this.receive(channel, text);
@@ -65,7 +67,7 @@ export class FollowerLink {
       startConnecting(this.commands),
       startConnecting(this.subscriber, subscribed),
     ]);
-    // A Redis that comes back may be empty.
+    // A Redis that comes back may have lost the lease.
     this.commands.on('ready', () => {
       this.renewLease();
     });
@@ -74,7 +76,7 @@ export class FollowerLink {
     }, HEARTBEAT_MS);
   }
 
-  /** Whether both connections to Redis are up. One that is silent is given up within seconds. */
+  /** Whether both connections to Redis are up. A half-open connection is closed within seconds. */
   get isConnected(): boolean {
     return this.commands.status === 'ready' && this.subscriber.status === 'ready';
   }
@@ -89,13 +91,13 @@ export class FollowerLink {
     this.subscriber.disconnect();
   }
 
-  /** Makes this follower one that writes wait for. Resolves when Redis has it. */
+  /** Writes the lease: from now on writes wait for this follower. Resolves when Redis has it. */
   async announce(inForce: Position): Promise<void> {
     this.inForce = inForce;
     await this.sendState('set');
   }
 
-  /** Says that the revision is in force, once announced. */
+  /** Publishes the revision in force. Does nothing before `announce`. */
   acknowledge(inForce: Position): void {
     if (this.inForce === null) return;
     this.inForce = inForce;
@@ -129,14 +131,14 @@ export class FollowerLink {
       else this.options.onHead(message);
     } catch (error) {
       if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
-      // What it meant to say is in the log: the next head leads there.
-      this.options.log.warn({ channel, reason: String(error) }, 'unreadable message');
+      // The change is in the log. The next head leads to it.
+      this.options.log.warn({ channel, reason: String(error) }, 'cannot read a message');
     }
   }
 
   /**
-   * What a message of another version says is not believed, but that there is something to ask for; the feed API says
-   * it in ours.
+   * The content of a message of another version is not used. It only tells that there is something to fetch from the
+   * feed API, which answers in this version.
    */
   private receiveOtherVersion(feedVersion: number): void {
     this.options.onMessagesMissed();
@@ -144,7 +146,7 @@ export class FollowerLink {
     this.otherVersions.add(feedVersion);
     this.options.log.warn(
       { feedVersion, ownFeedVersion: FEED_VERSION },
-      'the control plane publishes another version of the feed; the feed API is asked instead',
+      'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
     );
   }
 
@@ -164,7 +166,7 @@ export class FollowerLink {
       else pipeline.del(this.names.lease(id));
       await pipeline.publish(this.names.follower, text).exec();
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'cannot say which revision is in force');
+      this.options.log.warn({ reason: String(error) }, 'cannot publish the revision in force');
     }
   }
 }

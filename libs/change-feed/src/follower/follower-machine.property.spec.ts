@@ -74,7 +74,7 @@ function calmDown(log: SimulatedLog, follower: SimulatedFollower): void {
 }
 
 describe('FollowerMachine', () => {
-  it('keeps every rule of the feed and ends caught up, whatever happens before the world turns calm', () => {
+  it('breaks no rule of the feed and ends caught up once nothing fails any more, whatever happened before', () => {
     fc.assert(
       fc.property(fc.commands(COMMANDS, { maxCommands: 120 }), (commands) => {
         const log = new SimulatedLog();
@@ -91,7 +91,7 @@ describe('FollowerMachine', () => {
     );
   });
 
-  it('begins no step after it was asked to stop, and reports the end once', () => {
+  it('begins no step after stop, and reports once that it has stopped', () => {
     fc.assert(
       fc.property(
         fc.commands(COMMANDS, { maxCommands: 40 }),

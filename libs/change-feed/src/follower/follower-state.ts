@@ -3,7 +3,7 @@ import type { FollowerCounters, LoadCause } from './follower-counters.js';
 
 /** What a follower is doing now. One step is under way in `loading`, `applying`, `fetching` and `announcing`. */
 export type FollowerPhase =
-  /** Before the first message, or before Redis was tried once. `inForce` is what was on disk. */
+  /** Before the first message, or until Redis was tried once. `inForce` is what was on disk. */
   | { readonly name: 'starting'; readonly inForce: Head | null }
   /** Loads a whole snapshot. */
   | { readonly name: 'loading'; readonly inForce: Head | null; readonly cause: LoadCause }

@@ -18,14 +18,14 @@ import { retryDelayMs } from '../runtime/retry-delay.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
 export interface FollowerOptions {
-  /** Unique among all followers, and anew at each start. */
+  /** Unique among all followers, and new at each start. */
   readonly id: string;
   readonly kind: FollowerKind;
   readonly redisUrl: string;
-  /** The follower's own: it is closed when the follower stops. */
+  /** Owned by the follower, which closes it when it stops. */
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
-  /** Where the configuration is kept to start from; without it the follower starts from the feed alone. */
+  /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
   readonly disk?: SnapshotDisk;
   readonly log: FeedLogger;
 }
@@ -118,7 +118,7 @@ export class Follower {
   private handle(event: FollowerEvent): void {
     const before = this.machine.phase.name;
     const effects = this.machine.handle(event);
-    // Other work was let in while the follower was idle.
+    // Other callbacks ran while the follower was idle.
     if (before === 'idle' || before === 'starting') this.yielder = new Yielder();
     for (const effect of effects) this.carryOut(effect);
   }

@@ -40,7 +40,7 @@ describe('PersistedConfiguration', () => {
     await configuration['compacting'];
   };
 
-  it('has every change that was applied, however often it was started from the disk', async () => {
+  it('restores every change that was applied, however often it starts from the disk', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const first = await start();
@@ -56,7 +56,7 @@ describe('PersistedConfiguration', () => {
     expect(target.verdicts()).toEqual(log.verdicts());
   });
 
-  it('has what came after a disk that failed, when it works again', async () => {
+  it('has the changes of an outage of the disk on the disk once it works again', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { configuration } = await start(0);
@@ -69,7 +69,7 @@ describe('PersistedConfiguration', () => {
     expect((await start()).head).toEqual(log.currentHead());
   });
 
-  it('does not ask for one snapshot after another while the disk fails', async () => {
+  it('does not fetch one snapshot after another while the disk fails', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { configuration } = await start();
@@ -80,7 +80,7 @@ describe('PersistedConfiguration', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  it('does not go on from a configuration that was replaced while the disk failed', async () => {
+  it('does not continue a configuration that was replaced while the disk failed', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     const { configuration } = await start();

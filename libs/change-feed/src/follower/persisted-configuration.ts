@@ -4,30 +4,37 @@ import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
-/** A configuration built aside, not yet in force. */
+/** A configuration that was built and is not yet in force. */
 export interface BuiltConfiguration {
   readonly revision: number;
-  /** Digest that the target computed itself from what it put in. */
+  /** Digest that the target computed from the rows it loaded. */
   readonly digest: string;
   /** Puts it in force, in one synchronous step. */
   swapIn(): void;
 }
 
-/** A snapshot that does not have the digest that it came with. */
+/** The rows of a snapshot do not have the digest of its head. */
 export class DigestError extends RowError {}
 
-/** What follows the feed: the process's own configuration. The follower calls one method at a time. */
+/** The configuration of a process, kept up to date by a follower, which calls one method at a time. */
 export interface FollowerTarget {
-  /** Builds the configuration of a snapshot aside, including what it refers to (catalogue image). Throws what `parts` throws. */
+  /**
+   * Builds the configuration of a snapshot, with the catalogue image that it names, without putting it in force.
+   * Throws what `parts` throws.
+   */
   build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
-  /** Applies the change to what is in force, in one synchronous step after whatever must be fetched first; answers the digest afterwards. */
+  /**
+   * Applies the change to the configuration in force, in one synchronous step. What the change needs is fetched before
+   * that step.
+   * @returns the digest afterwards: 16 hex digits.
+   */
   apply(change: Change): Promise<string> | string;
 }
 
-/** Pause after a snapshot that could not be written to disk. */
+/** Pause after a snapshot could not be written to disk. */
 const RETRY_MS = 60_000;
 
-/** The target's configuration together with its copy on disk, if it has one. Each method answers where the configuration stands then. */
+/** The target's configuration and its copy on disk, if there is a disk. Methods resolve to the head in force. */
 export class PersistedConfiguration {
   private compacting: Promise<void> = Promise.resolve();
   private isCompacting = false;
@@ -42,8 +49,9 @@ export class PersistedConfiguration {
   ) {}
 
   /**
-   * Puts in force what is on disk: the snapshot, then the journal as far as it can be applied. Null: there is nothing to start from.
-   * Damaged files are set aside.
+   * Puts in force what is on disk: the snapshot, then the journal as far as it can be applied. Damaged files are
+   * renamed.
+   * @returns null when there is nothing to start from.
    */
   async restore(): Promise<Head | null> {
     let head: Head | null = null;
@@ -64,7 +72,7 @@ export class PersistedConfiguration {
       else {
         this.log.warn(
           { reason: String(error) },
-          'the configuration on disk cannot be put in force whole',
+          'the configuration on disk can only be put in force in part',
         );
         if (head !== null) this.disk?.resume(head.revision);
       }
@@ -72,13 +80,13 @@ export class PersistedConfiguration {
     return head;
   }
 
-  /** Puts a snapshot in force, and on disk. @throws RowError when it is not what was sent; what was in force stays. */
+  /** Puts a snapshot in force and on disk. @throws RowError when it is damaged; then the old configuration stays. */
   async load(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
     if (!this.disk) return this.build(parts);
     const recording = this.disk.record(parts);
     try {
       const head = await this.build(recording.parts);
-      // The changes to come lead on from here, and not from what is on disk then.
+      // Later changes follow this configuration, not the one that is still on disk.
       if (!(await recording.commit())) this.disk.close();
       return head;
     } catch (error) {
@@ -87,21 +95,21 @@ export class PersistedConfiguration {
     }
   }
 
-  /** Applies a change that is the next one, and notes it on disk. */
+  /** Applies the next change and appends it to the journal. */
   async apply(change: Change): Promise<LogPoint> {
     const yielder = new Yielder();
     const digest = await this.target.apply(change);
     await yielder.yieldIfDue();
     this.disk?.append(change);
-    // A start from disk begins with the catalogue of the snapshot, whose image is not kept for ever.
+    // A start from disk needs the catalogue image that the snapshot names. Old images are deleted.
     if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
       this.isCompactionDue = true;
     return { revision: change.revision, digest };
   }
 
   /**
-   * Begins to write a new snapshot from the feed when the journal has grown long or has failed, or the catalogue is another. What is in
-   * force has no part in it.
+   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed, or the
+   * catalogue has changed. The configuration in force is not touched.
    */
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
@@ -144,7 +152,7 @@ export class PersistedConfiguration {
     try {
       await readToEnd(recording.parts);
       if (await recording.commit()) {
-        this.log.info({}, 'a new snapshot on disk takes the place of the journal');
+        this.log.info({}, 'a new snapshot on disk replaces the journal');
         return;
       }
     } catch (error) {

@@ -15,16 +15,16 @@ const changeOf = (revision: number, rules: number): Change => ({
 const asSent = (changes: readonly Change[]) =>
   JSON.parse(JSON.stringify(changes.map(encodeChange))) as unknown[];
 
-describe('decodeGradually', () => {
+describe('decodeChanges', () => {
   it('decodes changes of any size, each whole and in order', async () => {
     const changes = [0, 1, 999, 1_000, 1_001, 2_000, 3_500].map((rules, i) => changeOf(i, rules));
     expect(await decodeChanges(asSent(changes))).toEqual(changes);
   });
 
   it.each([
-    ['no object', null],
-    ['no head', { operations: [] }],
-    ['no operations', { revision: 1, digest: '0123456789abcdef' }],
+    ['a value that is no object', null],
+    ['a change without a head', { operations: [] }],
+    ['a change without operations', { revision: 1, digest: '0123456789abcdef' }],
     [
       'a bad operation behind many good ones',
       {
@@ -36,7 +36,7 @@ describe('decodeGradually', () => {
     await expect(decodeChanges([value])).rejects.toThrow(RowError);
   });
 
-  it('lets others in, in the midst of a large change', async () => {
+  it('yields to other callbacks while it decodes a large change', async () => {
     let turns = 0;
     let isOver = false;
     const count = (): void => {

@@ -4,7 +4,10 @@ import { Yielder } from '../runtime/yielder.js';
 /** Decoded in a millisecond or two. */
 const MAX_OPERATIONS = 1_000;
 
-/** Decodes changes, letting queries in, in the midst of a large change too. @throws RowError when a value is not an encoded change. */
+/**
+ * Decodes changes without blocking the event loop for long.
+ * @throws RowError when a value is not an encoded change.
+ */
 export async function decodeChanges(values: readonly unknown[]): Promise<Change[]> {
   const yielder = new Yielder();
   const changes: Change[] = [];
@@ -20,7 +23,7 @@ export async function decodeChanges(values: readonly unknown[]): Promise<Change[
   return changes;
 }
 
-/** Cuts an encoded change into changes of fewer operations; what is none is left as it is. */
+/** Cuts an encoded change into changes of fewer operations. Any other value is left as it is. */
 function* partsOf(value: unknown): Generator {
   const { operations } = value as { readonly operations?: unknown };
   if (!Array.isArray(operations) || operations.length <= MAX_OPERATIONS) {

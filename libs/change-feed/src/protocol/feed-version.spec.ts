@@ -25,7 +25,7 @@ const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const DIGEST = '0123456789abcdef';
 
 describe('the version of a message', () => {
-  it('is the first where none is said', () => {
+  it('is the first version when the message does not name one', () => {
     expect([undefined, null, '1', 1].map(feedVersionOf)).toEqual([1, 1, 1, 1]);
     expect(feedVersionOf('27')).toBe(27);
   });
@@ -34,12 +34,12 @@ describe('the version of a message', () => {
     expect(() => feedVersionOf(said)).toThrow(RowError);
   });
 
-  it('is believed only where it is our own', () => {
+  it('must be the version of this process', () => {
     expect(() => expectFeedVersion(FEED_VERSION)).not.toThrow();
     expect(() => expectFeedVersion(NEWER)).toThrow(FeedVersionError);
   });
 
-  it('is said by the control plane in every change and head', () => {
+  it('is part of every change and head of the control plane', () => {
     const change = { lineage: LINEAGE, revision: 7, digest: DIGEST, operations: [] };
     expect(parseChangeMessage(renderChangeMessage(change))).toEqual(change);
     expect(parseHeadMessage(renderHeadMessage(change))).toEqual({
@@ -56,7 +56,7 @@ describe('the version of a message', () => {
     }
   });
 
-  it('of a follower may be any', () => {
+  it('may be any in the state of a follower', () => {
     const state = { id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7 } as const;
     const of = (feedVersion?: number) =>
       parseFollowerState(JSON.stringify({ ...state, feedVersion }));
@@ -80,7 +80,7 @@ describe('the version of the feed API', () => {
     return createFeedServer({ source: new MemoryLog(), token: TOKEN, log, isOutage: () => false });
   };
 
-  it('is said with every answer, refusals of a follower too', async () => {
+  it('is a header of every response, errors too', async () => {
     const url = await urlOf(feed());
     const client = new FeedClient(url, TOKEN);
     expect((await client.changesAfter(0))?.changes).toEqual([]);
@@ -91,7 +91,7 @@ describe('the version of the feed API', () => {
     }
   });
 
-  it('is another than a follower wants: it is refused, and said in the log once', async () => {
+  it('leads to 406 and one log line when a follower asks for another one', async () => {
     const logged: object[] = [];
     const url = await urlOf(feed((fields) => void logged.push(fields)));
     const headers = { Authorization: `Bearer ${TOKEN}`, 'Weir-Feed-Version': String(NEWER) };

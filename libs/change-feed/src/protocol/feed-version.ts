@@ -1,25 +1,25 @@
 import { RowError } from '@weir/config-model';
 
 /**
- * Version of what both ends of the feed say to each other: snapshots, changes, heads, and the lines of a snapshot on
- * disk. It is raised with every change that a reader of the one before would not understand (README, Versions).
+ * Version of the feed protocol: snapshots, changes, heads, and the lines of a snapshot on disk. It is raised with
+ * every change that a reader of the version before would not understand (README, Versions).
  */
 export const FEED_VERSION = 1;
 
-/** Header of each request to the feed API, which version is wanted, and of each answer, which one it is. */
+/** Header with the feed version: in a request the version that is wanted, in a response the version that it has. */
 export const FEED_VERSION_HEADER = 'Weir-Feed-Version';
 
-/** What is spoken by who does not say a version. */
+/** The version of a message that does not name one. */
 export const FIRST_FEED_VERSION = 1;
 
-/** A message of another version than this process reads. */
+/** A message has another version than this process reads. */
 export class FeedVersionError extends RowError {
   constructor(readonly version: number) {
     super(`of feed version ${version}; this process reads version ${FEED_VERSION}`);
   }
 }
 
-/** The version that a message or a header says it is of. @throws RowError when that is no version. */
+/** The version that a message or header names. @throws RowError when it is not an integer from 1. */
 export function feedVersionOf(said: unknown): number {
   if (said === undefined || said === null) return FIRST_FEED_VERSION;
   const version = typeof said === 'string' && /^\d{1,9}$/.test(said) ? Number(said) : said;
@@ -29,7 +29,7 @@ export function feedVersionOf(said: unknown): number {
   return version as number;
 }
 
-/** @throws FeedVersionError when the version is not the one that this process reads. */
+/** @throws FeedVersionError when this process does not read the version. */
 export function expectFeedVersion(said: unknown): void {
   const version = feedVersionOf(said);
   if (version !== FEED_VERSION) throw new FeedVersionError(version);

@@ -12,23 +12,23 @@ import {
 import { createHash } from 'node:crypto';
 import { expectFeedVersion, FEED_VERSION, feedVersionOf } from './feed-version.js';
 
-/** The names that one deployment uses in Redis. Redis may lose all of it: the change log in PostgreSQL is the guarantee. */
+/** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
 export interface RedisNames {
-  /** Channel of committed changes; only the head of a change that is too large for a message. */
+  /** Channel of committed changes. A change that is too large for a message is published as its head. */
   readonly change: string;
-  /** Channel of where the log stands, from each control-plane replica each second. */
+  /** Channel of heads: each control-plane replica publishes the head of the log each second. */
   readonly head: string;
-  /** Channel of what followers say of themselves, at each change they applied and each second. */
+  /** Channel of follower states: each follower publishes its state after each change and each second. */
   readonly follower: string;
   /** Key of a follower's lease; its value is the follower's last state. */
   lease(id: string): string;
-  /** What the keys of the control plane's job queue begin with. */
+  /** Prefix of the keys of the control plane's job queue. */
   readonly jobs: string;
 }
 
 /**
- * Deployments that share a Redis must not hear each other, and pub/sub knows no database numbers: what only one deployment knows, the
- * token of its feed API, makes its names.
+ * The names of a deployment. Deployments may share a Redis, whose pub/sub channels do not depend on the database
+ * number. So the names are derived from a secret of the deployment: the token of its feed API.
  */
 export function redisNames(feedToken: string): RedisNames {
   const deployment = createHash('sha256')
@@ -45,13 +45,13 @@ export function redisNames(feedToken: string): RedisNames {
   };
 }
 
-/** A follower that has not spoken for this long is not waited for any more. */
+/** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
-/** Longest change published whole; a longer one is fetched from the feed API. */
+/** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;
-/** Most changes that one answer of `GET /changes` holds. */
+/** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;
 
 export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
@@ -60,18 +60,18 @@ export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
 /** A revision of one log. */
 export type Position = Pick<Head, 'lineage' | 'revision'>;
 
-/** A change as it is published: with the log that it is of. */
+/** A change as it is published: with the lineage of its log. */
 export type PublishedChange = EncodedChange & Head;
 
-/** What a follower says of itself. */
+/** The state of a follower, as it publishes it. */
 export interface FollowerState {
   readonly id: string;
   readonly kind: FollowerKind;
-  /** Of the log that it follows; null: its release knows none, or it says goodbye. */
+  /** Lineage of the log that it follows. Null: its release knows no lineages, or it is stopping. */
   readonly lineage: string | null;
-  /** The revision in force there; null: it says goodbye. */
+  /** The revision in force. Null: it is stopping, and no write waits for it. */
   readonly revision: number | null;
-  /** Version of the feed that it reads. */
+  /** The feed version that it reads. */
   readonly feedVersion: number;
 }
 
@@ -87,36 +87,39 @@ export interface SnapshotTrailer {
   readonly digest: string;
 }
 
-/** Answer of `GET /changes?after=N`: the next changes in order, and where the log stood. */
+/** Response of `GET /changes?after=N`: the next changes in order, and the head of the log at that moment. */
 export interface ChangesPage {
   readonly head: Head;
   readonly changes: readonly EncodedChange[];
 }
 
-/** The text of a change for its channel: whole, or its head alone when it is longer than `MAX_PUBLISHED_BYTES`. */
+/** The message of a change; its head alone when the change is larger than `MAX_PUBLISHED_BYTES`. */
 export function renderChangeMessage(change: PublishedChange): string {
   const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
   return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHeadMessage(change);
 }
 
-/** The text of a head for its channel. */
+/** The message of a head. */
 export function renderHeadMessage({ lineage, revision, digest }: Head): string {
   return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
 }
 
-/** A change, or a head when the change was too large. @throws FeedVersionError; RowError when the text is neither. */
+/** A change, or its head when the change was too large. @throws FeedVersionError; RowError for any other text. */
 export function parseChangeMessage(text: string): (Change & Head) | Head {
   const value = parseMessage(text);
   const head = decodeHead(value);
   return 'operations' in (value as object) ? { ...head, ...decodeChange(value) } : head;
 }
 
-/** @throws FeedVersionError; RowError when the text is no head. */
+/** @throws FeedVersionError; RowError when the text is not a head. */
 export function parseHeadMessage(text: string): Head {
   return decodeHead(parseMessage(text));
 }
 
-/** Of any version: what it says of itself keeps its meaning. @throws RowError when the text is no follower's state. */
+/**
+ * Reads every version: these fields mean the same in all.
+ * @throws RowError when the text is not a follower's state.
+ */
 export function parseFollowerState(text: string): FollowerState {
   const value = parseJson(text) as Partial<Record<keyof FollowerState, unknown>> | null;
   const { id, kind, revision } = value ?? {};
@@ -132,14 +135,14 @@ export function parseFollowerState(text: string): FollowerState {
   return { id, kind: known, lineage, revision: revision as number | null, feedVersion };
 }
 
-/** @throws RowError when the text is no page of changes. They are not decoded: `decodeChanges` does. */
+/** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
 export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
   const value = parseJson(text) as Partial<ChangesPage> | null;
   if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
   return { head: decodeHead(value.head), changes: value.changes };
 }
 
-/** @throws RowError when the line is no part of a snapshot. Rows are not decoded: whoever puts them in does. */
+/** @throws RowError when the line is not part of a snapshot. The rows are not checked: the target decodes them. */
 export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer {
   const value = parseJson(line) as Record<string, unknown> | null;
   switch (value?.['type']) {

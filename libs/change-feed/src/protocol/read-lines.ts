@@ -1,9 +1,12 @@
 import { RowError } from '@weir/config-model';
 
-/** Longest line of a snapshot in characters; a page of a thousand profiles with many rules stays far below. */
+/** Longest line of a snapshot in characters. A line of a thousand profiles with many rules is far shorter. */
 const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 
-/** The lines of a UTF-8 text, each without its end. @throws RowError when it is no such text, a line is too long, or it ends within one. */
+/**
+ * The lines of a UTF-8 text, without their line feeds.
+ * @throws RowError when the text is not UTF-8, a line is too long, or the last line has no line feed.
+ */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';

@@ -2,7 +2,7 @@ import type { EntityKind } from '@weir/config-model';
 import { RowError } from '@weir/config-model';
 import { parseSnapshotLine, type SnapshotPart } from './protocol.js';
 
-/** The lines of a snapshot: the parts as they come, then the trailer with the counts of rows and the digest. */
+/** The lines of a snapshot: its parts, then the trailer with the row counts and the digest. */
 export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncGenerator<string> {
   const counts: Partial<Record<EntityKind, number>> = {};
   let digest = '';
@@ -15,8 +15,8 @@ export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncG
 }
 
 /**
- * The parts of a snapshot from its lines, verified: the head comes first, the trailer last, and the rows are as many as it says.
- * @throws RowError when a line is not readable or the snapshot is not whole. What was yielded until then must be thrown away.
+ * The parts of a snapshot from its lines. Verified: the head is first, the trailer is last, the row counts are right.
+ * @throws RowError when a line is not readable or the snapshot is incomplete. Discard what was yielded before.
  */
 export async function* readSnapshot(lines: AsyncIterable<string>): AsyncGenerator<SnapshotPart> {
   const counts: Partial<Record<EntityKind, number>> = {};

@@ -16,7 +16,7 @@ describe('FollowerRegistry', () => {
     return registry;
   };
 
-  it('counts live resolvers that have the revision, and no block pages', () => {
+  it('counts the live resolvers that have the revision, and not the block pages', () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
@@ -24,7 +24,7 @@ describe('FollowerRegistry', () => {
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
   });
 
-  it('counts no resolver that follows another log, whatever its revision', async () => {
+  it('does not count a resolver that follows another log, whatever its revision', async () => {
     const registry = known();
     registry.update(resolver('a', 4), 0);
     registry.update(resolver('b', 900, OTHER_LINEAGE), 0);
@@ -36,7 +36,7 @@ describe('FollowerRegistry', () => {
     expect(registry.applied(at(5, OTHER_LINEAGE))).toEqual({ applied: 0, total: 2 });
   });
 
-  it('counts a resolver of a release that does not say which log it follows', () => {
+  it('counts a resolver of a release that knows no lineages', () => {
     const registry = known();
     registry.update(resolver('a', 5, null), 0);
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
@@ -53,7 +53,7 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
-  it('stops waiting for a resolver whose lease runs out', async () => {
+  it('stops waiting for a resolver whose lease expires', async () => {
     const registry = known();
     registry.update(resolver('a', 5), 1_000);
     registry.update(resolver('dead', 4), 0);
@@ -64,7 +64,7 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
 
-  it('ends all waits when it is told to, with what there is', async () => {
+  it('ends all waits with the present counts when it is told to', async () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
@@ -82,14 +82,14 @@ describe('FollowerRegistry', () => {
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
   });
 
-  it('forgets a follower that says goodbye', () => {
+  it('removes a follower that is stopping', () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('a', null), 1);
     expect(registry.states()).toEqual([]);
   });
 
-  it('does not end a wait before it knows who is alive', async () => {
+  it('does not end a wait before it knows which followers are alive', async () => {
     const registry = new FollowerRegistry();
     registry.update(resolver('a', 5), 0);
     const waiting = registry.waitApplied(at(5), 60_000);
@@ -100,7 +100,7 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
-  it('does not wait when told not to', async () => {
+  it('does not wait when the timeout is 0', async () => {
     const registry = known();
     registry.update(resolver('a', 4), 0);
     expect(await registry.waitApplied(at(5), 0)).toEqual({ applied: 0, total: 1 });

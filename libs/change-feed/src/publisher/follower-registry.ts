@@ -11,15 +11,15 @@ interface Waiter {
   timer?: NodeJS.Timeout;
 }
 
-/** How far a change has come: `applied` of `total` live resolvers have it in force. */
+/** `applied` of `total` live resolvers have a change in force. */
 export interface Applied {
   readonly applied: number;
   readonly total: number;
 }
 
 /**
- * The followers that are alive, as one control-plane replica hears of them, and the writes that wait for them.
- * Times come in from outside: milliseconds of one monotonic clock.
+ * The followers that are alive, as one control-plane replica knows them, and the writes that wait for them. Times are
+ * parameters: milliseconds of one monotonic clock.
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
@@ -27,20 +27,20 @@ export class FollowerRegistry {
   private isComplete = false;
   private hasEndedWaits = false;
 
-  /** From now on every follower that is alive is known; until then no wait ends before its time. */
+  /** Call it once every live follower is known. Before that no wait ends before its timeout. */
   markComplete(): void {
     this.isComplete = true;
     this.endFinishedWaits();
   }
 
-  /** Takes what a follower says of itself. */
+  /** Takes the state that a follower has published, and renews its lease. */
   update(state: FollowerState, nowMs: number): void {
     if (state.revision === null) this.followers.delete(state.id);
     else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
     this.endFinishedWaits();
   }
 
-  /** Forgets followers whose lease has run out. */
+  /** Removes the followers whose lease has expired. */
   removeExpired(nowMs: number): void {
     for (const [id, follower] of this.followers) {
       if (follower.expiresAtMs <= nowMs) this.followers.delete(id);
@@ -48,16 +48,14 @@ export class FollowerRegistry {
     this.endFinishedWaits();
   }
 
-  /** Renews every lease: nobody could be heard for a while. */
+  /** Renews every lease: no message could arrive for a while. */
   renewAll(nowMs: number): void {
     for (const [id, { state }] of this.followers) {
       this.followers.set(id, { state, expiresAtMs: nowMs + LEASE_MS });
     }
   }
 
-  /**
-   * How many live resolvers have the revision in force. One that follows another log has not, whatever its revision.
-   */
+  /** How many live resolvers have the revision in force. A resolver with another lineage does not count as applied. */
   applied({ lineage, revision }: Position): Applied {
     let applied = 0;
     let total = 0;
@@ -70,7 +68,7 @@ export class FollowerRegistry {
     return { applied, total };
   }
 
-  /** Ends all waits with what there is, and begins no more. */
+  /** Ends all waits with the present counts. Later waits end at once. */
   endWaits(): void {
     this.hasEndedWaits = true;
     this.endFinishedWaits();

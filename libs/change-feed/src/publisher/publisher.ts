@@ -20,33 +20,36 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;
-  /** Token of the feed API, which tells this deployment from others on the same Redis. */
+  /** Token of the feed API. It separates this deployment from others on the same Redis. */
   readonly feedToken: string;
-  /** Where the change log stands, read from the database. */
+  /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
   readonly log: FeedLogger;
 }
 
 const PROBE_INTERVAL_MS = 250;
-/** With a heartbeat and a little less than a lease: what is held back for a shorter time ends none. */
+/**
+ * Longest delay of a probe. Together with a heartbeat it is shorter than a lease, so that a short delay ends no
+ * lease.
+ */
 const PROBE_LATE_MS = 1_500;
-/** Every live follower has spoken by then: each does so once a heartbeat, and at once when its connection is back. */
+/** Every live follower has published its state by then: it does so each heartbeat, and at once after it reconnects. */
 const ALL_FOLLOWERS_KNOWN_MS = 1.5 * HEARTBEAT_MS;
-/** Two heartbeats and a little: shorter than a lease, so that a Redis that hangs ends none. */
+/** Longest time without an answer of Redis: more than two heartbeats and less than a lease. */
 const ANSWER_OVERDUE_MS = 2_500;
 
 /**
- * The control plane's end of the change feed: publishes committed changes and the head, hears the followers' acknowledgements and
- * leases. Nothing here can fail a write: what Redis loses, followers fetch from the feed API.
+ * The control plane's end of the change feed: publishes committed changes and heads, receives the states of followers.
+ * Nothing here can fail a write: followers fetch from the feed API what Redis loses.
  */
 export class ChangePublisher {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
-  /** A channel of its own. */
+  /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
   private readonly registry = new FollowerRegistry();
-  /** Versions of followers that were said in the log. */
+  /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
   private allKnownTimer: NodeJS.Timeout | undefined;
@@ -60,7 +63,7 @@ export class ChangePublisher {
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
 
-  /** Connects and begins to publish the head each second. Resolves when Redis was tried once; an absent Redis is tried again for ever. */
+  /** Connects and begins to publish the head each second. Resolves after the first attempt; retries go on for ever. */
   async start(): Promise<void> {
     this.subscriber.on('message', (channel: string, text: string) => {
       if (channel === this.probeChannel) this.receiveProbe(Number(text));
@@ -84,7 +87,7 @@ export class ChangePublisher {
     return Promise.resolve();
   }
 
-  /** Publishes a committed change. Never rejects: followers that miss it find it in the log. */
+  /** Publishes a committed change. Never rejects: followers that miss it fetch it from the feed API. */
   async publish(change: PublishedChange): Promise<void> {
     await this.send(this.names.change, renderChangeMessage(change));
   }
@@ -94,7 +97,7 @@ export class ChangePublisher {
     return this.registry.waitApplied(position, timeoutMs);
   }
 
-  /** Ends all waits with what there is, and begins no more: the process is about to stop. */
+  /** Ends all waits with the present counts, because the process is about to stop. Later waits end at once. */
   endWaits(): void {
     this.registry.endWaits();
   }
@@ -113,7 +116,7 @@ export class ChangePublisher {
   private async subscribe(): Promise<void> {
     const channels = [this.names.follower, this.probeChannel];
     if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
-    // Who spoke meanwhile was not heard.
+    // States that were published meanwhile are lost.
     this.registry.renewAll(performance.now());
     clearTimeout(this.allKnownTimer);
     this.allKnownTimer = setTimeout(() => this.registry.markComplete(), ALL_FOLLOWERS_KNOWN_MS);
@@ -124,7 +127,10 @@ export class ChangePublisher {
     }
   }
 
-  /** A replica that starts, or was cut off, learns at once who is alive; from a Redis that has just begun, when they speak. */
+  /**
+   * Learns from the leases which followers are alive, at the start and after each reconnection. A Redis that has just
+   * started may have lost leases, so it is not enough then.
+   */
   private async readLeases(): Promise<void> {
     if (this.commands.status !== 'ready') return;
     const match = this.names.lease('*');
@@ -144,34 +150,34 @@ export class ChangePublisher {
       this.reportVersion(state);
       this.registry.update(state, performance.now());
     } catch (error) {
-      this.options.log.warn({ reason: String(error) }, 'unreadable message of a follower');
+      this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
     }
   }
 
-  /** It is waited for all the same: that a revision is in force there means the same in every version. */
+  /** Writes wait for a follower of any version: `revision` means the same in all. */
   private reportVersion({ id, kind, feedVersion }: FollowerState): void {
     if (feedVersion === FEED_VERSION || this.otherVersions.has(feedVersion)) return;
     this.otherVersions.add(feedVersion);
     this.options.log.warn(
       { follower: id, kind, feedVersion, ownFeedVersion: FEED_VERSION },
-      'a follower is of another version of the feed; changes wait for it as for any other',
+      'a follower has another version of the feed; writes wait for it as for any other',
     );
   }
 
-  /** Speaks to itself on the way that followers take. */
+  /** Sends a message to itself, on the way that the messages of followers take. */
   private async sendProbe(): Promise<void> {
-    // What does not get through says nothing of the followers, and is no news.
+    // A failed probe tells nothing about the followers, and the outage is logged elsewhere.
     await this.commands
       .publish(this.probeChannel, String(performance.now()))
       .catch(() => undefined);
   }
 
-  /** What followers said before a call was heard before its echo: whoever was silent until then was silent. */
+  /** Messages arrive in order. So whatever followers published before the probe was sent has arrived before it. */
   private receiveProbe(sentMs: number): void {
     const nowMs = performance.now();
     const gapMs = nowMs - Math.min(sentMs, this.lastProbeMs);
     this.lastProbeMs = nowMs;
-    // Held back, or the first that gets through again: followers' words may have been held back too, and come now.
+    // The probe is late, so messages of followers may be late too, and still arrive.
     if (gapMs > PROBE_LATE_MS) this.registry.renewAll(nowMs);
     else this.registry.removeExpired(sentMs);
   }

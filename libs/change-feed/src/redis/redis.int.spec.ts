@@ -38,7 +38,7 @@ describe('a subscription that Redis is slow to answer after a reconnection', () 
     await redis.stop();
   });
 
-  it('ends nothing, and is made again', async () => {
+  it('does not end the process, and is renewed', async () => {
     const warnings: string[] = [];
     const log = {
       info: () => undefined,
@@ -51,8 +51,8 @@ describe('a subscription that Redis is slow to answer after a reconnection', () 
     client.on('ready', () => {
       void subscribe(client, ['news'], log).then((done) => subscribed.push(done));
     });
-    const heard: string[] = [];
-    client.on('message', (_channel: string, text: string) => heard.push(text));
+    const received: string[] = [];
+    client.on('message', (_channel: string, text: string) => received.push(text));
     await client.connect();
     await vi.waitFor(() => expect(subscribed).toEqual([true]), WAIT);
 
@@ -64,7 +64,7 @@ describe('a subscription that Redis is slow to answer after a reconnection', () 
     await vi.waitFor(() => expect(subscribed).toEqual([true, true]), WAIT);
     const publisher = new Redis(redis.url);
     await publisher.publish('news', 'text');
-    await vi.waitFor(() => expect(heard).toEqual(['text']), WAIT);
+    await vi.waitFor(() => expect(received).toEqual(['text']), WAIT);
     expect(unhandled).toEqual([]);
     publisher.disconnect();
     client.disconnect();

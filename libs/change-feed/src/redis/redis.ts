@@ -4,21 +4,21 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 
 const FIRST_ATTEMPT_MS = 2_000;
 const RESUBSCRIBE_MS = 1_000;
-/** How often Redis is asked whether it is there. */
+/** How often Redis is asked for its role. */
 const ROLE_CHECK_MS = 1_000;
-/** A connection that owes an answer and has been silent for this long is given up: sooner than a lease runs out. */
+/** A connection that waits for an answer and receives nothing for this long is closed: sooner than a lease expires. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 /**
- * A connection that comes back by itself for ever. Commands fail at once while it is down, and after a second when it
- * does not answer (nothing queues: a late publish helps nobody). One on which nothing comes any more, or that leads to a Redis that
- * is no primary any more, is replaced by a new one. It must be subscribed anew at each 'ready'.
+ * A connection that reconnects for ever. A command fails at once while it is down, and after a second without an
+ * answer. Nothing is queued: a late message is of no use. A half-open connection, or one to a Redis that is no
+ * longer the primary, is replaced. The caller must subscribe again at each 'ready'.
  */
 export function connectRedis(url: string, role: string, log: FeedLogger): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
-    // ioredis does not hear of it when a subscription that it renews fails: that would end the process.
+    // ioredis does not handle the failure of a subscription that it renews: that would end the process.
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2_000,
@@ -34,16 +34,17 @@ export function connectRedis(url: string, role: string, log: FeedLogger): Redis 
 }
 
 /**
- * Asks each second which part this Redis plays. Without a question a connection that a firewall has forgotten shows nothing for many
- * minutes; and what is published on a replica reaches only those who listen there.
+ * Asks Redis for its role each second. Without traffic a half-open connection, such as one that a firewall has
+ * dropped, goes unnoticed for many minutes. And a message that is published on a replica reaches only subscribers
+ * of that replica.
  */
 function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void {
   let timer: NodeJS.Timeout | undefined;
   const check = async (): Promise<void> => {
-    // A question that is not answered breaks the connection, and one that is not permitted was answered.
+    // Without an answer the socket timeout closes the connection. A refusal (ACL) is an answer too.
     const [redisRole] = await redis.role().catch(() => []);
     if (redisRole !== 'slave' || redis.status !== 'ready') return;
-    log.warn({ role }, 'this Redis has become a replica; connecting anew');
+    log.warn({ role }, 'this Redis has become a replica; reconnecting');
     redis.disconnect(true);
   };
   redis.on('ready', () => {
@@ -55,14 +56,14 @@ function checkRoleWhileReady(redis: Redis, role: string, log: FeedLogger): void 
   });
 }
 
-/** Says once that a connection went down and once that it is back, and hears its errors, which would end the process otherwise. */
+/** Logs once that a connection went down and once that it is back. Handles its errors, which would end the process. */
 export function logOutages(redis: Redis, role: string, log: FeedLogger): void {
   let isDown = false;
   redis.on('error', (error: Error) => {
     if (!isDown) log.warn({ role, reason: error.message }, 'Redis is out of reach');
     isDown = true;
   });
-  // Not at 'close', which comes at our own goodbye too.
+  // Not at 'close', which also comes after our own disconnect().
   redis.on('reconnecting', () => {
     if (!isDown) log.warn({ role }, 'Redis closed the connection');
     isDown = true;
@@ -74,14 +75,14 @@ export function logOutages(redis: Redis, role: string, log: FeedLogger): void {
 }
 
 /**
- * Starts connecting. Resolves when the first attempt has succeeded or failed, or after two seconds: a Redis that accepts and then says
- * nothing must not hold up a start. The connection goes on trying for ever.
+ * Starts connecting. Resolves when the first attempt has succeeded or failed, or after two seconds: a Redis that
+ * accepts the connection and does not answer must not delay the start. Retries go on for ever.
  */
 export async function startConnecting(
   redis: Redis,
   ...afterwards: Promise<unknown>[]
 ): Promise<void> {
-  // The 'error' listener has said why.
+  // The 'error' listener has logged it.
   const attempt = redis.connect().catch(() => undefined);
   await Promise.race([
     Promise.all([attempt, ...afterwards]),
@@ -89,7 +90,7 @@ export async function startConnecting(
   ]);
 }
 
-/** Subscribes a connection that is ready. @returns whether it was done before the connection went down: then its next 'ready' is another chance. */
+/** Subscribes a connection that is ready. @returns false: it went down before; try again at its next 'ready'. */
 export async function subscribe(
   redis: Redis,
   channels: readonly string[],

@@ -1,4 +1,4 @@
-/** What the two ends need of a logger; a pino logger is one. */
+/** The logger of both ends of the feed; a pino logger has this shape. */
 export interface FeedLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * What a Range header asks of a representation of `sizeBytes` (RFC 9110 §14.1.2). Undefined: all of it, which is also the answer to
- * several ranges and to what is no range of bytes. Null: nothing that there is (416).
+ * The range that a Range header asks for, of a representation of `sizeBytes` (RFC 9110 §14.1.2).
+ * @returns undefined: all of it (no header, several ranges, or no valid byte range); null: not satisfiable (416).
  */
 export function parseByteRange(
   header: string | undefined,
@@ -21,7 +21,7 @@ export function parseByteRange(
   }
   const start = Number(first);
   const end = last === undefined ? sizeBytes : Math.min(Number(last) + 1, sizeBytes);
-  // The last byte before the first: no range at all, so it does not count (RFC 9110 §14.1.1).
+  // The last byte comes before the first: the range is invalid and ignored (RFC 9110 §14.1.1).
   if (last !== undefined && Number(last) < start) return undefined;
   return start < sizeBytes ? { start, end } : null;
 }

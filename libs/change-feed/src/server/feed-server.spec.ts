@@ -31,7 +31,7 @@ describe('GET /changes', () => {
     return new FeedClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, TOKEN);
   };
 
-  it('says when the log no longer reaches back', async () => {
+  it('answers 410 when the log was pruned behind the revision', async () => {
     const log = new MemoryLog();
     log.commit(1, 1);
     log.prune();
@@ -39,7 +39,7 @@ describe('GET /changes', () => {
     expect(await client.changesAfter(0)).toBeNull();
   });
 
-  it('tells what may pass from what will not', async () => {
+  it('answers an outage in another way than an error', async () => {
     const log = new MemoryLog();
     const client = await clientOf(log);
     log.isUnavailable = true;
@@ -50,7 +50,7 @@ describe('GET /changes', () => {
 });
 
 describe('GET /snapshot', () => {
-  it('is broken off when the follower does not read on, so that nothing is held open for it', async () => {
+  it('is aborted when the follower stops reading, so that no transaction stays open', async () => {
     let isClosed = false;
     const source = Object.assign(new MemoryLog(), {
       async *snapshot(): AsyncGenerator<SnapshotPart> {
@@ -125,29 +125,29 @@ describe('GET /catalogue/<sha256>', () => {
   const whole = { status: 200, range: null, length: '10', etag, body: '0123456789' };
   const part = { status: 206, range: 'bytes 4-6/10', length: '3', etag, body: '456' };
 
-  it('gives it whole, tagged with its hash', async () => {
+  it('sends the whole image with its hash as entity tag', async () => {
     expect(await ask()).toEqual(whole);
   });
 
-  it('gives a range of it', async () => {
+  it('sends a range', async () => {
     expect(await ask({ Range: 'bytes=4-6' })).toEqual(part);
     expect(await ask({ Range: 'bytes=4-6', 'If-Range': etag })).toEqual(part);
   });
 
-  it('gives all of it when the range is of another image, or they are several', async () => {
+  it('sends the whole image when If-Range names another one, or several ranges are asked for', async () => {
     expect(await ask({ Range: 'bytes=4-6', 'If-Range': '"other"' })).toEqual(whole);
     expect(await ask({ Range: 'bytes=0-1,4-6' })).toEqual(whole);
   });
 
-  it('says where it ends to those who ask for more', async () => {
+  it('answers 416 with the size when the range begins after the end', async () => {
     expect(await ask({ Range: 'bytes=10-' })).toMatchObject({ status: 416, range: 'bytes */10' });
   });
 
-  it('is not sent again to those who have it', async () => {
+  it('answers 304 when the client has the image', async () => {
     expect(await ask({ 'If-None-Match': etag })).toMatchObject({ status: 304, body: '' });
   });
 
-  it('answers HEAD as GET, without the bytes', async () => {
+  it('answers HEAD as GET, without a body', async () => {
     expect(await ask({ Range: 'bytes=4-6' }, 'HEAD')).toEqual({ ...whole, body: '' });
   });
 });

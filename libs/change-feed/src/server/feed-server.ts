@@ -9,41 +9,44 @@ import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/p
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
 
-/** A look at the change log. */
+/** A page of the change log. */
 export interface LogPage {
   readonly head: Head;
-  /** Null: the log no longer reaches back that far. */
+  /** Null: the log was pruned behind the revision. */
   readonly changes: readonly EncodedChange[] | null;
 }
 
-/** What the feed API serves; the control plane reads it from the database. */
+/** Source of what the feed API serves; the control plane implements it on the database. */
 export interface FeedSource {
-  /** Where the log stands and the next changes after the revision, in order, at most `limit`, read at one moment. */
+  /**
+   * The head of the log, and the next changes after the revision in order, at most `limit`; read in one
+   * transaction.
+   */
   changesAfter(revision: number, limit: number): Promise<LogPage>;
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
-  /** A catalogue image by the sha256 of its bytes; null when it is not kept. */
+  /** A catalogue image by the sha256 of its bytes; null: there is none. */
   catalogueImage(sha256: string): Promise<StoredImage | null>;
 }
 
 export interface FeedServerOptions {
   readonly source: FeedSource;
-  /** Bearer token that followers show. */
+  /** Bearer token of the followers. */
   readonly token: string;
   readonly log: FeedLogger;
-  /** Whether what the source threw may pass: answered with 503 then, otherwise with 500. */
+  /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
   readonly isOutage: (error: unknown) => boolean;
-  /** Longest that a connection may stand still while a request is answered on it. */
+  /** Longest time without progress on a connection while a request is answered. */
   readonly stallMs?: number;
 }
 
-/** Followers give up earlier. */
+/** Longer than the timeout of followers. */
 const STALL_MS = 30_000;
 
 /**
  * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
- * `GET /catalogue/<sha256>` (bytes, by ranges too). Every refusal is `{"detail": …}`. Who asks for another version of
- * the feed gets 406.
+ * `GET /catalogue/<sha256>` (bytes, with ranges). The body of every error is `{"detail": …}`. A request for another
+ * feed version gets 406.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
   const serving: Serving = { ...options, otherVersions: new Set() };
@@ -57,13 +60,13 @@ export function createFeedServer(options: FeedServerOptions): Server {
   });
   server.requestTimeout = 10_000;
   server.headersTimeout = 5_000;
-  // A follower that does not read on would hold what it reads from open.
+  // A follower that stops reading would keep the database transaction of its snapshot open.
   server.timeout = options.stallMs ?? STALL_MS;
   return server;
 }
 
 interface Serving extends FeedServerOptions {
-  /** Versions that were asked for in vain, and said in the log. */
+  /** Other versions that were asked for and logged already. */
   readonly otherVersions: Set<string>;
 }
 
@@ -140,7 +143,7 @@ async function answerImage(
   await ignoreDisconnect(log, 'a catalogue image', sendImage(image, sha256, request, response));
 }
 
-/** A follower that went away is no fault of ours; one that is still there sees that the end is missing. */
+/** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
 async function ignoreDisconnect(
   log: FeedLogger,
   what: string,
@@ -150,7 +153,7 @@ async function ignoreDisconnect(
     await sending;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-    log.warn({}, `a follower left while it read ${what}`);
+    log.warn({}, `a follower disconnected while it read ${what}`);
   }
 }
 

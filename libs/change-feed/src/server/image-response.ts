@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseByteRange } from './byte-range.js';
 
-/** A catalogue image as it is kept, read a piece at a time. */
+/** A stored catalogue image, read in pieces. */
 export interface StoredImage {
   readonly sizeBytes: number;
   /** Its bytes from `start` up to `end`, exclusive. */
@@ -11,8 +11,8 @@ export interface StoredImage {
 }
 
 /**
- * Answers GET and HEAD of an image by RFC 9110: whole, a range of it (§14, If-Range §13.1.5), or 304. An image is named by its
- * sha256, so that is its entity tag, and it never changes.
+ * Answers GET and HEAD of an image (RFC 9110): all of it, a range (§14, If-Range §13.1.5), or 304. The entity tag
+ * is the sha256 of the image, which never changes.
  */
 export async function sendImage(
   image: StoredImage,

@@ -1,25 +1,25 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to Redis on which single connections can be silenced: what either end sends on them is taken, and never arrives. */
+/** A TCP proxy before Redis that can make connections half-open: they accept bytes of either end and forward none. */
 export interface RedisProxy {
   readonly url: string;
-  /** Drops the bytes of the connections that clients of this name have now. New ones work. */
+  /** Makes the connections half-open that clients of this name have now. New connections work. */
   stopForwarding(clientName: string): void;
-  /** How many connections of clients of this name there have been. */
+  /** How many connections clients of this name have opened so far. */
   connectionCount(clientName: string): number;
-  /** Where new connections lead from now on, as after a failover. */
+  /** New connections lead to this port from now on, as after a failover. */
   redirectTo(redisPort: number): void;
   stop(): Promise<void>;
 }
 
 interface ProxiedConnection {
   readonly sockets: readonly [Socket, Socket];
-  /** What the client said when it introduced itself. */
+  /** The first bytes of the client. They hold its name. */
   handshake: string;
   isStalled: boolean;
 }
 
-/** A client gives its name in the first bytes that it sends. */
+/** A client sends its name (CLIENT SETNAME) within these characters. */
 const HANDSHAKE_CHARACTERS = 1_000;
 
 export async function startRedisProxy(redisPort: number): Promise<RedisProxy> {
