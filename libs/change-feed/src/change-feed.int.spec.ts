@@ -221,7 +221,7 @@ describe('the change feed over a real Redis', () => {
       const head = JSON.stringify(log.currentHead());
       const change = JSON.stringify(log.commit(id, 1));
       await redis.multi().publish(names.head, head).publish(names.change, change).exec();
-      // Well before the follower asks by itself, which it does after a silence of three seconds.
+      // Well before the follower fetches on its own, three seconds after the last message.
       await vi.waitFor(
         () => {
           expect(target.verdicts()).toEqual(log.verdicts());

@@ -8,11 +8,11 @@ const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f
 describe('FeedClient', () => {
   let server: Server | undefined;
 
-  const serve = async (answer: RequestListener, silenceMs = 5_000) => {
+  const serve = async (answer: RequestListener, idleTimeoutMs = 5_000) => {
     server = createServer(answer);
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    return new FeedClient(`http://127.0.0.1:${port}`, 'token', silenceMs);
+    return new FeedClient(`http://127.0.0.1:${port}`, 'token', idleTimeoutMs);
   };
 
   afterEach(() => {

@@ -150,7 +150,7 @@ export class FollowerMachine {
       return;
     }
     if (head !== null && head.revision === inForce.revision && head.digest !== inForce.digest) {
-      return this.beginMend(inForce);
+      return this.beginRepair(inForce);
     }
     this.know({ isCaughtUp: true });
     this.enter({ name: 'idle', inForce }, { type: 'compact' }, { type: 'reportCaughtUp' });
@@ -177,7 +177,7 @@ export class FollowerMachine {
   }
 
   /** Both ends are at the same revision and have different digests. */
-  private beginMend(inForce: Head): void {
+  private beginRepair(inForce: Head): void {
     this.count('digestMismatches');
     this.log(
       'error',
@@ -266,7 +266,7 @@ export class FollowerMachine {
       case 'loading':
         return this.fail(phase.cause, reason);
       case 'applying':
-        // The catalogue image of the change may be there later. A snapshot mends everything else.
+        // The catalogue image of the change may be there later. A snapshot repairs everything else.
         return this.fail(kind === 'unavailable' ? null : 'failed', reason);
       case 'fetching':
         return this.fail(this.afterFailedFetch(kind), reason);
