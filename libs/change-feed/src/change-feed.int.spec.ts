@@ -18,7 +18,7 @@ import { startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-// Specs share the Redis of the run, as deployments may.
+// All specs share one Redis, as deployments may.
 const TOKEN = `feed-token-of-${process.pid}`;
 const WAIT_MS = 20_000;
 const NEWER = FEED_VERSION + 1;
@@ -128,7 +128,7 @@ describe('the change feed over a real Redis', () => {
     const { follower, target } = await follow({ log: { ...silent, warn: note } });
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
-    // What it says would be wrong in ours: it must not be believed, not even its digest.
+    // The content is wrong in this version. The follower must not use it, not even the digest.
     const foreign = { feedVersion: NEWER, digest: 'ffffffffffffffff' };
     for (let id = 1; id <= 5; id++) {
       const change = log.commit(id, 1);
@@ -213,7 +213,7 @@ describe('the change feed over a real Redis', () => {
 
   it('applies a change at once that arrives together with a head', async () => {
     const { target } = await follow();
-    // No heartbeat either, which would lead to the log.
+    // Without heartbeats nothing else leads the follower to the log.
     await publisher.stop();
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
@@ -276,7 +276,7 @@ describe('the change feed over a real Redis', () => {
       log.restore(2);
       while (log.revision < revision - 1) log.commit(9, 1);
       const change = log.commit(9, 2);
-      // By its revision the follower has it already.
+      // The follower is at this revision or a later one already, in the other log.
       const begun = publisher.waitApplied(change, 0);
       await publisher.publish(change);
       expect(await begun).toEqual({ applied: 0, total: 1 });
@@ -363,7 +363,7 @@ describe('the change feed over a real Redis', () => {
     log.commit(1, 1);
     log.commit(2, 1);
     await vi.waitFor(() => {
-      // More often than a feed may refuse before a snapshot is asked for.
+      // More failures than the refusals that lead to a snapshot.
       expect(follower.counters.feedFailures).toBeGreaterThan(3);
     }, WAIT_MS);
     log.isUnavailable = false;
@@ -389,14 +389,14 @@ describe('the change feed over a real Redis', () => {
     await write(log.commit(1, 1));
     log.neverAnswers = true;
     const redis = new Redis(inject('redisUrl'));
-    // Another replica's head is often quicker than the change.
+    // The head of another replica often arrives before the change.
     const change = log.commit(2, 1);
     await redis.publish(redisNames(TOKEN).head, JSON.stringify(log.currentHead()));
     await vi.waitFor(() => {
       expect(follower.counters.gaps).toBe(1);
     }, WAIT_MS);
     await publisher.publish(change);
-    // Well before the feed is given up.
+    // Well before the request to the feed API times out.
     expect(await publisher.waitApplied(change, 5_000)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
     redis.disconnect();
@@ -472,7 +472,7 @@ describe('the change feed over a real Redis', () => {
   it('reports how long ago it was at the head', async () => {
     const { follower, target } = await follow();
     await write(log.commit(1, 1));
-    // Heads alone tell that nothing is newer.
+    // Heads alone confirm that the configuration is the newest.
     await sleep(1_500);
     await vi.waitFor(() => {
       expect(follower.lagMs).toBeLessThan(500);
@@ -564,7 +564,7 @@ describe('the change feed over a real Redis', () => {
       log: silent,
     });
     const admin = new Redis(redis.url);
-    // As a Redis that was restarted empty: the next heartbeat is up to a second away.
+    // Like a Redis that has restarted without data. The next heartbeat comes within a second.
     await admin.flushall();
     await replica.start();
     const change = log.commit(1, 1);

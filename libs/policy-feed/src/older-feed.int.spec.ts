@@ -157,7 +157,7 @@ describe('followers of an older version', () => {
     await expect.poll(() => received.length).toBe(recorded.page.changes.length);
     const expected = recorded.textsOf('change').slice(0, received.length);
     expect(received.map(withoutNews)).toEqual(expected);
-    // Longer than a message may be: its head alone.
+    // Too large for a message, so only its head is published.
     const operations = Array.from({ length: 20_000 }, () => recorded.page.changes[0].operations[0]);
     await publisher.publish({ ...last, lineage: LINEAGE, operations });
     await expect.poll(() => received.length).toBe(expected.length + 1);

@@ -55,7 +55,7 @@ describe('CatalogueImages', () => {
         readFrom.push(start);
         const brokenAt = Math.min(end, start + breaksAfter);
         yield image.subarray(start, brokenAt);
-        // Until the bytes are on their way.
+        // Wait until the bytes are sent.
         await new Promise((resolve) => setTimeout(resolve, 50));
         if (brokenAt < end) throw new Error('broken off by this test');
       }

@@ -61,7 +61,7 @@ describe.skipIf(!canMount)('a small disk (skipped where this user may mount none
     const ballast = join(folder, 'ballast');
     const { bavail, bsize } = statfsSync(folder);
     writeFileSync(ballast, Buffer.alloc((bavail - 1) * bsize));
-    // Until the journal ends within a change.
+    // Fill the disk until the journal ends within a change.
     for (let id = 0; id < 400; id++) await configuration.apply(decodeChange(log.commit(id, 2)));
     rmSync(ballast);
     await configuration.apply(decodeChange(log.commit(500, 2)));

@@ -63,7 +63,7 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
 
 /** No failures, no losses: each step succeeds, and the head comes once a heartbeat. */
 function calmDown(log: SimulatedLog, follower: SimulatedFollower): void {
-  // The last heartbeat finds the follower at rest; those before may lead to a fetch, and then to a snapshot.
+  // The first heartbeats may lead to a fetch and then to a snapshot. At the last one the follower is at the head.
   for (let heartbeat = 0; heartbeat < 4; heartbeat++) {
     follower.handle({ type: 'headReceived', head: log.head });
     for (let steps = 0; follower.isStepUnderWay; steps++) {

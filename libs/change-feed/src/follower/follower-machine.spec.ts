@@ -126,7 +126,7 @@ describe('FollowerMachine', () => {
 
   it('forgets the changes that it received before it noticed a difference', () => {
     atRest();
-    // The log ends at 4: the database was set back, and change 6 is of the time before.
+    // The log ends at 4: the database was set back, and change 7 was committed before that.
     after(changeReceived(7), fetched(4), RESUMED);
     after(loaded(6));
     expect(machine.hasNextChange).toBe(false);

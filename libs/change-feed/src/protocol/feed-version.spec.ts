@@ -116,7 +116,7 @@ describe('the version of the feed API', () => {
     const client = new FeedClient(await urlOf(server), TOKEN);
     const asked = client.changesAfter(0);
     await expect(asked).rejects.toThrow(`speaks version ${NEWER} of the feed, this process`);
-    // Another replica may answer the next time: no reason for a snapshot.
+    // Another replica may answer the next request, so this is no reason for a snapshot.
     await expect(asked).rejects.toMatchObject({ isRefusal: false });
     await expect(client.snapshot().next()).rejects.toThrow(`speaks version ${NEWER}`);
   });
