@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { FeedClient, FeedError } from './feed-client.js';
-import { createFeedServer } from './feed-server.js';
-import { FEED_VERSION } from './feed-version.js';
-import { Follower } from './follower.js';
-import { type PublishedChange, redisNames } from './protocol.js';
-import { ChangePublisher } from './publisher.js';
-import type { FeedLogger } from './redis.js';
-import { SnapshotDisk } from './snapshot-disk.js';
+import { FeedClient, FeedError } from './client/feed-client.js';
+import { createFeedServer } from './server/feed-server.js';
+import { FEED_VERSION } from './protocol/feed-version.js';
+import { Follower } from './follower/follower.js';
+import { type PublishedChange, redisNames } from './protocol/protocol.js';
+import { ChangePublisher } from './publisher/publisher.js';
+import type { FeedLogger } from './runtime/feed-logger.js';
+import { SnapshotDisk } from './disk/snapshot-disk.js';
 import { startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-// Specs share the Redis of the run, as deployments may.
+// All specs share one Redis, as deployments may.
 const TOKEN = `feed-token-of-${process.pid}`;
 const WAIT_MS = 20_000;
 const NEWER = FEED_VERSION + 1;
@@ -31,7 +31,7 @@ describe('the change feed over a real Redis', () => {
   const followers: Follower[] = [];
   let number = 0;
   /** Whether the feed API speaks a version that nobody here reads. */
-  let isForeign = false;
+  let speaksOtherVersion = false;
 
   const follow = async (
     options: { redisUrl?: string; folder?: string; waits?: boolean; log?: FeedLogger } = {},
@@ -71,10 +71,10 @@ describe('the change feed over a real Redis', () => {
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });
-    isForeign = false;
+    speaksOtherVersion = false;
     const [answer] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request').on('request', (request, response) => {
-      if (isForeign) response.writeHead(406, { 'Weir-Feed-Version': NEWER }).end();
+      if (speaksOtherVersion) response.writeHead(406, { 'Weir-Feed-Version': NEWER }).end();
       else answer(request, response);
     });
     await new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('the change feed over a real Redis', () => {
     expect([one.target.verdicts(), two.target.verdicts()]).toEqual([{ 7: 2 }, { 7: 2 }]);
   });
 
-  it('applies changes in order whatever order they arrive in, and each once', async () => {
+  it('applies each change once and in order, in whatever order they arrive', async () => {
     const { follower, target } = await follow();
     const changes = [log.commit(1, 1), log.commit(1, 2), log.commit(2, 1)];
     for (const change of [...changes].reverse()) await publisher.publish(change);
@@ -122,13 +122,13 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.duplicates).toBeGreaterThanOrEqual(3);
   });
 
-  it('follows by the feed API where another version is published, and says so once', async () => {
+  it('fetches changes when another version is published, and logs it once', async () => {
     const logged: string[] = [];
     const note = (_fields: object, message: string) => void logged.push(message);
     const { follower, target } = await follow({ log: { ...silent, warn: note } });
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
-    // What it says would be wrong in ours: it must not be believed, not even its digest.
+    // The content is wrong in this version. The follower must not use it, not even the digest.
     const foreign = { feedVersion: NEWER, digest: 'ffffffffffffffff' };
     for (let id = 1; id <= 5; id++) {
       const change = log.commit(id, 1);
@@ -144,7 +144,7 @@ describe('the change feed over a real Redis', () => {
     redis.disconnect();
     expect(target.verdicts()).toEqual(log.verdicts());
     expect(logged).toEqual([
-      'the control plane publishes another version of the feed; the feed API is asked instead',
+      'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
     ]);
     expect(follower.counters).toMatchObject({
       digestMismatches: 0,
@@ -152,24 +152,24 @@ describe('the change feed over a real Redis', () => {
     });
   });
 
-  it('keeps what it has while the feed API speaks another version, and goes on when it speaks ours', async () => {
+  it('keeps its configuration while the feed API has another version, and continues afterwards', async () => {
     const logged: string[] = [];
     const note = (fields: object) => void logged.push(JSON.stringify(fields));
     await write(log.commit(1, 1));
     const { follower, target } = await follow({ log: { ...silent, warn: note } });
-    isForeign = true;
+    speaksOtherVersion = true;
     log.commit(2, 1);
     log.commit(3, 1);
     await vi.waitFor(() => {
       expect(logged.at(-1)).toContain(`speaks version ${NEWER} of the feed`);
     }, WAIT_MS);
     expect(target.verdicts()).toEqual({ 1: 1 });
-    isForeign = false;
+    speaksOtherVersion = false;
     await caughtUp(target);
     expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0, digest: 0 });
   });
 
-  it('is waited for when it is of another version, which is said once', async () => {
+  it('writes wait for a follower of another version, which is logged once', async () => {
     const logged: object[] = [];
     const other = new ChangePublisher({
       redisUrl: inject('redisUrl'),
@@ -196,7 +196,7 @@ describe('the change feed over a real Redis', () => {
     await other.stop();
   });
 
-  it('fetches from the log what pub/sub lost', async () => {
+  it('fetches the changes that pub/sub lost', async () => {
     const { follower, target } = await follow();
     log.commit(1, 1);
     log.commit(2, 1);
@@ -205,15 +205,15 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.gaps).toBeGreaterThan(0);
   });
 
-  it('learns of a change whose message was lost altogether from the next head', async () => {
+  it('learns from the next head of a change whose message was lost', async () => {
     const { target } = await follow();
     log.commit(1, 1);
     await caughtUp(target);
   });
 
-  it('takes a change at once that comes in one piece with a head', async () => {
+  it('applies a change at once that arrives together with a head', async () => {
     const { target } = await follow();
-    // No heartbeat either, which would lead to the log.
+    // Without heartbeats nothing else leads the follower to the log.
     await publisher.stop();
     const redis = new Redis(inject('redisUrl'));
     const names = redisNames(TOKEN);
@@ -221,7 +221,7 @@ describe('the change feed over a real Redis', () => {
       const head = JSON.stringify(log.currentHead());
       const change = JSON.stringify(log.commit(id, 1));
       await redis.multi().publish(names.head, head).publish(names.change, change).exec();
-      // Well before the follower asks by itself, which it does after a silence of three seconds.
+      // Well before the follower fetches on its own, three seconds after the last message.
       await vi.waitFor(
         () => {
           expect(target.verdicts()).toEqual(log.verdicts());
@@ -242,7 +242,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads.pruned).toBe(1);
   });
 
-  it('loads a snapshot when the log has a hole, and goes on', async () => {
+  it('loads a snapshot when the log lacks a revision, and continues', async () => {
     const { follower, target } = await follow();
     log.commit(1, 1);
     log.commit(2, 1);
@@ -254,7 +254,7 @@ describe('the change feed over a real Redis', () => {
     expect(target.verdicts()).toEqual(log.verdicts());
   });
 
-  it('follows a database that was set back behind our back', async () => {
+  it('follows a database that was set back without a new lineage', async () => {
     const { follower, target } = await follow();
     for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
     log.setBack(2);
@@ -266,24 +266,27 @@ describe('the change feed over a real Redis', () => {
   });
 
   it.each([
-    ['that has come as far as it was', 5],
-    ['that has come further than it was', 9],
-  ])('loads a restored database %s, and acknowledges nothing before', async (_how, revision) => {
-    const { follower, target } = await follow();
-    for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
-    log.restore(2);
-    while (log.revision < revision - 1) log.commit(9, 1);
-    const change = log.commit(9, 2);
-    // By its revision the follower has it already.
-    const begun = publisher.waitApplied(change, 0);
-    await publisher.publish(change);
-    expect(await begun).toEqual({ applied: 0, total: 1 });
-    expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
-    expect(target.verdicts()).toEqual({ 1: 1, 2: 1, 9: 2 });
-    expect(follower.counters.digestMismatches).toBe(0);
-    await write(log.commit(10, 2));
-    expect(target.verdicts()).toEqual(log.verdicts());
-  });
+    ['that is at the same revision again', 5],
+    ['that is at a later revision', 9],
+  ])(
+    'loads a restored database %s, and acknowledges nothing of it before',
+    async (_how, revision) => {
+      const { follower, target } = await follow();
+      for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
+      log.restore(2);
+      while (log.revision < revision - 1) log.commit(9, 1);
+      const change = log.commit(9, 2);
+      // The follower is at this revision or a later one already, in the other log.
+      const begun = publisher.waitApplied(change, 0);
+      await publisher.publish(change);
+      expect(await begun).toEqual({ applied: 0, total: 1 });
+      expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
+      expect(target.verdicts()).toEqual({ 1: 1, 2: 1, 9: 2 });
+      expect(follower.counters.digestMismatches).toBe(0);
+      await write(log.commit(10, 2));
+      expect(target.verdicts()).toEqual(log.verdicts());
+    },
+  );
 
   it('notices a restore by the next head', async () => {
     const { follower, target } = await follow();
@@ -294,7 +297,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads.lineage).toBe(1);
   });
 
-  it('does not load anything for a message of another log that comes late', async () => {
+  it('loads nothing for a late message of another log', async () => {
     const { follower, target } = await follow();
     for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
     const before = log.currentHead();
@@ -308,7 +311,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads).toMatchObject({ lineage: 1, digest: 0, failed: 0 });
   });
 
-  it('learns the lineage by one snapshot, and believes a replica of a release that knows none', async () => {
+  it('learns the lineage with one snapshot, and accepts messages of a release that knows no lineages', async () => {
     const lineage = log.lineage;
     log.lineage = null;
     const { follower, target } = await follow();
@@ -327,7 +330,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads).toMatchObject({ start: 1, lineage: 1, digest: 0, failed: 0 });
   });
 
-  it('loads a restored database although it starts from a disk of the one before', async () => {
+  it('loads a restored database although its disk has the one before', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
     const { follower } = await follow({ folder });
     for (let id = 1; id <= 5; id++) await write(log.commit(id, 1));
@@ -345,7 +348,7 @@ describe('the change feed over a real Redis', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('loads a snapshot when the feed can be reached but does not give the changes', async () => {
+  it('loads a snapshot when the feed API refuses the changes again and again', async () => {
     const { follower, target } = await follow();
     log.refusesChanges = true;
     log.commit(1, 1);
@@ -354,23 +357,23 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads.failed).toBe(1);
   });
 
-  it('waits, and loads no snapshot, while the feed says that it cannot give the changes now', async () => {
+  it('waits, and loads no snapshot, while the feed API answers that it is unavailable', async () => {
     const { follower, target } = await follow();
-    log.isOut = true;
+    log.isUnavailable = true;
     log.commit(1, 1);
     log.commit(2, 1);
     await vi.waitFor(() => {
-      // More often than a feed may refuse before a snapshot is asked for.
+      // More failures than the refusals that lead to a snapshot.
       expect(follower.counters.feedFailures).toBeGreaterThan(3);
     }, WAIT_MS);
-    log.isOut = false;
+    log.isUnavailable = false;
     await caughtUp(target);
     expect(follower.counters.loads).toMatchObject({ start: 1, failed: 0 });
     expect(follower.counters.changesApplied).toBe(2);
   });
 
   it.each([
-    ['tries a change again that needs what the feed cannot give now', new FeedError('later'), 0],
+    ['retries a change that needs what the feed API cannot deliver now', new FeedError('later'), 0],
     ['loads a snapshot when a change fails for another reason', new Error('never'), 1],
   ])('%s', async (_what, failure, loads) => {
     const { follower, target } = await follow();
@@ -381,19 +384,19 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters).toMatchObject({ feedFailures: 1, loads: { failed: loads } });
   });
 
-  it('applies what it hears while the feed is silent', async () => {
+  it('applies changes from Redis while the feed API does not answer', async () => {
     const { follower, target } = await follow();
     await write(log.commit(1, 1));
-    log.isSilent = true;
+    log.neverAnswers = true;
     const redis = new Redis(inject('redisUrl'));
-    // Another replica's head is often quicker than the change.
+    // The head of another replica often arrives before the change.
     const change = log.commit(2, 1);
     await redis.publish(redisNames(TOKEN).head, JSON.stringify(log.currentHead()));
     await vi.waitFor(() => {
       expect(follower.counters.gaps).toBe(1);
     }, WAIT_MS);
     await publisher.publish(change);
-    // Well before the feed is given up.
+    // Well before the request to the feed API times out.
     expect(await publisher.waitApplied(change, 5_000)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
     redis.disconnect();
@@ -407,7 +410,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads.replaced).toBe(1);
   });
 
-  it('notices within a second or two that its configuration differs, and mends it', async () => {
+  it('notices within two seconds that its configuration differs, and loads a snapshot', async () => {
     const { follower, target } = await follow();
     target.corruptNext = true;
     await write(log.commit(1, 2));
@@ -415,7 +418,7 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.loads.digest).toBe(1);
   });
 
-  it('does not hear another deployment on the same Redis', async () => {
+  it('ignores another deployment on the same Redis', async () => {
     const { follower, target } = await follow();
     const other = new ChangePublisher({
       redisUrl: inject('redisUrl'),
@@ -425,16 +428,16 @@ describe('the change feed over a real Redis', () => {
     });
     await other.start();
     const foreign = new MemoryLog();
-    const unheard = foreign.commit(1, 2);
-    await other.publish(unheard);
-    expect(await other.waitApplied(unheard, 50)).toEqual({ applied: 0, total: 0 });
+    const otherChange = foreign.commit(1, 2);
+    await other.publish(otherChange);
+    expect(await other.waitApplied(otherChange, 50)).toEqual({ applied: 0, total: 0 });
     await other.stop();
     await write(log.commit(2, 1));
     expect(target.verdicts()).toEqual({ 2: 1 });
     expect(follower.headRevision).toBe(1);
   });
 
-  it('outlives messages that are not what they should be', async () => {
+  it('survives invalid messages', async () => {
     const { target } = await follow();
     const redis = new Redis(inject('redisUrl'));
     for (const text of [
@@ -456,7 +459,7 @@ describe('the change feed over a real Redis', () => {
     expect(target.verdicts()).toEqual({ 1: 2 });
   });
 
-  it('follows by the feed API alone while Redis is out of reach', async () => {
+  it('follows through the feed API alone while Redis is out of reach', async () => {
     const { follower, target } = await follow({ redisUrl: 'redis://127.0.0.1:1' });
     log.commit(1, 2);
     await vi.waitFor(() => {
@@ -466,10 +469,10 @@ describe('the change feed over a real Redis', () => {
     expect((await follow()).follower.isRedisConnected).toBe(true);
   });
 
-  it('knows how long ago it was at the head', async () => {
+  it('reports how long ago it was at the head', async () => {
     const { follower, target } = await follow();
     await write(log.commit(1, 1));
-    // Heads alone tell that nothing is newer.
+    // Heads alone confirm that the configuration is the newest.
     await sleep(1_500);
     await vi.waitFor(() => {
       expect(follower.lagMs).toBeLessThan(500);
@@ -508,7 +511,7 @@ describe('the change feed over a real Redis', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('does not start from a disk that is damaged, but from the feed, and keeps that', async () => {
+  it('starts from the feed API when the disk is damaged, and writes that snapshot to the disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
     writeFileSync(join(folder, 'snapshot'), 'damaged');
     writeFileSync(join(folder, 'journal'), '');
@@ -523,14 +526,14 @@ describe('the change feed over a real Redis', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('starts, and follows by the feed API alone, where Redis accepts and then says nothing', async () => {
-    const mute = createTcpServer();
+  it('starts, and follows through the feed API alone, when Redis accepts connections and does not answer', async () => {
+    const unresponsive = createTcpServer();
     await new Promise<void>((resolve) => {
-      mute.listen(0, '127.0.0.1', resolve);
+      unresponsive.listen(0, '127.0.0.1', resolve);
     });
     const sockets = new Set<Socket>();
-    mute.on('connection', (socket) => sockets.add(socket));
-    const redisUrl = `redis://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    unresponsive.on('connection', (socket) => sockets.add(socket));
+    const redisUrl = `redis://127.0.0.1:${(unresponsive.address() as AddressInfo).port}`;
     log.commit(1, 2);
     const { target } = await follow({ redisUrl });
     expect(target.verdicts()).toEqual({ 1: 2 });
@@ -538,20 +541,20 @@ describe('the change feed over a real Redis', () => {
     await vi.waitFor(() => {
       expect(target.verdicts()).toEqual({ 1: 2, 2: 2 });
     }, WAIT_MS);
-    const deaf = new ChangePublisher({
+    const publisherWithoutRedis = new ChangePublisher({
       redisUrl,
       feedToken: TOKEN,
       readHead: () => log.head(),
       log: silent,
     });
-    await deaf.start();
-    expect(deaf.connected).toBe(false);
-    await deaf.stop();
+    await publisherWithoutRedis.start();
+    expect(publisherWithoutRedis.connected).toBe(false);
+    await publisherWithoutRedis.stop();
     for (const socket of sockets) socket.destroy();
-    mute.close();
+    unresponsive.close();
   });
 
-  it('claims nothing of a Redis that has just begun before the followers had time to speak', async () => {
+  it('ends no wait on a Redis that has just started before the followers have published their states', async () => {
     const redis = await startPrivateRedis();
     const { follower } = await follow({ redisUrl: redis.url });
     const replica = new ChangePublisher({
@@ -561,7 +564,7 @@ describe('the change feed over a real Redis', () => {
       log: silent,
     });
     const admin = new Redis(redis.url);
-    // As a Redis that was restarted empty: the next heartbeat is up to a second away.
+    // Like a Redis that has restarted without data. The next heartbeat comes within a second.
     await admin.flushall();
     await replica.start();
     const change = log.commit(1, 1);
@@ -573,27 +576,30 @@ describe('the change feed over a real Redis', () => {
     await redis.stop();
   });
 
-  it('waits for as long as it may while Redis is out of reach from the start', async () => {
-    const blind = new ChangePublisher({
+  it('waits until the timeout when Redis is out of reach from the start', async () => {
+    const publisherWithoutRedis = new ChangePublisher({
       redisUrl: 'redis://127.0.0.1:1',
       feedToken: TOKEN,
       readHead: () => log.head(),
       log: silent,
     });
-    await blind.start();
+    await publisherWithoutRedis.start();
     const startedMs = performance.now();
-    expect(await blind.waitApplied(log.currentHead(), 300)).toEqual({ applied: 0, total: 0 });
+    expect(await publisherWithoutRedis.waitApplied(log.currentHead(), 300)).toEqual({
+      applied: 0,
+      total: 0,
+    });
     expect(performance.now() - startedMs).toBeGreaterThan(290);
-    await blind.stop();
+    await publisherWithoutRedis.stop();
   });
 
-  it('does not wait for a follower that said goodbye', async () => {
+  it('does not wait for a follower that has stopped', async () => {
     const [one] = [await follow(), await follow()];
     await one.follower.stop();
     expect(await write(log.commit(1, 1))).toEqual({ applied: 1, total: 1 });
   });
 
-  it('answers a wait with what there is when the deadline passes', async () => {
+  it('ends a wait with the present counts at the timeout', async () => {
     await follow();
     expect(await publisher.waitApplied({ ...log.currentHead(), revision: 99 }, 50)).toEqual({
       applied: 0,
@@ -601,7 +607,7 @@ describe('the change feed over a real Redis', () => {
     });
   });
 
-  it('lets nobody in without the token', async () => {
+  it('answers 401 without the token', async () => {
     for (const path of ['/snapshot', '/changes?after=0', `/catalogue/${'0'.repeat(64)}`]) {
       const response = await fetch(`${feedUrl}${path}`, {
         headers: { Authorization: 'Bearer other' },
@@ -613,7 +619,7 @@ describe('the change feed over a real Redis', () => {
     }
   });
 
-  it('answers clear errors to requests that it does not understand', async () => {
+  it('answers 404, 405 and 422 to invalid requests', async () => {
     const get = async (path: string, method = 'GET') =>
       (await fetch(`${feedUrl}${path}`, { method, headers: { Authorization: `Bearer ${TOKEN}` } }))
         .status;

@@ -1,11 +1,11 @@
-export { CatalogueImages } from './catalogue-images.js';
-export { FeedClient } from './feed-client.js';
-export { createFeedServer, type FeedSource, type LogPage } from './feed-server.js';
-export type { StoredImage } from './image-answer.js';
-export { Follower } from './follower.js';
-export type { BuiltConfiguration, FollowerTarget } from './kept-configuration.js';
-export { SnapshotDisk } from './snapshot-disk.js';
-export type { Applied } from './follower-registry.js';
+export { CatalogueImages } from './client/catalogue-images.js';
+export { FeedClient } from './client/feed-client.js';
+export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
+export type { StoredImage } from './server/image-response.js';
+export { Follower } from './follower/follower.js';
+export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
+export { SnapshotDisk } from './disk/snapshot-disk.js';
+export type { Applied } from './publisher/follower-registry.js';
 export {
   FOLLOWER_KINDS,
   type FollowerKind,
@@ -14,6 +14,7 @@ export {
   type PublishedChange,
   redisNames,
   type SnapshotPart,
-} from './protocol.js';
-export { ChangePublisher } from './publisher.js';
-export { type FeedLogger, logOutages } from './redis.js';
+} from './protocol/protocol.js';
+export { ChangePublisher } from './publisher/publisher.js';
+export { logOutages } from './redis/redis.js';
+export type { FeedLogger } from './runtime/feed-logger.js';

@@ -9,7 +9,7 @@ import { change, kindAndEntity } from './testing/arbitraries.js';
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('rows', () => {
-  it('keep every entity exactly, through JSON too', () => {
+  it('keep every entity exactly, also as JSON', () => {
     fc.assert(
       fc.property(kindAndEntity, ({ kind, entity }) => {
         expect(fromRow(kind, throughJson(toRow(kind, entity)))).toEqual(entity);
@@ -25,7 +25,7 @@ describe('rows', () => {
     );
   });
 
-  it('are refused when a value is missing, too many, or no integer', () => {
+  it('are refused when a value is missing, left over, or not an integer', () => {
     fc.assert(
       fc.property(kindAndEntity, fc.nat(), ({ kind, entity }, at) => {
         const row = toRow(kind, entity);
@@ -55,7 +55,7 @@ describe('rows', () => {
 });
 
 describe('changes', () => {
-  it('survive encoding', () => {
+  it('are the same after encoding and decoding', () => {
     fc.assert(
       fc.property(change, (one) => {
         expect(decodeChange(throughJson(encodeChange(one)))).toEqual(one);
@@ -63,7 +63,7 @@ describe('changes', () => {
     );
   });
 
-  it('carry deletions by key', () => {
+  it('encode deletions by key', () => {
     const deletion: DeleteOperation = {
       type: 'delete',
       kind: 'domainRule',
@@ -73,7 +73,7 @@ describe('changes', () => {
     expect(decodeOperation(['delete', 'domainRule', [3, 9]])).toEqual(deletion);
   });
 
-  it('are refused when anything is not what it should be, never with another error', () => {
+  it('are refused with a RowError when anything is invalid', () => {
     const known = fc.oneof(
       fc.constantFrom('put', 'delete', 'reload', 'profile', 'schedule', 'x'),
       fc.jsonValue(),

@@ -11,12 +11,12 @@ import type {
 import { RowError } from './row-reader.js';
 import { fromKeyRow, fromRow, toKeyRow, toRow, type Row } from './rows.js';
 
-/** As PostgreSQL writes it. */
+/** A UUID as PostgreSQL prints it. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * An operation as JSON: `["put", kind, row]`, `["delete", kind, key row]` or `["reload"]`. The form in the change log, on the feed
- * and on disk.
+ * An operation as JSON: `["put", kind, row]`, `["delete", kind, key row]` or `["reload"]`. The change log, the feed
+ * and the disk use this form.
  */
 export type EncodedOperation =
   readonly ['put', EntityKind, Row] | readonly ['delete', EntityKind, Row] | readonly ['reload'];

@@ -21,7 +21,7 @@ describe('Digest', () => {
     );
   });
 
-  it('is empty again when everything was removed', () => {
+  it('is the empty digest again when everything was removed', () => {
     fc.assert(
       fc.property(fc.array(kindAndEntity), (entities) => {
         const digest = digestOf(entities);
@@ -31,7 +31,7 @@ describe('Digest', () => {
     );
   });
 
-  it('goes on from its text', () => {
+  it('can be parsed from its text and updated further', () => {
     const entity = { id: 7, type: 1 };
     const digest = digestOf([{ kind: 'blockPage', entity }]);
     const continued = Digest.parse(digest.toString());
@@ -40,7 +40,7 @@ describe('Digest', () => {
     expect(() => Digest.parse('123')).toThrow(RangeError);
   });
 
-  it('tells apart entities that differ in one value, in kind, or in where the value stands', () => {
+  it('differs for entities that differ in one value, in kind, or in the position of a value', () => {
     const seen = new Set<string>();
     const add = (kind: Counted['kind'], row: readonly (number | null)[]): void => {
       const digest = new Digest();

@@ -11,14 +11,14 @@ const KIND_NUMBERS = Object.fromEntries(ENTITY_KINDS.map((kind, i) => [kind, i])
   EntityKind,
   number
 >;
-/** What `hashRow` gives: a hash for each lane. */
+/** Result of `hashRow`: a hash for each lane. */
 const HASHES = new Int32Array(LANE_SEEDS.length);
 
 /**
  * Digest of a whole configuration: two 32-bit lanes, each the sum (mod 2³²) of the hashes of all entities under the
- * lane's seed. A sum does not depend on order and is kept up to date entity by entity, so both ends of the change feed can hold
- * it at no cost and compare it at every revision. It finds accidents (a lost, doubled or misapplied change), not attackers:
- * whoever can write to the feed needs no collision.
+ * lane's seed. A sum does not depend on order and is updated entity by entity. So both ends of the change feed can
+ * keep it at almost no cost and compare it at every revision. It detects accidents, such as a change that was lost
+ * or applied twice. It is not cryptographic: it does not protect against attackers.
  */
 export class Digest {
   private readonly lanes = new Uint32Array(LANE_SEEDS.length);
@@ -32,14 +32,14 @@ export class Digest {
     return digest;
   }
 
-  /** Counts an entity in. `row` is the entity's own row (`toRow`). */
+  /** Adds an entity. `row` is its row (`toRow`). */
   add(kind: EntityKind, row: Row): void {
     hashRow(kind, row);
     this.lanes[0] += HASHES[0];
     this.lanes[1] += HASHES[1];
   }
 
-  /** Counts an entity out that was counted in before. */
+  /** Removes an entity that was added before. */
   remove(kind: EntityKind, row: Row): void {
     hashRow(kind, row);
     this.lanes[0] -= HASHES[0];
@@ -52,8 +52,8 @@ export class Digest {
 }
 
 /**
- * Murmur3 (x86, 32 bit) over the kind's number and then each value of the row as one 64-bit little-endian integer; null is −1. Once for
- * each lane's seed, in one pass, and into `HASHES`: ten million rows of a start go through it.
+ * Murmur3 (x86, 32 bit) over the kind's number and then each value of the row as one 64-bit little-endian integer;
+ * null is −1. Computes both lanes in one pass and writes them to `HASHES`: a start hashes up to ten million rows.
  */
 function hashRow(kind: EntityKind, row: Row): void {
   const first = scramble(KIND_NUMBERS[kind]);

@@ -1,6 +1,6 @@
 /**
- * The configuration as followers know it: everything that decides a query, and nothing that only the API shows.
- * Each entity of the management API stands here once, in the form in which a resolver uses it.
+ * The configuration as followers know it: everything that decides a query, and nothing that only the API shows. Each
+ * entity of the management API has one type here, in the form in which a resolver uses it.
  */
 
 /** Largest id of a profile, block page, application or category (decisions §1). */
@@ -42,7 +42,7 @@ export interface Profile {
 
 export interface DomainRule {
   readonly profileId: number;
-  /** 53-bit keyed hash of the domain; the domain itself is known to nobody. */
+  /** 53-bit keyed hash of the domain. The domain itself is not stored. */
   readonly domainHash: number;
   readonly verdict: RuleVerdict;
 }
@@ -83,7 +83,7 @@ export interface Period {
 export interface Schedule {
   readonly profileId: number;
   readonly targetProfileId: number;
-  /** In the submitted order; may overlap, touch or be none. */
+  /** In the submitted order. Periods may overlap or touch, and the list may be empty. */
   readonly periods: readonly Period[];
 }
 
@@ -109,7 +109,9 @@ export interface Entities {
 
 export type EntityKind = keyof Entities;
 
-/** What identifies an entity among those of its kind: any entity is its own key. */
+/**
+ * What identifies an entity among those of its kind. An entity has all fields of its key, so it can be used as one.
+ */
 export interface EntityKeys {
   blockPage: Pick<BlockPage, 'id'>;
   profile: Pick<Profile, 'id'>;
@@ -122,8 +124,8 @@ export interface EntityKeys {
 }
 
 /**
- * Every kind, in the order in which a snapshot lists them: what is referred to comes before what refers to it.
- * The position of a kind is its number in the digest, so new kinds go to the end.
+ * Every kind, in the order of a snapshot: an entity comes before those that refer to it. The position of a kind is its
+ * number in the digest, so new kinds must be added at the end.
  */
 export const ENTITY_KINDS = [
   'blockPage',

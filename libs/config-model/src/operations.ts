@@ -1,23 +1,23 @@
 import type { Entities, EntityKeys, EntityKind } from './entities.js';
 
-/** The entity is as given from now on, whether or not one with its key existed. */
+/** Creates the entity, or replaces the one with the same key. */
 export type PutOperation = {
   [K in EntityKind]: { readonly type: 'put'; readonly kind: K; readonly entity: Entities[K] };
 }[EntityKind];
 
-/** No entity with that key exists from now on. */
+/** Deletes the entity with that key, if there is one. */
 export type DeleteOperation = {
   [K in EntityKind]: { readonly type: 'delete'; readonly kind: K; readonly key: EntityKeys[K] };
 }[EntityKind];
 
-/** The whole configuration was replaced (`POST /init/`): only a snapshot tells the new one. */
+/** The whole configuration was replaced (`POST /init/`). The new one must be loaded as a snapshot. */
 export interface ReloadOperation {
   readonly type: 'reload';
 }
 
 export type Operation = PutOperation | DeleteOperation | ReloadOperation;
 
-/** A point in the log of changes. */
+/** A point in the change log. */
 export interface LogPoint {
   /** Number of the change in the one gapless sequence, from 1 (decisions §6); 0: before the first. */
   readonly revision: number;
@@ -30,11 +30,11 @@ export interface Change extends LogPoint {
   readonly operations: readonly Operation[];
 }
 
-/** Where the log stands, and which log it is. */
+/** The newest point of the change log, and which log it is. */
 export interface Head extends LogPoint {
   /**
-   * A UUID. A database that was restored has another one: there the same revision may be another configuration. Null:
-   * said by a release that knows none.
+   * A UUID. A restored database has another one, because the same revision may be another configuration there. Null:
+   * from a release that knows no lineages.
    */
   readonly lineage: string | null;
 }

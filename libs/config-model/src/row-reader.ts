@@ -1,6 +1,4 @@
-import type { Row } from './rows.js';
-
-/** A row, message or operation that is not what it claims to be. The message says where, never more than numbers of the input. */
+/** A row, message or operation is not valid. The error message says where; it never contains texts of the input. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
@@ -14,10 +12,10 @@ export class RowReader {
     private readonly row: readonly unknown[],
   ) {}
 
-  /** Reads a whole row. @throws RowError when the row is no array, or `read` fails, or leaves values over. */
+  /** Reads a whole row. @throws RowError when the row is not an array, `read` fails, or values are left over. */
   static readAll<T>(kind: string, row: unknown, read: (reader: RowReader) => T): T {
     if (!Array.isArray(row)) throw new RowError(`${kind}: a row is an array`);
-    const reader = new RowReader(kind, row as Row);
+    const reader = new RowReader(kind, row as unknown[]);
     const result = read(reader);
     if (reader.position !== row.length) {
       throw new RowError(`${kind}: ${row.length} values instead of ${reader.position}`);

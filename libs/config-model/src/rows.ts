@@ -11,19 +11,21 @@ import { MAX_DOMAIN_HASH, MAX_ID, RuleVerdict, WEEK_POINTS } from './entities.js
 import { RowReader } from './row-reader.js';
 
 /**
- * An entity on the wire, on disk and in the digest: a flat list of integers, lists as their length followed by their items, null
- * as null. Flat, so that a million of them parse fast and hash without recursion.
+ * An entity on the wire, on disk and in the digest: a flat list of integers. A list is its length and then its items;
+ * null is null. Flat rows parse fast and hash without recursion.
  *
  * | kind           | row                                                                                       |
  * | -------------- | ----------------------------------------------------------------------------------------- |
  * | blockPage      | id, type                                                                                  |
- * | profile        | id, pageId, flags (1 whiteListOnly, 2 emptyDnsAnswer, 4 appawarePriorityOverBwlists), n, n × categoryId, m, m × (applicationId, verdict) |
+ * | profile        | id, pageId, flags, n, n × categoryId, m, m × (applicationId, verdict)                     |
  * | domainRule     | profileId, domainHash, verdict                                                            |
  * | ipv4Network    | address, prefixLength, profileId                                                          |
  * | ipv6Network    | word 0 … word 3, prefixLength, profileId                                                  |
  * | naptAssignment | address, lowerPort, upperPort, profileId                                                  |
  * | schedule       | profileId, targetProfileId, n, n × (start, end)                                           |
  * | catalogue      | version, 8 words of the sha256, sizeBytes                                                 |
+ *
+ * The flags of a profile: 1 whiteListOnly, 2 emptyDnsAnswer, 4 appawarePriorityOverBwlists.
  */
 export type Row = readonly (number | null)[];
 
@@ -133,7 +135,7 @@ export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
 
 /**
  * The entity of a row.
- * @throws RowError when the row is not one of that kind: too short, too long, a value of the wrong type or out of its range.
+ * @throws RowError when the row is too short or too long for its kind, or a value has the wrong type or range.
  */
 export function fromRow<K extends EntityKind>(kind: K, row: unknown): Entities[K] {
   return RowReader.readAll(kind, row, (reader) => CODECS[kind].read(reader));

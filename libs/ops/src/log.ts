@@ -7,8 +7,8 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * The log of a process: one JSON object a line, ISO times, level in words. By default on standard output and written synchronously, so
- * that the last line before a crash is there.
+ * The log of a process: one JSON object in each line, with ISO times and the level as a word. By default it goes to
+ * standard output and is written synchronously, so that the last line before a crash is not lost.
  */
 export function createLogger(
   options: { name: string; level: LogLevel },

@@ -22,14 +22,14 @@ describe('OpsServer', () => {
   });
   afterEach(() => ops.close());
 
-  it('is live and not ready before the process has its parts', async () => {
+  it('is live and not ready before the parts of the process are known', async () => {
     expect(await get('/livez')).toEqual([200, 'ok\n']);
     expect(await get('/readyz')).toEqual([503, 'starting\n']);
     expect(await get('/metrics')).toEqual([200, '']);
     expect((await get('/own'))[0]).toBe(404);
   });
 
-  it('says what a start waits for', async () => {
+  it('says what the start is waiting for', async () => {
     ops.waitFor('the moon');
     expect(await get('/readyz')).toEqual([503, 'starting: the moon\n']);
     serve({ notReady: () => null });
@@ -55,7 +55,7 @@ describe('OpsServer', () => {
     expect(await get('/livez')).toEqual([200, 'ok\n']);
   });
 
-  it('is not ready when that cannot be found out, and keeps the error for the log', async () => {
+  it('is not ready when the check fails, and writes the error to the log only', async () => {
     serve({ notReady: () => Promise.reject(new Error('SELECT 1 on db.internal failed')) });
     const [status, text] = await get('/readyz');
     expect(status).toBe(503);
@@ -63,7 +63,7 @@ describe('OpsServer', () => {
     expect(String((logged[0] as { err: Error }).err)).toContain('db.internal');
   });
 
-  it('tells Prometheus whether it is ready', async () => {
+  it('has a metric for readiness', async () => {
     let reason: string | null = null;
     serve({ notReady: () => reason });
     expect((await get('/metrics'))[1]).toMatch(/^weir_ready 1$/m);
@@ -79,13 +79,13 @@ describe('OpsServer', () => {
     expect((await get('/metrics'))[1]).toContain('weir_example_total 1');
   });
 
-  it('answers 404 and 405 elsewhere', async () => {
+  it('answers 404 for other paths and 405 for other methods', async () => {
     expect((await get('/'))[0]).toBe(404);
     const refused = await fetch(`http://127.0.0.1:${ops.port}/livez`, { method: 'POST' });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('hands paths that it does not know to the process, and answers 404 when that does not know them either', async () => {
+  it('passes other paths to the process, and answers 404 when the process does not know them', async () => {
     serve({
       handleOther: (request, response) => {
         if (request.url !== '/own?a=1') return Promise.resolve(false);

@@ -13,24 +13,24 @@ export interface OpsServerOptions {
 }
 
 /**
- * What a process tells of itself once it has started. The texts are short, plain lines without secrets. They are
- * asked for at each `GET /readyz`.
+ * What a process reports about itself once it has started. The functions are called at each `GET /readyz`. Their texts
+ * are short, plain lines without secrets.
  */
 export interface OpsParts {
   /** Why the process cannot serve, or null when it can. */
   readonly notReady: () => string | null | Promise<string | null>;
-  /** What does not work as it should while the process serves. */
+  /** What does not work as it should although the process can serve. */
   readonly degraded?: () => readonly string[];
   readonly registry: Registry;
-  /** Answers `GET` requests for paths that are not the ops server's own. @returns false when it does not know the path either. */
+  /** Handles `GET` requests for other paths. @returns false when it does not know the path. */
   readonly handleOther?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 }
 
 /**
- * Health and metrics of a process: `GET /livez` (200 while the process turns, whatever else is there), `GET /readyz`
- * (200, or 503 with the reason; what is degraded stands below), `GET /metrics` (Prometheus text). Holds no secrets
- * and takes no input, so it asks for no token. A process starts it before anything else. Until `serve` is called the
- * process is not ready and has no metrics.
+ * Health and metrics of a process: `GET /livez` (200 while the process runs), `GET /readyz` (200, or 503 with the
+ * reason, then a line for each thing that is degraded), `GET /metrics` (Prometheus text). It has no secrets and
+ * takes no input, so it needs no token. A process starts it first. Until `serve` is called the process is not ready
+ * and has no metrics.
  */
 export class OpsServer {
   private parts: OpsParts | null = null;
@@ -40,7 +40,7 @@ export class OpsServer {
 
   private constructor(private readonly log: Pick<Logger, 'error'>) {
     this.server = createServer((request, response) => {
-      this.answer(request, response).catch((error: unknown) => {
+      this.handle(request, response).catch((error: unknown) => {
         log.error({ err: error }, 'a request for health or metrics failed');
         response.destroy();
       });
@@ -49,7 +49,7 @@ export class OpsServer {
     this.server.headersTimeout = 5_000;
   }
 
-  /** @throws StartError that names `OPS_PORT` when it cannot be had. */
+  /** @throws StartError that names `OPS_PORT` when it cannot listen on that port. */
   static async start({ host, port, log }: OpsServerOptions): Promise<OpsServer> {
     const ops = new OpsServer(log);
     try {
@@ -65,12 +65,12 @@ export class OpsServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Until `serve`, says what the process waits for. */
+  /** Sets the reason why the process is not ready until `serve` is called. */
   waitFor(what: string): void {
     this.starting = `starting: ${what}`;
   }
 
-  /** From now on the process is ready when its parts say so. */
+  /** From now on the parts of the process decide whether it is ready. */
   serve(parts: OpsParts): void {
     this.parts = parts;
     const ask = (): Promise<string | null> => this.whyNotReady();
@@ -84,7 +84,7 @@ export class OpsServer {
     });
   }
 
-  /** The process is going to stop: it is not ready any more. */
+  /** The process is about to stop: from now on it is not ready. */
   drain(): void {
     this.isDraining = true;
   }
@@ -98,7 +98,7 @@ export class OpsServer {
     });
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return send(response.setHeader('Allow', 'GET, HEAD'), 405, 'method not allowed\n');
     }
@@ -130,8 +130,8 @@ export class OpsServer {
     try {
       return await this.parts.notReady();
     } catch (error) {
-      // What an error says is for the log, and not for everybody.
-      this.log.error({ err: error }, 'cannot find out whether this process is ready');
+      // The text of an error may hold secrets. It belongs in the log only.
+      this.log.error({ err: error }, 'the readiness check failed');
       return 'cannot find out whether it is ready; the log says why';
     }
   }

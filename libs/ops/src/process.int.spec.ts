@@ -48,16 +48,16 @@ describe('a process that is told to stop', () => {
     },
   );
 
-  it('has as long to stop as without draining, and exits 1 after that', async () => {
+  it('has the same time to stop after draining, and exits with 1 after that', async () => {
     const { code, lines } = await endAt('up', { DRAIN_S: '2', STOP_MS: '60000' }, 'SIGTERM');
     expect([code, lines.at(-1)!.msg]).toEqual([1, 'stopping took too long']);
     const again = await endAt('up', { DRAIN_S: '2', STOP_MS: '100' }, 'SIGTERM');
     expect(again.code).toBe(0);
   });
 
-  it('exits 0 at once while it starts', async () => {
+  it('exits with 0 at once while it is starting', async () => {
     const { code, lines } = await endAt('starting', { START_MS: '60000' }, 'SIGTERM');
-    expect([code, lines.at(-1)!.msg]).toEqual([0, 'stopped at the start']);
+    expect([code, lines.at(-1)!.msg]).toEqual([0, 'stopped during the start']);
   });
 });
 
@@ -65,13 +65,13 @@ describe('the arguments of a process', () => {
   const print = async (argument: string, env: Record<string, string> = {}) =>
     (await run(process.execPath, [EXAMPLE, argument], { env })).stdout;
 
-  it('are --version, with the commit where the build has noted it', async () => {
+  it('include --version, with the commit if the build has set one', async () => {
     expect(await print('--version')).toMatch(/^example \d+\.\d+\.\d+\n$/);
     const built = await print('--version', { WEIR_COMMIT: '89a4cd8' });
     expect(built).toMatch(/^example \d+\.\d+\.\d+ \(89a4cd8\)\n$/);
   });
 
-  it('are --help and --check', async () => {
+  it('include --help and --check', async () => {
     expect(await print('--help')).toContain('Arguments: none to run, --check');
     expect(await print('--check')).toBe('');
     await expect(print('--check', { DRAIN_S: 'x' })).rejects.toMatchObject({

@@ -7,14 +7,14 @@ import {
 } from './variable.js';
 import { readVersion } from './version.js';
 
-/** A start that failed for a reason that an operator can mend: its message is one line for people, without a stack. */
+/** A start failed for a reason that an operator can fix. The message is one line; no stack is printed. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
 /**
- * Turns the error of a failed listen into one that says which port and which variable.
- * @returns the error itself when it is not about an address or a port.
+ * Turns the error of a failed listen into a StartError that names the port and its variable.
+ * @returns the error itself when it does not concern the address or the port.
  */
 export function explainListenError(
   error: unknown,
@@ -34,35 +34,39 @@ export function explainListenError(
   return new StartError(`${where} ${reason} (${what.variable})`, { cause: error });
 }
 
-/** An entry point: who it is, what it reads, and where from. */
+/** An entry point of a process. */
 export interface EntryPoint<S extends VariableSchema> {
   readonly name: string;
   /** One sentence for `--help`. */
   readonly description: string;
   readonly schema: S;
-  /** Its package.json, which has its version. */
+  /** Its package.json, for the version. */
   readonly packageFile: URL;
-  /** Other arguments than `--help`, `--version` and `--check`, with what each is there for: `to …`. */
+  /** Arguments besides `--help`, `--version` and `--check`, each with its purpose: `to …`. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** For the end of `--help`. */
+  /** Printed at the end of `--help`. */
   readonly notes?: string;
-  /** Arguments behind the script: none, or one of those. */
+  /** Arguments after the script: none, or one of these. */
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Runs an entry point with its configuration, and with the flag that it was given. `--help` prints the variables, `--version`
- * the version, `--check` only reads the variables. A VariableError or StartError ends the process with its lines on standard
- * error and exit code 1; anything else likewise with its stack.
+ * Runs an entry point with its configuration and the flag that it was given. `--help` prints the variables,
+ * `--version` the version, `--check` only reads the variables. Any error ends the process with exit code 1: a
+ * VariableError or StartError with its message on standard error, any other error with its stack.
  */
 export function runMain<S extends VariableSchema>(
   entry: EntryPoint<S>,
   main: (configuration: Configuration<S>, flag: string | undefined) => Promise<void>,
 ): void {
   start(entry, main).catch((error: unknown) => {
-    const mendable = error instanceof VariableError || error instanceof StartError;
-    const text = mendable ? error.message : error instanceof Error ? error.stack : String(error);
+    const isForOperator = error instanceof VariableError || error instanceof StartError;
+    const text = isForOperator
+      ? error.message
+      : error instanceof Error
+        ? error.stack
+        : String(error);
     fail((text ?? '').replace(/^/gm, `${entry.name}: `));
   });
 }

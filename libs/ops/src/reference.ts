@@ -25,7 +25,8 @@ export function renderHelp(options: {
 export function renderReference(schema: VariableSchema): string {
   const rows = Object.entries(schema).map(
     ([name, variable]) =>
-      `| \`${name}\` | ${cell(variable.description)} | ${cell(sentence(variable.allowed))} | ${cell(presence(variable))} |\n`,
+      `| \`${name}\` | ${cell(variable.description)} ` +
+      `| ${cell(sentence(variable.allowed))} | ${cell(presence(variable))} |\n`,
   );
   return `| Variable | Meaning | May be | When unset |\n| --- | --- | --- | --- |\n${rows.join('')}`;
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from './log.js';
 
-/** What a process does, and how it ends: in two steps, so that load balancers have time to notice. */
+/** What a process runs. It ends in two steps, so that load balancers have time to notice. */
 export interface Service {
-  /** Is not ready from now on, but goes on answering everything. */
+  /** From now on the process is not ready, but still answers everything. */
   drain(): void;
-  /** Takes no more, finishes what is in flight, gives everything back. */
+  /** Accepts nothing new, finishes what is in flight, releases all resources. */
   stop(): Promise<void>;
 }
 
@@ -13,23 +13,24 @@ export interface StopOptions {
   /** `DRAIN_S`. */
   readonly drainSeconds: number;
   readonly log: Pick<Logger, 'info' | 'error'>;
-  /** Longest that `Service.stop` may take. */
+  /** Longest time that `Service.stop` may take. */
   readonly deadlineMs?: number;
 }
 
 const DEADLINE_MS = 9_000;
 
 /**
- * At the first SIGTERM or SIGINT the service drains for `drainSeconds`, then stops, and the process exits: 0 when
- * that went well, 1 when it failed or took too long. A process that is still starting exits 0 at once: nobody was led
- * to it yet. It is to be called before the start is over, because the first process of a container does not get a
- * signal that nobody listens for.
+ * At the first SIGTERM or SIGINT the service drains for `drainSeconds` and then stops. The process exits with 0, or
+ * with 1 when the stop failed or took too long. A process that is still starting exits with 0 at once: it has no
+ * clients yet.
+ *
+ * Call it before the start is complete: process 1 of a container does not receive a signal without a handler.
  */
 export function stopOnSignal(starting: Promise<Service>, options: StopOptions): void {
   const { drainSeconds, log, deadlineMs = DEADLINE_MS } = options;
   let service: Service | null = null;
   let isStopping = false;
-  // A start that fails is explained by who waits for it.
+  // The caller, which waits for the start too, reports its failure.
   starting.then((started) => (service = started)).catch(() => undefined);
   const onSignal = (signal: NodeJS.Signals): void => {
     if (isStopping) return;
@@ -43,7 +44,7 @@ export function stopOnSignal(starting: Promise<Service>, options: StopOptions): 
     );
   };
   const end = async (running: Service | null, signal: NodeJS.Signals): Promise<void> => {
-    log.info({ signal, drainSeconds }, running === null ? 'stopped at the start' : 'stopping');
+    log.info({ signal, drainSeconds }, running === null ? 'stopped during the start' : 'stopping');
     if (running === null) return;
     running.drain();
     await sleep(drainSeconds * 1_000);

@@ -8,7 +8,7 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** Where they are; both variables are named `<prefix>_CERT` and `<prefix>_KEY`. */
+/** Paths of the two files. Their variables are named `<prefix>_CERT` and `<prefix>_KEY`. */
 export interface TlsFileNames {
   readonly prefix: string;
   readonly cert: string | undefined;
@@ -16,8 +16,8 @@ export interface TlsFileNames {
 }
 
 /**
- * Reads what TLS needs; null when neither file is given.
- * @throws StartError in one line that names the variable, when a file is missing, no PEM of its kind, or they do not belong together.
+ * Reads certificate and key; null when neither file is given.
+ * @throws StartError that names the variable: a file is missing or not PEM of its kind, or the two do not match.
  */
 export function readTlsFiles({ prefix, cert, key }: TlsFileNames): TlsFiles | null {
   const [certName, keyName] = [`${prefix}_CERT`, `${prefix}_KEY`];

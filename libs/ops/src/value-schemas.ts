@@ -2,7 +2,7 @@ import type { ValueSchema } from './variable.js';
 
 const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const IPV4_PATTERN = `${OCTET}(?:\\.${OCTET}){3}`;
-/** What is made of the characters of an IPv6 address; whether it is one, the process says. */
+/** Matches the characters of an IPv6 address only. The process checks whether it is one. */
 const IPV6_PATTERN = '[0-9a-fA-F.]*:[0-9a-fA-F.]*:[0-9a-fA-F:.]*';
 const ANY_ADDRESS = `(?:${IPV4_PATTERN}|${IPV6_PATTERN})`;
 
@@ -34,7 +34,7 @@ export function secret(shortest: number): ValueSchema {
   return { ...matching('\\S+'), minLength: shortest };
 }
 
-/** A secret that stands in a list, so without a comma. */
+/** A secret in a comma-separated list, so without a comma. */
 export function listedSecret(shortest: number): ValueSchema {
   return { ...matching('[^\\s,]+'), minLength: shortest };
 }
@@ -47,7 +47,7 @@ export function url(protocols: readonly string[]): ValueSchema {
   return matching(`(?:${protocols.join('|')})://\\S+`);
 }
 
-/** What is separated by commas in the text; at most `most` where that is given. */
+/** A list that is comma-separated in the text, of at most `most` items if that is given. */
 export function listOf(items: ValueSchema, most?: number): ValueSchema {
   return { type: 'array', items, minItems: 1, ...(most !== undefined && { maxItems: most }) };
 }

@@ -3,7 +3,7 @@ import { CidrSet, InvalidCidrError } from './cidr-set.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
 import * as valueSchemas from './value-schemas.js';
 
-/** What each kind of variable takes beside its own bounds. */
+/** Options of every kind of variable. */
 export interface VariableOptions {
   readonly description: string;
   readonly default?: string;
@@ -38,7 +38,7 @@ export function integer(
   );
 }
 
-/** A port to listen on. Unless `lowest` says otherwise, 0 is allowed and takes any free one. */
+/** A port to listen on. Unless `lowest` excludes it, 0 is allowed and means any free port. */
 export function port(
   options: VariableOptions & { readonly lowest?: number; readonly highest?: number },
 ): Variable<number> {
@@ -49,7 +49,7 @@ export function port(
   );
 }
 
-/** Any text, as it stands. */
+/** Any text, unchanged. */
 export function text(allowed: string, options: VariableOptions): Variable<string> {
   return variable(options, allowed, valueSchemas.TEXT, (value) => value);
 }
@@ -168,7 +168,8 @@ export function endpointList(
   defaultPort: number,
   options: VariableOptions,
 ): Variable<readonly Endpoint[]> {
-  const allowed = `comma-separated addresses such as 192.0.2.1, 192.0.2.1:${defaultPort} or [2001:db8::1]:${defaultPort}`;
+  const examples = `192.0.2.1, 192.0.2.1:${defaultPort} or [2001:db8::1]:${defaultPort}`;
+  const allowed = `comma-separated addresses such as ${examples}`;
   return variable(options, allowed, valueSchemas.listOf(valueSchemas.ENDPOINT), (value) =>
     splitList(value).map((item) => parseEndpoint(item, defaultPort)),
   );
@@ -199,7 +200,7 @@ export function timeZone(options: VariableOptions): Variable<string> {
   });
 }
 
-/** A JSON text that `read` turns into a value; it throws VariableFault when the value is not what is allowed. */
+/** A JSON text that `read` converts. `read` throws VariableFault when the value is not allowed. */
 export function json<T>(
   allowed: string,
   read: (value: unknown) => T,

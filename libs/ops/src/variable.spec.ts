@@ -39,7 +39,7 @@ describe('parseVariables', () => {
     expect(parseVariables(schema, { DNS_PORT: ' ' }).DNS_PORT).toBe(5300);
   });
 
-  it('names every bad and missing variable on a line of its own and what it may be', () => {
+  it('names every invalid or missing variable on its own line, and what it may be', () => {
     const schema = { DNS_PORT: port(described), FEED_URL: url(['http', 'https'], described) };
     expect(() => parseVariables(schema, { DNS_PORT: '53x' })).toThrow(
       new VariableError(

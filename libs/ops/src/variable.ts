@@ -1,19 +1,19 @@
 /** A JSON Schema (draft 7), its patterns without flags and in the syntax that ECMAScript and RE2 share. */
 export type ValueSchema = Readonly<Record<string, unknown>>;
 
-/** A variable of the environment: what it means, what it may be, and how its text becomes a value. */
+/** An environment variable: its meaning, what it may be, and how its text is parsed. */
 export interface Variable<T> {
   /** One sentence for operators. */
   readonly description: string;
   /** What the variable may be, to complete "NAME must be …". */
   readonly allowed: string;
-  /** Text that stands in when the variable is unset or empty; undefined: the variable is required. */
+  /** Text that is used when the variable is unset or empty; undefined: the variable is required. */
   readonly default: string | undefined;
   /** Whether the value must never be shown. */
   readonly secret: boolean;
   /**
-   * What a typed document, such as the values of the Helm chart, gives in place of the text: numbers, booleans, lists for what is separated by
-   * commas, objects for JSON. It may allow more than `parse`, never less.
+   * Schema of the value in a typed document, such as the values of the Helm chart: a number, a boolean, a list for a
+   * comma-separated text, an object for JSON. It may allow more than `parse`, never less.
    */
   readonly valueSchema: ValueSchema;
   /** @throws VariableFault when the text is not what is allowed. */
@@ -30,19 +30,22 @@ export type Configuration<S extends VariableSchema> = {
   readonly [N in keyof S]: S[N] extends Variable<infer T> ? T : never;
 };
 
-/** A text that is not what its variable allows; `parse` throws it. The message, if any, says more than `allowed` does. */
+/** Thrown by `parse` when the variable does not allow the text. The message, if any, adds a detail to `allowed`. */
 export class VariableFault extends Error {
   override readonly name = 'VariableFault';
 }
 
-/** Bad or missing variables: one line each, naming the variable and what it may be. Values are not repeated: they may be secret. */
+/**
+ * Invalid or missing variables: one line each, with what the variable may be. Values may be secret and are left
+ * out.
+ */
 export class VariableError extends Error {
   override readonly name = 'VariableError';
 }
 
 /**
  * Reads the variables of `schema` from `environment`. An empty text counts as unset.
- * @throws VariableError naming every bad or missing variable.
+ * @throws VariableError that names every invalid or missing variable.
  */
 export function parseVariables<S extends VariableSchema>(
   schema: S,

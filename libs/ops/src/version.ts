@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** Names the commit that a build was made of; an image sets it when it is built. */
+/** The commit of the build; set when an image is built. */
 export const COMMIT_VARIABLE = 'WEIR_COMMIT';
 
 /**
- * What `--version` says: the version of package.json, and the commit where the build has noted one. `0.1.0 (89a4cd8)`.
+ * The text of `--version`: the version of package.json, and the commit if the build has set one: `0.1.0 (89a4cd8)`.
  * @param packageFile the process's own package.json
  */
 export function readVersion(

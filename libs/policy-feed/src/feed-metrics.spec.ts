@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { registerFeedMetrics } from './feed-metrics.js';
 
-it('reads the follower, under names with the prefix', async () => {
+it('registers the metrics of the follower under names with the prefix', async () => {
   const registry = new Registry();
   registerFeedMetrics(registry, 'weir_example_', {
     revision: 7,

@@ -12,22 +12,25 @@ const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
   changes_applied_total: { count: 'changesApplied', help: 'Changes applied' },
   change_duplicates_total: {
     count: 'duplicates',
-    help: 'Changes heard of that were in force already',
+    help: 'Changes received that were in force already',
   },
   change_gaps_total: {
     count: 'gaps',
-    help: 'Times that the feed API was asked for changes that had not been heard',
+    help: 'Requests to the feed API for changes that had not been received',
   },
-  feed_failures_total: { count: 'feedFailures', help: 'Failed steps of following the change log' },
+  feed_failures_total: {
+    count: 'feedFailures',
+    help: 'Steps of following the change log that failed and were retried',
+  },
   digest_mismatches_total: {
     count: 'digestMismatches',
-    help: 'Configurations that differed from the control plane: in force, or just loaded and refused',
+    help: 'Configurations with another digest than the control plane: in force, or loaded and rejected',
   },
 };
 
 /**
- * How far a process has the configuration, read from its follower when Prometheus asks.
- * @param prefix what the names begin with, such as `weir_resolver_`
+ * Registers the metrics of a follower, which are read at each scrape.
+ * @param prefix of the metric names, such as `weir_resolver_`
  */
 export function registerFeedMetrics(
   registry: Registry,
@@ -40,8 +43,8 @@ export function registerFeedMetrics(
   const revision = (): number => follower.revision ?? -1;
   const headRevision = (): number => follower.headRevision ?? -1;
   gauge('revision', 'Revision in force; -1 before the first snapshot', revision);
-  gauge('head_revision', 'Newest revision heard of; -1 before any', headRevision);
-  gauge('lag_revisions', 'Revisions heard of that are not in force', () =>
+  gauge('head_revision', 'Newest revision received; -1 before any', headRevision);
+  gauge('lag_revisions', 'Revisions received that are not in force', () =>
     Math.max(0, headRevision() - revision()),
   );
   gauge(
@@ -49,8 +52,10 @@ export function registerFeedMetrics(
     'Time since the configuration in force was last known to be the newest; below 2 while all is well',
     () => follower.lagMs / 1000,
   );
-  gauge('redis_connected', '1: changes are heard from Redis; 0: they are asked of the feed', () =>
-    follower.isRedisConnected ? 1 : 0,
+  gauge(
+    'redis_connected',
+    '1: changes come from Redis; 0: they are fetched from the feed API',
+    () => (follower.isRedisConnected ? 1 : 0),
   );
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
     new Counter({

@@ -11,28 +11,29 @@ import {
 
 const SHORTEST_TOKEN = 16;
 
-/** What a process that follows the configuration reads from its environment: a part of its schema. */
+/** The variables of a process that follows the configuration: a part of its schema. */
 export const FEED_VARIABLES = {
   SCHEDULE_TIMEZONE: timeZone({
-    description: 'Time zone in which schedules are written.',
+    description: 'Time zone of the times in schedules.',
     default: 'UTC',
   }),
   DOMAIN_HASH_KEY: hexKey(16, {
-    description: 'Key under which domains are hashed; the same in all processes of a deployment.',
+    description: 'Key for hashing domains. All processes of a deployment have the same one.',
   }),
-  REDIS_URL: url(['redis', 'rediss'], { description: 'Redis that carries the changes.' }),
-  FEED_URL: url(['http', 'https'], { description: 'Feed API of the control plane.' }),
+  REDIS_URL: url(['redis', 'rediss'], { description: 'Redis over which changes are published.' }),
+  FEED_URL: url(['http', 'https'], { description: 'URL of the feed API of the control plane.' }),
   FEED_TOKEN: secret(SHORTEST_TOKEN, { description: 'Bearer token of the feed API.' }),
   DATA_DIR: optional(
     text('a folder', {
       description:
-        'Folder of this process alone, where it keeps the configuration to start from when nothing else can be reached. Unset: nothing is kept.',
+        'Folder in which this process stores its configuration, so that it can start when nothing else can be ' +
+        'reached. No other process may use it. Unset: nothing is stored.',
     }),
   ),
   CATCH_UP_GRACE_MS: integer(0, 600_000, {
     description:
-      'Longest that a process with a configuration from its disk is not ready ' +
-      'because it has not caught up with the control plane.',
+      'Longest time in milliseconds that a process which has started from its disk is not ready because it has not ' +
+      'caught up with the control plane.',
     default: '5000',
   }),
 } as const;

@@ -19,7 +19,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-it('says what is missing, and then has each change when its commit returns', async () => {
+it('says what is missing until it is ready, and then has each change when its commit returns', async () => {
   const configuration = parseVariables(FEED_VARIABLES, {
     DOMAIN_HASH_KEY: HASH_KEY_HEX,
     REDIS_URL: redis.url,

@@ -15,24 +15,24 @@ import { PolicyTarget } from './policy-target.js';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
 
 export interface FollowPolicyOptions {
-  /** What the process is to the control plane. */
+  /** The kind of follower that this process is. */
   readonly kind: FollowerKind;
   readonly configuration: FeedConfiguration;
   readonly log: FeedLogger;
 }
 
-/** The policy in force in this process, and what keeps it up to date. */
+/** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
   readonly target: PolicyTarget;
-  /** To be started and stopped by the caller. */
+  /** The caller starts and stops it. */
   readonly follower: Follower;
-  /** Why queries or requests cannot be decided yet; null when they can. */
+  /** Why the process cannot decide queries or requests yet; null when it can. */
   readonly notReady: () => string | null;
-  /** What is amiss although they can be decided, in plain words. */
+  /** What does not work as it should although the process is ready. One text for each. */
   readonly degraded: () => readonly string[];
 }
 
-/** Makes a follower whose target is the policy. Nothing is connected before `follower.start()`. */
+/** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
 export function followPolicy({ kind, configuration, log }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
@@ -40,7 +40,7 @@ export function followPolicy({ kind, configuration, log }: FollowPolicyOptions):
   const images = new CatalogueImages(feed, dataDir, log);
   const target = new PolicyTarget({
     timeZone: configuration.SCHEDULE_TIMEZONE,
-    // The image has its sha256, so its checksum needs no second look.
+    // `load` has verified the sha256 of the image.
     openCatalogue: async (catalogue) =>
       CatalogueImage.open(await images.load(catalogue), key, { checksumVerified: true }),
   });

@@ -63,7 +63,7 @@ const pageAt = ({ revision, digest }: Head) =>
   JSON.stringify({ head: { revision, digest }, changes: [] });
 
 describe('a follower on the feed of an older version', () => {
-  it('loads its snapshot, and follows by its messages', async () => {
+  it('loads its snapshot and applies the changes of its messages', async () => {
     const bodies = new Map([
       ['/snapshot', recorded.snapshot],
       [`/changes?after=${first.revision}`, pageAt(first)],
@@ -89,7 +89,7 @@ describe('a follower on the feed of an older version', () => {
     });
   });
 
-  it('follows by its log', async () => {
+  it('applies the changes of its log', async () => {
     const bodies = new Map([
       ['/snapshot', recorded.snapshot],
       [`/changes?after=${first.revision}`, recorded.changes],
@@ -103,7 +103,7 @@ describe('a follower on the feed of an older version', () => {
     expect(followed.follower.counters).toMatchObject({ feedFailures: 0, digestMismatches: 0 });
   });
 
-  it('starts from what it has left on disk', async () => {
+  it('starts from the files that the older version has written to disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-recorded-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     cpSync(join(recorded.folder, 'disk'), folder, { recursive: true });
@@ -119,7 +119,7 @@ describe('a follower on the feed of an older version', () => {
 });
 
 describe('followers of an older version', () => {
-  it('get the same answers from the feed API, and more only in fields that they do not read', async () => {
+  it('get the same responses from the feed API, with additions only in fields that they ignore', async () => {
     const parts = recorded.partsOf(recorded.snapshot);
     const source: FeedSource = {
       // eslint-disable-next-line @typescript-eslint/require-await -- as the database gives it
@@ -143,31 +143,31 @@ describe('followers of an older version', () => {
     expect(await get(`/changes?after=${first.revision}`)).toEqual([200, recorded.changes]);
   });
 
-  it('are told the same changes and heads, and more only in fields that they do not read', async () => {
+  it('receive the same changes and heads, with additions only in fields that they ignore', async () => {
     const publisher = await startPublisher();
-    const heard: string[] = [];
+    const received: string[] = [];
     const subscriber = client.duplicate();
     cleanups.push(() => subscriber.disconnect());
     subscriber.on('message', (channel, text) => {
-      if (channel === names.change) heard.push(text);
+      if (channel === names.change) received.push(text);
     });
     await subscriber.subscribe(names.change);
     for (const change of recorded.page.changes)
       await publisher.publish({ lineage: LINEAGE, ...change });
-    await expect.poll(() => heard.length).toBe(recorded.page.changes.length);
-    const told = recorded.textsOf('change').slice(0, heard.length);
-    expect(heard.map(withoutNews)).toEqual(told);
-    // Longer than a message may be: its head alone.
+    await expect.poll(() => received.length).toBe(recorded.page.changes.length);
+    const expected = recorded.textsOf('change').slice(0, received.length);
+    expect(received.map(withoutNews)).toEqual(expected);
+    // Too large for a message, so only its head is published.
     const operations = Array.from({ length: 20_000 }, () => recorded.page.changes[0].operations[0]);
     await publisher.publish({ ...last, lineage: LINEAGE, operations });
-    await expect.poll(() => heard.length).toBe(told.length + 1);
-    expect(withoutNews(heard.at(-1)!)).toBe(JSON.stringify(last));
+    await expect.poll(() => received.length).toBe(expected.length + 1);
+    expect(withoutNews(received.at(-1)!)).toBe(JSON.stringify(last));
   });
 
-  it('are waited for, and say goodbye', async () => {
+  it('are waited for until they stop', async () => {
     const publisher = await startPublisher();
     const states = recorded.textsOf('follower');
-    const goodbye = states.at(-1)!;
+    const lastState = states.at(-1)!;
     await client.publish(names.follower, states[0]);
     await expect.poll(() => publisher.followers()).toHaveLength(1);
     const position = { ...last, lineage: LINEAGE };
@@ -175,7 +175,7 @@ describe('followers of an older version', () => {
     const waiting = publisher.waitApplied(position, 20_000);
     for (const text of states.slice(0, -1)) await client.publish(names.follower, text);
     expect(await waiting).toEqual({ applied: 1, total: 1 });
-    await client.publish(names.follower, goodbye);
+    await client.publish(names.follower, lastState);
     await expect.poll(() => publisher.followers()).toEqual([]);
   });
 });
@@ -195,7 +195,7 @@ function withoutNews(text: string): string {
   return JSON.stringify(message);
 }
 
-it('the recording is whole', () => {
+it('the recording is complete', () => {
   expect(last.revision).toBeGreaterThan(first.revision);
   expect(recorded.textsOf('head').length).toBeGreaterThan(0);
   expect(readFileSync(join(recorded.folder, 'disk/snapshot'), 'utf8')).toContain('"version":1');

@@ -1,16 +1,16 @@
 import type { BuiltConfiguration, FollowerTarget, SnapshotPart } from '@weir/change-feed';
 import { type ActiveCatalogue, type Change, fromRow, type Row, RowError } from '@weir/config-model';
 import { type CatalogueIndex, Policy } from '@weir/policy';
-import { setImmediate as yieldToQueries } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export interface PolicyTargetOptions {
-  /** Zone of the schedules. */
+  /** IANA time zone of the schedules. */
   readonly timeZone: string;
-  /** Fetches and verifies an image. @throws when it cannot be had; the follower tries again. */
+  /** Loads and verifies an image. @throws when that fails; the follower retries. */
   readonly openCatalogue: (catalogue: ActiveCatalogue) => Promise<CatalogueIndex>;
 }
 
-/** The configuration in force in this process: the follower's target, and the source of the policy for queries. */
+/** The target of the follower, and the source of the policy for queries. */
 export class PolicyTarget implements FollowerTarget {
   private inForce: Policy | null = null;
 
@@ -21,7 +21,7 @@ export class PolicyTarget implements FollowerTarget {
     return this.inForce;
   }
 
-  /** Queries go on being answered by the old policy: the building stops for them after each part. */
+  /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after each part. */
   async build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration> {
     const policy = new Policy({ timeZone: this.options.timeZone });
     let catalogue: ActiveCatalogue | null = null;
@@ -33,7 +33,7 @@ export class PolicyTarget implements FollowerTarget {
       }
       policy.load(part.kind, part.rows);
       if (part.kind === 'catalogue') catalogue = lastCatalogue(part.rows) ?? catalogue;
-      await yieldToQueries();
+      await yieldToEventLoop();
     }
     if (revision < 0) throw new RowError('a snapshot without a head');
     policy.setRevision(revision);
@@ -47,7 +47,7 @@ export class PolicyTarget implements FollowerTarget {
     };
   }
 
-  /** Fetches the catalogue first when the change activates one, so that the rest is one step between two queries. */
+  /** Applies the change in one step between two queries. A catalogue that it activates is loaded before that step. */
   async apply(change: Change): Promise<string> {
     const policy = this.inForce;
     if (policy === null) throw new Error('a change before the first snapshot');
@@ -64,7 +64,7 @@ function lastCatalogue(rows: readonly Row[]): ActiveCatalogue | null {
   return row === undefined ? null : fromRow('catalogue', row);
 }
 
-/** The catalogue that the change leaves active; null: none; undefined: the change is not about it. */
+/** The catalogue that is active after the change; null: none; undefined: the change does not concern it. */
 function catalogueAfter(change: Change): ActiveCatalogue | null | undefined {
   let catalogue: ActiveCatalogue | null | undefined;
   for (const operation of change.operations) {

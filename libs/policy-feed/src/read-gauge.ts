@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Registers a gauge whose value is read when Prometheus asks. */
+/** Registers a gauge whose value is read at each scrape. */
 export function registerReadGauge(
   registry: Registry,
   name: string,

@@ -12,7 +12,7 @@ describe('whyNotReady', () => {
     expect(whyNotReady(policyOf(profile(1)), behind(0), 5_000)).toBe('no catalogue yet');
   });
 
-  it('waits for the newest, but not longer than it may', () => {
+  it('waits until the policy is the newest, at most for the grace period', () => {
     expect(whyNotReady(policy, behind(4_999), 5_000)).toBe('catching up with the control plane');
     expect(whyNotReady(policy, behind(5_000), 5_000)).toBeNull();
     expect(whyNotReady(policy, behind(0), 0)).toBeNull();
@@ -20,7 +20,7 @@ describe('whyNotReady', () => {
   });
 });
 
-it('whatIsDegraded tells of a configuration that may be old', () => {
+it('whatIsDegraded reports a configuration that may be old', () => {
   expect(whatIsDegraded({ revision: null, lagMs: 60_000 })).toEqual([]);
   expect(whatIsDegraded({ revision: 7, lagMs: 14_999 })).toEqual([]);
   expect(whatIsDegraded({ revision: 7, lagMs: 61_500 })).toEqual([

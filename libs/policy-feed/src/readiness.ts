@@ -1,13 +1,13 @@
 import type { Follower } from '@weir/change-feed';
 import type { Policy } from '@weir/policy';
 
-/** Heads come each second, and a feed that is silent is given up after ten. */
+/** Longer than a heartbeat (1 s) and the timeout of a request to the feed API (10 s) together. */
 const NO_NEWS_MS = 15_000;
 
 /**
- * Why nothing can be decided by the policy yet, or not by the newest: what comes from disk may be old, so the newest
- * is waited for, unless it cannot be had for `graceMs` (decisions §10).
- * @returns null when it can
+ * Why the process is not ready. A policy from disk may be old, so the process waits until it has caught up, at most
+ * `graceMs` (decisions §10).
+ * @returns null when it is ready
  */
 export function whyNotReady(
   policy: Pick<Policy, 'counts'> | null,
@@ -19,7 +19,7 @@ export function whyNotReady(
   return !isCaughtUp && inForceForMs < graceMs ? 'catching up with the control plane' : null;
 }
 
-/** What is amiss with a policy that can be decided by, in plain words. */
+/** What does not work as it should, in plain words. Empty when all is well. */
 export function whatIsDegraded({
   revision,
   lagMs,

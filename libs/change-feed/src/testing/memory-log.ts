@@ -9,9 +9,9 @@ import {
   toRow,
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
-import type { BuiltConfiguration, FollowerTarget } from '../kept-configuration.js';
-import type { FeedSource, LogPage } from '../feed-server.js';
-import type { PublishedChange, SnapshotPart } from '../protocol.js';
+import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
+import type { FeedSource, LogPage } from '../server/feed-server.js';
+import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
   profileId,
@@ -19,7 +19,7 @@ const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
   verdict,
 });
 
-/** A configuration of domain rules by profile, with its digest: what both ends of the tests hold. */
+/** A configuration for tests: one domain rule for each profile, and the digest. */
 class Rules {
   readonly verdicts = new Map<number, 1 | 2>();
   readonly digest: Digest;
@@ -45,22 +45,22 @@ class Rules {
   }
 }
 
-/** What a log throws that is out of reach for now. */
+/** Thrown by a log that is unavailable for now. */
 export class Outage extends Error {}
 
-/** The control plane's side, in memory: a log of changes and the configuration that they make. */
+/** The control plane's side, in memory: a log of changes and the configuration that results from them. */
 export class MemoryLog implements FeedSource {
   private rules = new Rules();
   private readonly changes: Change[] = [];
-  private begins = 0;
-  /** Whether the log cannot be given, though a snapshot can. */
+  private firstKept = 0;
+  /** Whether requests for changes fail, while snapshots work. */
   refusesChanges = false;
-  /** Whether the log cannot be given now. */
-  isOut = false;
-  /** Whether nobody who asks for the log is answered. */
-  isSilent = false;
+  /** Whether requests for changes meet an outage. */
+  isUnavailable = false;
+  /** Whether requests for changes get no answer. */
+  neverAnswers = false;
   revision = 0;
-  /** Null: of a release that knows none. */
+  /** Null: a release that knows no lineages. */
   lineage: string | null = randomUUID();
 
   commit(profileId: number, verdict: 1 | 2): PublishedChange {
@@ -79,7 +79,7 @@ export class MemoryLog implements FeedSource {
   }
 
   prune(): void {
-    this.begins = this.revision;
+    this.firstKept = this.revision;
   }
 
   /** Restores the database as it was at an earlier revision; the log begins there. */
@@ -89,7 +89,7 @@ export class MemoryLog implements FeedSource {
     this.prune();
   }
 
-  /** Sets the database back to an earlier revision behind our back, as a snapshot of its disk would. */
+  /** Sets the database back to an earlier revision with the same lineage, as a restored disk snapshot would. */
   setBack(revision: number): void {
     this.changes.length = revision;
     this.revision = revision;
@@ -120,10 +120,10 @@ export class MemoryLog implements FeedSource {
 
   changesAfter(revision: number, limit: number): Promise<LogPage> {
     if (this.refusesChanges) return Promise.reject(new Error('refused by this test'));
-    if (this.isOut) return Promise.reject(new Outage('out of reach in this test'));
-    if (this.isSilent) return new Promise<LogPage>(() => undefined);
+    if (this.isUnavailable) return Promise.reject(new Outage('out of reach in this test'));
+    if (this.neverAnswers) return new Promise<LogPage>(() => undefined);
     const head = this.currentHead();
-    if (revision < this.begins) return Promise.resolve({ head, changes: null });
+    if (revision < this.firstKept) return Promise.resolve({ head, changes: null });
     const after = this.changes.filter((change) => change.revision > revision);
     return Promise.resolve({ head, changes: after.slice(0, limit).map(encodeChange) });
   }
@@ -153,12 +153,12 @@ export class MemoryLog implements FeedSource {
   }
 }
 
-/** A follower's side: the same configuration, by its own account. */
+/** A follower's side: its own copy of the configuration. */
 export class MemoryTarget implements FollowerTarget {
   rules = new Rules();
-  /** Set by a test to make the target differ from what it was told. */
+  /** Makes the target skip the operations of the next change. */
   corruptNext = false;
-  /** Set by a test: what the next change fails with. */
+  /** The next change fails with this error. */
   failNext: Error | null = null;
 
   async build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration> {

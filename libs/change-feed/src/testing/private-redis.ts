@@ -10,13 +10,14 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** A port that is free may be taken by somebody else before Redis takes it. */
+/** A free port may be taken by another process before Redis opens it. */
 const ATTEMPTS = 5;
 const READY = 'Ready to accept connections';
 
 /**
- * A Redis of a spec's own, empty: pub/sub channels know no databases, so specs that share one would hear each other.
- * @param port of one that was stopped and comes back; otherwise any.
+ * Starts an empty Redis for one spec. Pub/sub channels do not depend on the database number, so specs that share a
+ * Redis would receive each other's messages.
+ * @param port that of a Redis that was stopped and comes back; otherwise a free one.
  */
 export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
   if (port !== undefined) return startOn(port);
@@ -55,7 +56,7 @@ async function startOn(port: number): Promise<PrivateRedis> {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-  // What it says later is read by nobody, and must not fill the pipe.
+  // Nobody reads its later output, which must not fill the pipe.
   child.stdout.removeAllListeners('data').resume();
   return { url: `redis://127.0.0.1:${port}`, port, stop };
 }

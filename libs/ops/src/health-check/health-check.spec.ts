@@ -33,20 +33,20 @@ describe('checkHealth', () => {
     },
   );
 
-  it('says what the process says when it is not ready', async () => {
+  it('returns the reason that the process gives when it is not ready', async () => {
     answer = { status: 503, text: 'no configuration yet\n' };
     expect(await checkHealth('readyz', environment())).toBe('no configuration yet');
     expect(await checkHealth('livez', environment())).toBe('no configuration yet');
     expect(asked).toEqual(['/readyz', '/livez']);
   });
 
-  it('says so when nothing listens', async () => {
+  it('returns a reason when nothing listens', async () => {
     const where = environment();
     await new Promise((resolve) => server.close(resolve));
     expect(await checkHealth('livez', where)).toMatch(/^\/livez on port \d+: .*ECONNREFUSED/);
   });
 
-  it('gives up on a process that takes the connection and does not answer', async () => {
+  it('gives up on a process that accepts the connection and does not answer', async () => {
     server.removeAllListeners('request');
     expect(await checkHealth('livez', environment())).toContain('no answer within 4000 ms');
     server.closeAllConnections();

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 
-/** What health can be asked for: whether the process turns, or whether it can serve. */
+/** The health paths: whether the process runs, and whether it can serve. */
 export const HEALTH_PATHS = ['livez', 'readyz'] as const;
 export type HealthPath = (typeof HEALTH_PATHS)[number];
 
@@ -12,8 +12,8 @@ const EVERY_ADDRESS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks the health of the process that listens on `OPS_HOST` and `OPS_PORT` of `environment`, in the same container.
- * @returns null when all is well, else why not.
+ * Checks the process that serves its health on `OPS_HOST` and `OPS_PORT` of `environment`, in the same container.
+ * @returns null when it is healthy, else the reason.
  */
 export function checkHealth(
   path: HealthPath,

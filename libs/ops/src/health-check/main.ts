@@ -1,5 +1,5 @@
-// `node main.js livez|readyz`: exit code 0 when the process beside it is well, else 1 with the reason. For containers,
-// whose images have no curl.
+// `node main.js livez|readyz`: exit code 0 when the process in this container is healthy, else 1 with the reason. The
+// images have no curl.
 import { checkHealth, HEALTH_PATHS } from './health-check.js';
 
 const path = HEALTH_PATHS.find((one) => one === process.argv[2]);

@@ -1,4 +1,4 @@
-// A process for the tests, compiled code and all: what it does is said by its variables.
+// A process for the tests. It runs the compiled code; its variables set what it does.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger, integer, OPS_VARIABLES, runMain, stopOnSignal } from '../../dist/index.js';
 
@@ -9,7 +9,7 @@ const SCHEMA = {
 };
 
 async function start(ms, log) {
-  // By then signals are listened for.
+  // After this the signal handlers are installed.
   await sleep(0);
   log.info({}, 'starting');
   await sleep(ms);

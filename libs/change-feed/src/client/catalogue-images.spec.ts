@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CatalogueImages } from './catalogue-images.js';
+import { FeedClient } from './feed-client.js';
+import { createFeedServer, type FeedSource } from '../server/feed-server.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { MemoryLog } from '../testing/memory-log.js';
+
+const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const announced = (text: string) => ({
+  version: 1,
+  sha256: createHash('sha256').update(text).digest('hex'),
+  sizeBytes: text.length,
+});
+
+describe('CatalogueImages', () => {
+  const served = new Map<string, string>();
+  /** Of each time that an image was read to be sent: from where. */
+  const readFrom: number[] = [];
+  /** After how many bytes the feed breaks off. */
+  let breaksAfter = Infinity;
+  let server: Server;
+  let folder: string;
+  let images: CatalogueImages;
+
+  beforeEach(async () => {
+    readFrom.length = 0;
+    breaksAfter = Infinity;
+    served.clear();
+    server = createFeedServer({ source, token: 't', log: silent, isOutage: () => false });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
+    const { port } = server.address() as AddressInfo;
+    images = new CatalogueImages(
+      new FeedClient(`http://127.0.0.1:${port}`, 't'),
+      join(folder, 'kept'),
+      silent,
+    );
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const source: FeedSource = Object.assign(new MemoryLog(), {
+    catalogueImage: (sha256: string) => {
+      const image = Buffer.from(served.get(sha256) ?? '');
+      async function* read(start: number, end: number) {
+        readFrom.push(start);
+        const brokenAt = Math.min(end, start + breaksAfter);
+        yield image.subarray(start, brokenAt);
+        // Wait until the bytes are sent.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        if (brokenAt < end) throw new Error('broken off by this test');
+      }
+      return Promise.resolve({ sizeBytes: image.length, read });
+    },
+  });
+  const load = async (text: string) => {
+    served.set(announced(text).sha256, text);
+    return Buffer.from(await images.load(announced(text))).toString();
+  };
+
+  it('downloads an image once and then reads it from disk', async () => {
+    expect([await load('one'), await load('one'), readFrom]).toEqual(['one', 'one', [0]]);
+  });
+
+  it('downloads an image again when its file is damaged', async () => {
+    await load('one');
+    writeFileSync(join(folder, 'kept', `catalogue-${announced('one').sha256}`), 'two');
+    expect([await load('one'), readFrom]).toEqual(['one', [0, 0]]);
+  });
+
+  it('resumes a download where it broke off', async () => {
+    breaksAfter = 4;
+    await expect(load('0123456789')).rejects.toThrow();
+    await expect(load('0123456789')).rejects.toThrow();
+    expect([await load('0123456789'), readFrom]).toEqual(['0123456789', [0, 4, 8]]);
+    expect(readdirSync(join(folder, 'kept'))).toEqual([
+      `catalogue-${announced('0123456789').sha256}`,
+    ]);
+  });
+
+  it('downloads another image from its start', async () => {
+    breaksAfter = 4;
+    await expect(load('0123456789')).rejects.toThrow();
+    breaksAfter = Infinity;
+    expect([await load('another'), readFrom]).toEqual(['another', [0, 0]]);
+  });
+
+  it('accepts only the image that was announced, and starts again after a wrong one', async () => {
+    const { sha256 } = announced('0123456789');
+    for (const text of ['012345678', '01234567890', '0123456780']) {
+      served.set(sha256, text);
+      await expect(images.load(announced('0123456789'))).rejects.toThrow('the catalogue image');
+    }
+    expect(existsSync(join(folder, 'kept'))).toBe(false);
+    expect(await load('0123456789')).toBe('0123456789');
+  });
+
+  it('keeps the last three images', async () => {
+    for (const text of ['one', 'two', 'three', 'four', 'five']) {
+      await load(text);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(readdirSync(join(folder, 'kept')).sort()).toEqual(
+      ['three', 'four', 'five'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
+    );
+  });
+
+  it('removes the file that a process left behind when it was killed while writing an image', async () => {
+    await load('one');
+    writeFileSync(join(folder, 'kept', `catalogue-${'a'.repeat(64)}.new`), 'unfinished');
+    await load('two');
+    expect(readdirSync(join(folder, 'kept')).sort()).toEqual(
+      ['one', 'two'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
+    );
+  });
+});

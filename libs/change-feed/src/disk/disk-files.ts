@@ -1,0 +1,143 @@
+import { type Change, decodeChange, encodeChange, RowError } from '@weir/config-model';
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { FEED_VERSION } from '../protocol/feed-version.js';
+import { readLines } from '../protocol/read-lines.js';
+import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
+import { readSnapshot } from '../protocol/snapshot-stream.js';
+
+const CHUNK_BYTES = 1024 * 1024;
+/**
+ * First line of a snapshot file. A file with another first line has another version, or is not a snapshot file. The
+ * lines that follow are those of the feed.
+ */
+const FORMAT_LINE = `{"format":"weir-snapshot","version":${FEED_VERSION}}`;
+
+/**
+ * Writes a snapshot file: the format line, the lines of the snapshot as the feed sends them, and last the sha256 of
+ * all bytes before. The file is complete after `finish`.
+ */
+export class SnapshotFileWriter {
+  private readonly hash: Hash = createHash('sha256');
+  private readonly counts: Record<string, number> = {};
+  private digest = '';
+  /** Revision of the snapshot; −1 before its head was written. */
+  revision = -1;
+
+  private constructor(
+    private readonly path: string,
+    private readonly file: FileHandle,
+  ) {}
+
+  static async create(path: string): Promise<SnapshotFileWriter> {
+    const writer = new SnapshotFileWriter(path, await open(path, 'w', 0o600));
+    try {
+      await writer.line(FORMAT_LINE);
+      return writer;
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    }
+  }
+
+  async write(part: SnapshotPart): Promise<void> {
+    if (part.type === 'head') ({ digest: this.digest, revision: this.revision } = part);
+    else this.counts[part.kind] = (this.counts[part.kind] ?? 0) + part.rows.length;
+    await this.line(JSON.stringify(part));
+  }
+
+  /** Completes the file and flushes it to the disk (fsync). */
+  async finish(): Promise<void> {
+    const trailer: SnapshotTrailer = { type: 'end', counts: this.counts, digest: this.digest };
+    await this.line(JSON.stringify(trailer));
+    await this.file.appendFile(`${this.hash.digest('hex')}\n`);
+    await this.file.sync();
+    await this.file.close();
+  }
+
+  /** Closes and removes the file. Does no harm after `finish`. */
+  async abandon(): Promise<void> {
+    await this.file.close();
+    await rm(this.path, { force: true });
+  }
+
+  private async line(text: string): Promise<void> {
+    this.hash.update(`${text}\n`);
+    await this.file.appendFile(`${text}\n`);
+  }
+}
+
+/**
+ * The parts of a snapshot file.
+ * @throws RowError when the file is damaged, truncated or of another version, at the latest after the last part; the
+ *   error of `open` when there is no file.
+ */
+export async function* readSnapshotFile(path: string): AsyncGenerator<SnapshotPart> {
+  yield* readSnapshot(verifiedLines(path));
+}
+
+/**
+ * The lines between the format line and the checksum.
+ * @throws RowError after the last one if the checksum is wrong.
+ */
+async function* verifiedLines(path: string): AsyncGenerator<string> {
+  const lines = readLines(createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+  const format = await lines.next();
+  if (format.value !== FORMAT_LINE) throw new RowError('not a snapshot file of this version');
+  const hash = createHash('sha256').update(`${FORMAT_LINE}\n`);
+  let held = await lines.next();
+  for (let next = await lines.next(); !next.done; next = await lines.next()) {
+    hash.update(`${held.value ?? ''}\n`);
+    yield held.value ?? '';
+    held = next;
+  }
+  if (held.value !== hash.digest('hex')) throw new RowError('a snapshot file without its checksum');
+}
+
+/** A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. */
+export function journalLine(change: Change): string {
+  const json = JSON.stringify(encodeChange(change));
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+}
+
+/** What a journal holds. */
+export interface Journal {
+  readonly changes: readonly Change[];
+  /** For each change: the offset of the end of its line, in bytes. */
+  readonly ends: readonly number[];
+  /** False: the journal goes on after the last readable change. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The changes of a journal up to its end or its first damaged line, such as one cut off when the process was
+ * killed.
+ */
+export async function readJournal(path: string): Promise<Journal> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const rest = lines.pop();
+  const changes: Change[] = [];
+  const ends: number[] = [];
+  let end = 0;
+  for (const line of lines) {
+    const change = parseJournalLine(line);
+    if (change === null) return { changes, ends, isWhole: false };
+    end += Buffer.byteLength(line) + 1;
+    changes.push(change);
+    ends.push(end);
+  }
+  return { changes, ends, isWhole: rest === '' };
+}
+
+function parseJournalLine(line: string): Change | null {
+  const json = line.slice(9);
+  if (line.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return null;
+  try {
+    return decodeChange(JSON.parse(json));
+  } catch (error) {
+    if (error instanceof RowError || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { decodeChange } from '@weir/config-model';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PersistedConfiguration } from '../follower/persisted-configuration.js';
+import { SnapshotDisk } from './snapshot-disk.js';
+import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const DISK_BYTES = 256 * 1024;
+const RETRY_MS = 20;
+
+const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;
+const unmount = (folder: string): void => void spawnSync('umount', ['--lazy', folder]);
+const canMount = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-mount-'));
+  const can = mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder);
+  if (can) unmount(folder);
+  rmSync(folder, { recursive: true });
+  return can;
+})();
+
+describe.skipIf(!canMount)('a small disk (skipped where this user may mount none)', () => {
+  let folder: string;
+  let log: MemoryLog;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-small-'));
+    mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder);
+    log = new MemoryLog();
+    log.commit(1, 1);
+  });
+  afterEach(() => {
+    unmount(folder);
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = async () => {
+    const target = new MemoryTarget();
+    const disk = new SnapshotDisk(folder, silent);
+    const configuration = new PersistedConfiguration(target, disk, silent, RETRY_MS);
+    return { target, configuration, head: await configuration.restore() };
+  };
+  /** As the follower does it after each step. */
+  const keepUp = async (configuration: PersistedConfiguration) => {
+    await new Promise((resolve) => setTimeout(resolve, 2 * RETRY_MS));
+    configuration.compactIfDue(() => log.snapshot());
+  };
+  const expectAllAtNextStart = async (configuration: PersistedConfiguration) => {
+    await configuration.close();
+    const { head, target } = await start();
+    expect(head).toEqual(log.currentHead());
+    expect(target.verdicts()).toEqual(log.verdicts());
+  };
+
+  it('that was full for a while has the whole configuration again after the next changes', async () => {
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
+    const ballast = join(folder, 'ballast');
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(ballast, Buffer.alloc((bavail - 1) * bsize));
+    // Fill the disk until the journal ends within a change.
+    for (let id = 0; id < 400; id++) await configuration.apply(decodeChange(log.commit(id, 2)));
+    rmSync(ballast);
+    await configuration.apply(decodeChange(log.commit(500, 2)));
+    await keepUp(configuration);
+    await configuration.apply(decodeChange(log.commit(501, 1)));
+    await expectAllAtNextStart(configuration);
+  });
+
+  it('that is read-only can be started from, and has the whole configuration once it is writable again', async () => {
+    const first = await start();
+    await first.configuration.load(log.snapshot());
+    await first.configuration.apply(decodeChange(log.commit(2, 2)));
+    await first.configuration.close();
+    writeFileSync(join(folder, 'snapshot.new-1'), 'of a process that was killed');
+    mount('-o', 'remount,ro', folder);
+    const { configuration, head } = await start();
+    expect(head).toEqual(log.currentHead());
+    await configuration.apply(decodeChange(log.commit(3, 2)));
+    expect(await configuration.load(log.snapshot())).toEqual(log.currentHead());
+    mount('-o', 'remount,rw', folder);
+    await configuration.apply(decodeChange(log.commit(4, 2)));
+    await keepUp(configuration);
+    await expectAllAtNextStart(configuration);
+  });
+});

@@ -1,0 +1,172 @@
+import type { Change, Head } from '@weir/config-model';
+import type { Redis } from 'ioredis';
+import { FEED_VERSION, FeedVersionError } from '../protocol/feed-version.js';
+import {
+  type FollowerKind,
+  type FollowerState,
+  HEARTBEAT_MS,
+  LEASE_MS,
+  parseChangeMessage,
+  parseHeadMessage,
+  type Position,
+  type RedisNames,
+  redisNames,
+} from '../protocol/protocol.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+
+export interface FollowerLinkOptions {
+  readonly id: string;
+  readonly kind: FollowerKind;
+  readonly redisUrl: string;
+  readonly feedToken: string;
+  readonly log: FeedLogger;
+  readonly onChange: (change: Change & Head) => void;
+  readonly onHead: (head: Head) => void;
+  /**
+   * Messages may have been missed: the connection was renewed, no message came for a while, or one had another feed
+   * version.
+   */
+  readonly onMessagesMissed: () => void;
+}
+
+/**
+ * A follower's connections to Redis: receives changes and heads, publishes the revision in force, renews the lease.
+ */
+export class FollowerLink {
+  private readonly commands: Redis;
+  private readonly subscriber: Redis;
+  private readonly names: RedisNames;
+  /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
+  private inForce: Position | null = null;
+  private heartbeatTimer: NodeJS.Timeout | undefined;
+  private lastMessageMs = performance.now();
+  /** Other feed versions that were logged already. */
+  private readonly otherVersions = new Set<number>();
+
+  constructor(private readonly options: FollowerLinkOptions) {
+    this.names = redisNames(options.feedToken);
+    this.commands = connectRedis(options.redisUrl, `${options.kind}-state`, options.log);
+    this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
+  }
+
+  /** Subscribes. Resolves after the first attempt, whether or not it succeeded: the feed API is enough to follow. */
+  async start(): Promise<void> {
+    this.subscriber.on('message', (channel: string, text: string) => {
+      this.receive(channel, text);
+    });
+    const subscribed = new Promise<void>((resolve) => {
+      this.subscriber.on('ready', () => {
+        void this.subscribe().then(resolve);
+      });
+      this.subscriber.once('error', () => {
+        resolve();
+      });
+    });
+    await Promise.all([
+      startConnecting(this.commands),
+      startConnecting(this.subscriber, subscribed),
+    ]);
+    // A Redis that comes back may have lost the lease.
+    this.commands.on('ready', () => {
+      this.renewLease();
+    });
+    this.heartbeatTimer = setInterval(() => {
+      this.onHeartbeat();
+    }, HEARTBEAT_MS);
+  }
+
+  /** Whether both connections to Redis are up. A half-open connection is closed within seconds. */
+  get isConnected(): boolean {
+    return this.commands.status === 'ready' && this.subscriber.status === 'ready';
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.heartbeatTimer);
+    if (this.commands.status === 'ready') {
+      this.inForce = null;
+      await this.sendState('del');
+    }
+    this.commands.disconnect();
+    this.subscriber.disconnect();
+  }
+
+  /** Writes the lease: from now on writes wait for this follower. Resolves when Redis has it. */
+  async announce(inForce: Position): Promise<void> {
+    this.inForce = inForce;
+    await this.sendState('set');
+  }
+
+  /** Publishes the revision in force. Does nothing before `announce`. */
+  acknowledge(inForce: Position): void {
+    if (this.inForce === null) return;
+    this.inForce = inForce;
+    void this.sendState('publish');
+  }
+
+  private async subscribe(): Promise<void> {
+    const channels = [this.names.change, this.names.head];
+    if (await subscribe(this.subscriber, channels, this.options.log))
+      this.options.onMessagesMissed();
+  }
+
+  private onHeartbeat(): void {
+    if (performance.now() - this.lastMessageMs > LEASE_MS) this.options.onMessagesMissed();
+    this.renewLease();
+  }
+
+  private renewLease(): void {
+    if (this.inForce !== null) void this.sendState('set');
+  }
+
+  private receive(channel: string, text: string): void {
+    this.lastMessageMs = performance.now();
+    try {
+      if (channel === this.names.head) {
+        this.options.onHead(parseHeadMessage(text));
+        return;
+      }
+      const message = parseChangeMessage(text);
+      if ('operations' in message) this.options.onChange(message);
+      else this.options.onHead(message);
+    } catch (error) {
+      if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
+      // The change is in the log. The next head leads to it.
+      this.options.log.warn({ channel, reason: String(error) }, 'cannot read a message');
+    }
+  }
+
+  /**
+   * The content of a message of another version is not used. It only tells that there is something to fetch from the
+   * feed API, which answers in this version.
+   */
+  private receiveOtherVersion(feedVersion: number): void {
+    this.options.onMessagesMissed();
+    if (this.otherVersions.has(feedVersion)) return;
+    this.otherVersions.add(feedVersion);
+    this.options.log.warn(
+      { feedVersion, ownFeedVersion: FEED_VERSION },
+      'the control plane publishes another version of the feed; changes are fetched from the feed API instead',
+    );
+  }
+
+  private async sendState(command: 'set' | 'del' | 'publish'): Promise<void> {
+    if (this.commands.status !== 'ready') return;
+    const { id, kind } = this.options;
+    const { lineage = null, revision = null } = this.inForce ?? {};
+    const state: FollowerState = { id, kind, lineage, revision, feedVersion: FEED_VERSION };
+    const text = JSON.stringify(state);
+    try {
+      if (command === 'publish') {
+        await this.commands.publish(this.names.follower, text);
+        return;
+      }
+      const pipeline = this.commands.pipeline();
+      if (command === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
+      else pipeline.del(this.names.lease(id));
+      await pipeline.publish(this.names.follower, text).exec();
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot publish the revision in force');
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import type { Change, Head } from '@weir/config-model';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FollowerMachine } from './follower-machine.js';
+import type { FailureKind, FollowerEvent } from './follower-state.js';
+
+const head = (revision: number, lineage: string | null = 'ours'): Head => ({
+  lineage,
+  revision,
+  digest: `digest of ${revision}`,
+});
+const change = (revision: number, lineage?: string | null): Change & Head => ({
+  ...head(revision, lineage),
+  operations: [],
+});
+const headReceived = (revision: number, lineage?: string | null): FollowerEvent => ({
+  type: 'headReceived',
+  head: head(revision, lineage),
+});
+const changeReceived = (revision: number, lineage?: string | null): FollowerEvent => ({
+  type: 'changeReceived',
+  change: change(revision, lineage),
+});
+const fetched = (revision: number, ...changes: Change[]): FollowerEvent => ({
+  type: 'fetched',
+  page: { head: head(revision), changes },
+});
+const failed = (kind: FailureKind): FollowerEvent => ({ type: 'failed', kind, reason: 'test' });
+const loaded = (revision: number): FollowerEvent => ({
+  type: 'loaded',
+  cause: 'start',
+  head: head(revision),
+});
+const applied = (revision: number): FollowerEvent => ({ type: 'applied', point: head(revision) });
+const RESUMED: FollowerEvent = { type: 'resumed' };
+const START: FollowerEvent[] = [{ type: 'started' }, loaded(5), RESUMED];
+
+describe('FollowerMachine', () => {
+  let machine: FollowerMachine;
+  /** Handles the events; answers the name of the phase, and the effects of the last event. */
+  const after = (...events: FollowerEvent[]) => {
+    let effects: readonly { type: string; counter?: string }[] = [];
+    for (const event of events) effects = machine.handle(event);
+    return [machine.phase.name, ...effects.map(({ type, counter }) => counter ?? type)];
+  };
+  const atRest = () => after(...START, { type: 'announced' }, RESUMED, fetched(5), RESUMED);
+
+  beforeEach(() => {
+    machine = new FollowerMachine();
+  });
+
+  it('loads a snapshot first, and then announces itself', () => {
+    expect(after({ type: 'started' })).toEqual(['loading', 'load']);
+    expect(after(loaded(5))).toEqual(['yielding', 'countLoad', 'acknowledge', 'yield']);
+    expect(after(RESUMED)).toEqual(['announcing', 'announce']);
+  });
+
+  it('loads no snapshot after a start from disk', () => {
+    const fromDisk: FollowerEvent = { type: 'loaded', cause: 'disk', head: head(5) };
+    expect(after(fromDisk)).toEqual(['starting', 'countLoad', 'acknowledge']);
+    expect(after({ type: 'started' })).toEqual(['announcing', 'announce']);
+  });
+
+  it('fetches what was committed before it was announced', () => {
+    expect(after(...START, { type: 'announced' }, RESUMED)).toEqual(['fetching', 'fetch']);
+    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+  });
+
+  it.each<[string, FollowerEvent, string[]]>([
+    ['applies the next change', changeReceived(6), ['applying', 'apply']],
+    ['applies one that names no lineage', changeReceived(6, null), ['applying', 'apply']],
+    ['fetches the changes before a later one', changeReceived(7), ['fetching', 'gaps', 'fetch']],
+    ['fetches for a newer head', headReceived(7), ['fetching', 'gaps', 'fetch']],
+    ['fetches for an older head', headReceived(4), ['fetching', 'fetch']],
+    ['fetches for a head of another log', headReceived(5, 'other'), ['fetching', 'fetch']],
+    ['fetches for a change of another log', changeReceived(6, 'other'), ['fetching', 'fetch']],
+    ['fetches when messages may be lost', { type: 'messagesMissed' }, ['fetching', 'fetch']],
+    ['ignores a change from long ago', changeReceived(4), ['idle', 'duplicates']],
+    [
+      'notes that it is at the head',
+      headReceived(5),
+      ['idle', 'noteAtHead', 'compact', 'reportCaughtUp'],
+    ],
+  ])('when idle, %s', (_what, event, expected) => {
+    atRest();
+    expect(after(event)).toEqual(expected);
+  });
+
+  it('believes the newest of the heads that it received, not the last', () => {
+    atRest();
+    after(changeReceived(6), headReceived(8), headReceived(7));
+    expect(machine.knowledge.head).toEqual(head(8));
+  });
+
+  it('does not apply a change that it has, which came while that was under way', () => {
+    atRest();
+    after(changeReceived(6), changeReceived(6), applied(6));
+    expect(machine.hasNextChange).toBe(false);
+    expect(after(RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+  });
+
+  it('acknowledges a change once it is in force', () => {
+    atRest();
+    after(changeReceived(6));
+    expect(after(applied(6))).toEqual([
+      'yielding',
+      'changesApplied',
+      'acknowledge',
+      'noteAtHead',
+      'compact',
+      'yield',
+    ]);
+  });
+
+  it('loads a snapshot when the digests differ at the same revision', () => {
+    atRest();
+    const different = { ...head(5), digest: 'another' };
+    expect(after({ type: 'headReceived', head: different })).toEqual([
+      'yielding',
+      'noteAtHead',
+      'digestMismatches',
+      'log',
+      'yield',
+    ]);
+    expect(after(RESUMED)).toEqual(['loading', 'load']);
+  });
+
+  it('forgets the changes that it received before it noticed a difference', () => {
+    atRest();
+    // The log ends at 4: the database was set back, and change 7 was committed before that.
+    after(changeReceived(7), fetched(4), RESUMED);
+    after(loaded(6));
+    expect(machine.hasNextChange).toBe(false);
+  });
+
+  it('fetches again after a fetch that failed, although the head is not newer', () => {
+    atRest();
+    const retried = ['retrying', 'feedFailures', 'log', 'pause'];
+    expect(after({ type: 'messagesMissed' }, failed('unavailable'))).toEqual(retried);
+    expect(after(RESUMED)).toEqual(['fetching', 'fetch']);
+  });
+
+  it('loads a snapshot after three refusals in a row', () => {
+    atRest();
+    after({ type: 'messagesMissed' }, failed('refused'), RESUMED, failed('refused'), RESUMED);
+    expect(after(failed('refused'), RESUMED)).toEqual(['loading', 'load']);
+    expect(machine.phase).toMatchObject({ cause: 'failed' });
+  });
+
+  it('loads a snapshot when the log lacks the next revision', () => {
+    atRest();
+    after(headReceived(8), fetched(8, change(7), change(8)));
+    expect(after(RESUMED)).toEqual(['loading', 'load']);
+  });
+
+  it.each<[string, FailureKind, string[]]>([
+    [
+      'applies a change again that failed because the feed API cannot answer',
+      'unavailable',
+      ['applying', 'apply'],
+    ],
+    ['loads a snapshot when a change failed for another reason', 'other', ['loading', 'load']],
+  ])('%s', (_what, kind, expected) => {
+    atRest();
+    after(changeReceived(6), failed(kind));
+    expect(after(RESUMED)).toEqual(expected);
+  });
+
+  it('loads again for the same cause after a load that failed', () => {
+    atRest();
+    after({ type: 'messagesMissed' }, { type: 'logPruned' }, RESUMED, failed('wrongDigest'));
+    expect(after(RESUMED)).toEqual(['loading', 'load']);
+    expect(machine.phase).toMatchObject({ cause: 'pruned' });
+  });
+
+  it('pauses for longer after each failure, until a step succeeds', () => {
+    const failures = () => machine.knowledge.failures;
+    after({ type: 'started' }, failed('unavailable'), RESUMED, failed('unavailable'));
+    expect(failures()).toBe(2);
+    after(RESUMED, loaded(5));
+    expect(failures()).toBe(0);
+  });
+
+  it('records and acknowledges the change that was under way when it was stopped, and nothing else', () => {
+    atRest();
+    expect(after(changeReceived(6), { type: 'stop' })).toEqual(['stopping']);
+    expect(after(applied(6))).toContain('acknowledge');
+    expect(machine.phase).toEqual({ name: 'stopped', inForce: head(6) });
+    expect(after(headReceived(9), RESUMED)).toEqual(['stopped']);
+  });
+
+  it('refuses an outcome of a step that is not under way', () => {
+    atRest();
+    expect(() => after(applied(6))).toThrow("a follower that is idle cannot take 'applied'");
+    expect(() => after(fetched(5))).toThrow("a follower that is idle cannot take 'fetched'");
+    expect(() => after(RESUMED)).toThrow("a follower that is idle cannot take 'resumed'");
+  });
+});

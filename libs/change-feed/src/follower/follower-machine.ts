@@ -1,0 +1,347 @@
+import type { Change, Head, LogPoint } from '@weir/config-model';
+import { ChangeBuffer } from './change-buffer.js';
+import type { LoadCause } from './follower-counters.js';
+import type {
+  ChangesPage,
+  CounterName,
+  FailureKind,
+  FollowerEffect,
+  FollowerEvent,
+  FollowerKnowledge,
+  FollowerPhase,
+} from './follower-state.js';
+
+/** How many refusals of the feed API in a row lead to a snapshot. */
+const MAX_REFUSALS = 3;
+
+type PhaseName = FollowerPhase['name'];
+type EventOf<T extends FollowerEvent['type']> = Extract<FollowerEvent, { type: T }>;
+type PhaseOf<N extends PhaseName> = Extract<FollowerPhase, { name: N }>;
+
+/** Phases in which a step is under way. */
+const STEPS: ReadonlySet<PhaseName> = new Set(['loading', 'applying', 'fetching', 'announcing']);
+
+/**
+ * The decisions of a follower, without I/O, clock or randomness: an event leads to a new phase and to effects. The
+ * README has the table of transitions.
+ *
+ * Redis may lose, repeat and reorder messages. So a message only adds to what is known. Revision numbers decide what
+ * happens next.
+ */
+export class FollowerMachine {
+  private currentPhase: FollowerPhase = { name: 'starting', inForce: null };
+  private known: FollowerKnowledge = {
+    head: null,
+    mustFetch: false,
+    isAnnounced: false,
+    isCaughtUp: false,
+    refusals: 0,
+    failures: 0,
+  };
+  /** Changes that were received and are not in force. */
+  private readonly pending = new ChangeBuffer();
+  private effects: FollowerEffect[] = [];
+
+  get phase(): FollowerPhase {
+    return this.currentPhase;
+  }
+
+  get knowledge(): FollowerKnowledge {
+    return this.known;
+  }
+
+  /** Whether the change that follows the revision in force was received. */
+  get hasNextChange(): boolean {
+    const { inForce } = this.phase;
+    return inForce !== null && this.pending.nextAfter(inForce) !== undefined;
+  }
+
+  /** @returns what to do, in order. @throws Error when the event cannot happen in this phase. */
+  handle(event: FollowerEvent): readonly FollowerEffect[] {
+    this.effects = [];
+    this.dispatch(event);
+    return this.effects;
+  }
+
+  private dispatch(event: FollowerEvent): void {
+    switch (event.type) {
+      case 'started':
+        return this.wake();
+      case 'changeReceived':
+        return this.receiveChange(event.change);
+      case 'headReceived':
+        return this.receiveHead(event.head);
+      case 'messagesMissed':
+        this.know({ mustFetch: true });
+        return this.wake();
+      case 'loaded':
+        return this.endLoad(event.cause, event.head);
+      case 'applied':
+        return this.endApply(event.point);
+      case 'fetched':
+      case 'logPruned':
+      case 'overtaken':
+        return this.endFetch(event);
+      case 'announced':
+        return this.endAnnouncement();
+      case 'failed':
+        return this.endFailed(event.kind, event.reason);
+      case 'resumed':
+        return this.resume();
+      case 'stop':
+        return this.stop();
+    }
+  }
+
+  private receiveChange(change: Change & Head): void {
+    const { inForce } = this.phase;
+    const lineage = this.lineageOf(change);
+    const isSameLog = inForce !== null && lineage === inForce.lineage;
+    if (isSameLog && change.revision <= inForce.revision) this.count('duplicates');
+    else this.pending.add(lineage, change);
+    if (!isSameLog || change.revision >= inForce.revision) this.receiveHead(change);
+  }
+
+  private receiveHead(received: Head): void {
+    const { inForce } = this.phase;
+    const { head } = this.known;
+    const { revision, digest } = received;
+    const lineage = this.lineageOf(received);
+    const isSameLog = inForce === null || inForce.lineage === lineage;
+    if (isSameLog && (head?.lineage !== lineage || revision >= head.revision)) {
+      this.know({ head: { lineage, revision, digest } });
+      this.noteIfAtHead(inForce);
+    }
+    // As a rule the message is late. But a database that was set back or restored is noticed in this way too, and only
+    // the feed API can tell which it is.
+    if (!isSameLog || revision < (inForce?.revision ?? 0)) this.know({ mustFetch: true });
+    this.wake();
+  }
+
+  /** The log that a message is about. A release that knows no lineage means the log in force. */
+  private lineageOf({ lineage }: Head): string | null {
+    return lineage ?? this.phase.inForce?.lineage ?? null;
+  }
+
+  /** Begins a step if none is under way. */
+  private wake(): void {
+    const { name, inForce } = this.phase;
+    if (name === 'starting' || name === 'idle') this.beginStep(inForce, null);
+  }
+
+  private resume(): void {
+    const { phase } = this;
+    if (phase.name === 'stopped') return;
+    if (phase.name !== 'yielding' && phase.name !== 'retrying') throw this.impossible('resumed');
+    this.beginStep(phase.inForce, phase.load);
+  }
+
+  /** Chooses the one step that leads on from here. */
+  private beginStep(inForce: Head | null, load: LoadCause | null): void {
+    if (inForce === null || load !== null) return this.beginLoad(inForce, load ?? 'start');
+    const change = this.pending.nextAfter(inForce);
+    if (change) return this.beginApply(inForce, change);
+    const { head, mustFetch, isAnnounced } = this.known;
+    if (mustFetch || (head !== null && head.revision > inForce.revision)) {
+      return this.beginFetch(inForce);
+    }
+    if (!isAnnounced) {
+      this.enter({ name: 'announcing', inForce }, { type: 'announce', inForce });
+      return;
+    }
+    if (head !== null && head.revision === inForce.revision && head.digest !== inForce.digest) {
+      return this.beginRepair(inForce);
+    }
+    this.know({ isCaughtUp: true });
+    this.enter({ name: 'idle', inForce }, { type: 'compact' }, { type: 'reportCaughtUp' });
+  }
+
+  private beginLoad(inForce: Head | null, cause: LoadCause): void {
+    // Changes that were received before the difference was noticed may belong to another log.
+    if (cause === 'digest') this.pending.clear();
+    this.enter({ name: 'loading', inForce, cause }, { type: 'load', cause });
+  }
+
+  private beginApply(inForce: Head, change: Change): void {
+    if (change.operations.some((operation) => operation.type === 'reload')) {
+      return this.succeed(inForce, 'replaced');
+    }
+    this.enter({ name: 'applying', inForce, change }, { type: 'apply', change });
+  }
+
+  private beginFetch(inForce: Head): void {
+    const { head } = this.known;
+    if (head !== null && head.revision > inForce.revision) this.count('gaps');
+    this.know({ mustFetch: false });
+    this.enter({ name: 'fetching', inForce, headBefore: head }, { type: 'fetch', inForce });
+  }
+
+  /** Both ends are at the same revision and have different digests. */
+  private beginRepair(inForce: Head): void {
+    this.count('digestMismatches');
+    this.log(
+      'error',
+      { revision: inForce.revision },
+      'the configuration differs from the control plane; loading a snapshot',
+    );
+    this.succeed(inForce, 'digest');
+  }
+
+  private endLoad(cause: LoadCause, loaded: Head): void {
+    const inForce = { ...loaded, lineage: this.lineageOf(loaded) };
+    this.emit({ type: 'countLoad', cause });
+    // The head of another log says nothing about this one.
+    if (this.known.head?.lineage !== inForce.lineage) this.know({ head: null });
+    this.moveTo(inForce);
+    const { name } = this.phase;
+    if (name === 'starting' || name === 'stopped') this.enter({ name, inForce });
+    else if (name === 'stopping') this.end(inForce);
+    else if (name === 'loading') this.succeed(inForce);
+    else throw this.impossible('loaded');
+  }
+
+  private endApply(point: LogPoint): void {
+    const { name, inForce: before } = this.phase;
+    if ((name !== 'applying' && name !== 'stopping') || before === null) {
+      throw this.impossible('applied');
+    }
+    const inForce = { ...before, ...point };
+    this.count('changesApplied');
+    this.moveTo(inForce);
+    this.emit({ type: 'compact' });
+    if (name === 'stopping') this.end(inForce);
+    else this.succeed(inForce);
+  }
+
+  private endFetch(event: EventOf<'fetched' | 'logPruned' | 'overtaken'>): void {
+    const { phase } = this;
+    if (phase.name === 'stopping') return this.end();
+    if (phase.name !== 'fetching') throw this.impossible(event.type);
+    this.know({ refusals: 0 });
+    if (event.type === 'fetched') return this.recordPage(phase, event.page);
+    // After `overtaken`, the next step applies the change that was received meanwhile.
+    this.succeed(phase.inForce, event.type === 'logPruned' ? 'pruned' : null);
+  }
+
+  private recordPage({ inForce, headBefore }: PhaseOf<'fetching'>, page: ChangesPage): void {
+    const { revision } = inForce;
+    const lineage = this.lineageOf(page.head);
+    if (lineage !== inForce.lineage) {
+      this.log(
+        'warn',
+        { revision, headRevision: page.head.revision },
+        'the database was restored or is another one; loading its configuration',
+      );
+      return this.succeed(inForce, 'lineage');
+    }
+    for (const change of page.changes) this.pending.add(lineage, change);
+    // A head that was received during the request is newer than the page.
+    const { head } = this.known;
+    if (head === headBefore || page.head.revision > (head?.revision ?? 0)) {
+      this.know({ head: { ...page.head, lineage } });
+    }
+    this.noteIfAtHead(inForce);
+    // The log ends before the revision in force: the database was set back. Only a snapshot tells what it holds.
+    if (page.head.revision < revision) return this.succeed(inForce, 'digest');
+    if (page.head.revision > revision && !this.hasNextChange) {
+      return this.fail('failed', `the change log has no revision ${revision + 1}`);
+    }
+    this.succeed(inForce);
+  }
+
+  private endAnnouncement(): void {
+    const { phase } = this;
+    if (phase.name === 'stopping') return this.end();
+    if (phase.name !== 'announcing') throw this.impossible('announced');
+    // From now on writes wait for this follower. What was committed before they knew of it is in the log.
+    this.know({ isAnnounced: true, mustFetch: true });
+    this.succeed(phase.inForce);
+  }
+
+  private endFailed(kind: FailureKind, reason: string): void {
+    const { phase } = this;
+    if (phase.name === 'stopping') return this.end();
+    if (kind === 'wrongDigest') this.count('digestMismatches');
+    switch (phase.name) {
+      case 'loading':
+        return this.fail(phase.cause, reason);
+      case 'applying':
+        // The catalogue image of the change may be there later. A snapshot repairs everything else.
+        return this.fail(kind === 'unavailable' ? null : 'failed', reason);
+      case 'fetching':
+        return this.fail(this.afterFailedFetch(kind), reason);
+      case 'announcing':
+        return this.fail(null, reason);
+      default:
+        throw this.impossible('failed');
+    }
+  }
+
+  /** @returns the load that follows, if any: the feed API can be reached and has refused the changes too often. */
+  private afterFailedFetch(kind: FailureKind): LoadCause | null {
+    const refusals = this.known.refusals + (kind === 'refused' ? 1 : 0);
+    const isTooOften = kind === 'refused' && refusals >= MAX_REFUSALS;
+    this.know({ mustFetch: true, refusals: isTooOften ? 0 : refusals });
+    return isTooOften ? 'failed' : null;
+  }
+
+  private succeed(inForce: Head, load: LoadCause | null = null): void {
+    this.know({ failures: 0 });
+    this.enter({ name: 'yielding', inForce, load }, { type: 'yield' });
+  }
+
+  private fail(load: LoadCause | null, reason: string): void {
+    const { failures } = this.known;
+    this.count('feedFailures');
+    this.log('warn', { reason, failures }, 'cannot follow the change log; trying again');
+    this.know({ failures: failures + 1 });
+    const { inForce } = this.phase;
+    this.enter({ name: 'retrying', inForce, load }, { type: 'pause', failures });
+  }
+
+  private stop(): void {
+    const { name, inForce } = this.phase;
+    if (STEPS.has(name)) this.enter({ name: 'stopping', inForce });
+    else if (name !== 'stopping' && name !== 'stopped') this.end();
+  }
+
+  private end(inForce = this.phase.inForce): void {
+    this.enter({ name: 'stopped', inForce }, { type: 'reportStopped' });
+  }
+
+  /** Another revision is in force. */
+  private moveTo(inForce: Head): void {
+    this.pending.dropThrough(inForce);
+    this.emit({ type: 'acknowledge', inForce });
+    this.noteIfAtHead(inForce);
+  }
+
+  private noteIfAtHead(inForce: Head | null): void {
+    if (this.known.head?.revision === inForce?.revision) this.emit({ type: 'noteAtHead' });
+  }
+
+  private know(change: Partial<FollowerKnowledge>): void {
+    this.known = { ...this.known, ...change };
+  }
+
+  private enter(phase: FollowerPhase, ...effects: FollowerEffect[]): void {
+    this.currentPhase = phase;
+    this.emit(...effects);
+  }
+
+  private emit(...effects: FollowerEffect[]): void {
+    this.effects.push(...effects);
+  }
+
+  private count(counter: CounterName): void {
+    this.emit({ type: 'count', counter });
+  }
+
+  private log(level: 'warn' | 'error', fields: object, message: string): void {
+    this.emit({ type: 'log', level, fields, message });
+  }
+
+  private impossible(event: FollowerEvent['type']): Error {
+    return new Error(`a follower that is ${this.phase.name} cannot take '${event}'`);
+  }
+}

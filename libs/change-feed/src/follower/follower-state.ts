@@ -1,0 +1,102 @@
+import type { Change, Head, LogPoint } from '@weir/config-model';
+import type { FollowerCounters, LoadCause } from './follower-counters.js';
+
+/** What a follower is doing now. One step is under way in `loading`, `applying`, `fetching` and `announcing`. */
+export type FollowerPhase =
+  /** Before the first message, or until Redis was tried once. `inForce` is what was on disk. */
+  | { readonly name: 'starting'; readonly inForce: Head | null }
+  /** Loads a whole snapshot. */
+  | { readonly name: 'loading'; readonly inForce: Head | null; readonly cause: LoadCause }
+  /** Applies the change that follows the revision in force. */
+  | { readonly name: 'applying'; readonly inForce: Head; readonly change: Change }
+  /** Fetches the changes after the revision in force. `headBefore` is the head that was known when it began. */
+  | { readonly name: 'fetching'; readonly inForce: Head; readonly headBefore: Head | null }
+  /** Writes its lease to Redis for the first time. */
+  | { readonly name: 'announcing'; readonly inForce: Head }
+  /** A step has succeeded; other work of the process may run now. The next step is a load if `load` is set. */
+  | { readonly name: 'yielding'; readonly inForce: Head; readonly load: LoadCause | null }
+  /** A step has failed; the next one begins after a pause. */
+  | { readonly name: 'retrying'; readonly inForce: Head | null; readonly load: LoadCause | null }
+  /** At the head. */
+  | { readonly name: 'idle'; readonly inForce: Head }
+  /** `stop()` was called while a step was under way. */
+  | { readonly name: 'stopping'; readonly inForce: Head | null }
+  | { readonly name: 'stopped'; readonly inForce: Head | null };
+
+/** What a follower knows, whatever it is doing. */
+export interface FollowerKnowledge {
+  /** The newest head of the log in force. Null: none was received yet. */
+  readonly head: Head | null;
+  /** The changes must be fetched, whatever `head` says: a message may have been lost, or spoke of another log. */
+  readonly mustFetch: boolean;
+  /** The lease is written: writes wait for this follower. */
+  readonly isAnnounced: boolean;
+  /** What is in force was the newest at least once. */
+  readonly isCaughtUp: boolean;
+  /** How often in a row the feed API refused to give the changes. */
+  readonly refusals: number;
+  /** How many steps in a row have failed. */
+  readonly failures: number;
+}
+
+/**
+ * Why a step failed: the feed API cannot answer now (`unavailable`), it will not answer (`refused`), a snapshot does
+ * not have its digest (`wrongDigest`), or anything else (`other`).
+ */
+export type FailureKind = 'unavailable' | 'refused' | 'wrongDigest' | 'other';
+
+/** An answer of `GET /changes`: the next changes, and where the log stands. */
+export interface ChangesPage {
+  readonly head: Head;
+  readonly changes: readonly Change[];
+}
+
+export type FollowerEvent =
+  /** Redis was tried once. */
+  | { readonly type: 'started' }
+  /** Messages from Redis, in any order, any number of times. */
+  | { readonly type: 'changeReceived'; readonly change: Change & Head }
+  | { readonly type: 'headReceived'; readonly head: Head }
+  | { readonly type: 'messagesMissed' }
+  /** A whole configuration was put in force, from the feed or, before `started`, from disk. */
+  | { readonly type: 'loaded'; readonly cause: LoadCause; readonly head: Head }
+  /** The change is in force, and this is what the target computed as its digest. */
+  | { readonly type: 'applied'; readonly point: LogPoint }
+  | { readonly type: 'fetched'; readonly page: ChangesPage }
+  /** The log no longer reaches back to the revision in force. */
+  | { readonly type: 'logPruned' }
+  /** The next change came from Redis while the feed API was slow; the request was given up. */
+  | { readonly type: 'overtaken' }
+  | { readonly type: 'announced' }
+  | { readonly type: 'failed'; readonly kind: FailureKind; readonly reason: string }
+  /** The pause of `yielding` or `retrying` is over. */
+  | { readonly type: 'resumed' }
+  | { readonly type: 'stop' };
+
+/** Counters other than those of loads. */
+export type CounterName = Exclude<keyof FollowerCounters, 'loads'>;
+
+/** What to do after a transition, in this order. The last one may begin a step; its outcome is an event. */
+export type FollowerEffect =
+  | { readonly type: 'load'; readonly cause: LoadCause }
+  | { readonly type: 'apply'; readonly change: Change }
+  | { readonly type: 'fetch'; readonly inForce: Head }
+  | { readonly type: 'announce'; readonly inForce: Head }
+  | { readonly type: 'yield' }
+  | { readonly type: 'pause'; readonly failures: number }
+  /** Tell the publishers which revision is in force, once announced. */
+  | { readonly type: 'acknowledge'; readonly inForce: Head }
+  /** What is in force is known to be the newest at this moment. */
+  | { readonly type: 'noteAtHead' }
+  | { readonly type: 'reportCaughtUp' }
+  /** Write a new snapshot to disk if one is due. */
+  | { readonly type: 'compact' }
+  | { readonly type: 'count'; readonly counter: CounterName }
+  | { readonly type: 'countLoad'; readonly cause: LoadCause }
+  | {
+      readonly type: 'log';
+      readonly level: 'warn' | 'error';
+      readonly fields: object;
+      readonly message: string;
+    }
+  | { readonly type: 'reportStopped' };

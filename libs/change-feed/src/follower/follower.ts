@@ -1,0 +1,227 @@
+import type { Change, Head } from '@weir/config-model';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fetchChanges } from './fetch-changes.js';
+import { type FeedClient, FeedError } from '../client/feed-client.js';
+import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
+import { FollowerLink } from './follower-link.js';
+import { FollowerMachine } from './follower-machine.js';
+import type { FailureKind, FollowerEffect, FollowerEvent } from './follower-state.js';
+import { Yielder } from '../runtime/yielder.js';
+import {
+  DigestError,
+  type FollowerTarget,
+  PersistedConfiguration,
+} from './persisted-configuration.js';
+import type { FollowerKind } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { retryDelayMs } from '../runtime/retry-delay.js';
+import type { SnapshotDisk } from '../disk/snapshot-disk.js';
+
+export interface FollowerOptions {
+  /** Unique among all followers, and new at each start. */
+  readonly id: string;
+  readonly kind: FollowerKind;
+  readonly redisUrl: string;
+  /** Owned by the follower, which closes it when it stops. */
+  readonly feed: FeedClient;
+  readonly target: FollowerTarget;
+  /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
+  readonly disk?: SnapshotDisk;
+  readonly log: FeedLogger;
+}
+
+/**
+ * Keeps a target at the head of the change log. `FollowerMachine` decides; this class carries out the effects and
+ * reports their outcomes as events. One step is under way at a time.
+ */
+export class Follower {
+  readonly counters: FollowerCounters = newCounters();
+  private readonly machine = new FollowerMachine();
+  private readonly link: FollowerLink;
+  private readonly configuration: PersistedConfiguration;
+  private readonly stopping = new AbortController();
+  private readonly atHead = Promise.withResolvers<undefined>();
+  private readonly stopped = Promise.withResolvers<undefined>();
+  private yielder = new Yielder();
+  private atHeadMs = performance.now();
+  private inForceSinceMs = Infinity;
+
+  constructor(private readonly options: FollowerOptions) {
+    this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
+    this.link = new FollowerLink({
+      ...options,
+      feedToken: options.feed.feedToken,
+      onChange: (change) => {
+        this.handle({ type: 'changeReceived', change });
+      },
+      onHead: (head) => {
+        this.handle({ type: 'headReceived', head });
+      },
+      onMessagesMissed: () => {
+        this.handle({ type: 'messagesMissed' });
+      },
+    });
+  }
+
+  /**
+   * Puts in force what is on disk, if anything. Then subscribes, and follows the log. Resolves when the target is at
+   * the head, or at `stop`.
+   */
+  async start(): Promise<void> {
+    await this.restore();
+    await this.link.start();
+    this.handle({ type: 'started' });
+    await this.atHead.promise;
+  }
+
+  /** Removes the lease, so that no write waits for this follower, and ends. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.handle({ type: 'stop' });
+    this.options.feed.close();
+    await this.link.stop();
+    await this.stopped.promise;
+    await this.configuration.close();
+    this.atHead.resolve(undefined);
+  }
+
+  /** The revision in force; null before the first snapshot. */
+  get revision(): number | null {
+    return this.machine.phase.inForce?.revision ?? null;
+  }
+
+  /** The newest revision that was announced; null before any. */
+  get headRevision(): number | null {
+    return this.machine.knowledge.head?.revision ?? this.revision;
+  }
+
+  /** Time since what is in force was last known to be the newest. It stays below two heartbeats while all is well. */
+  get lagMs(): number {
+    return performance.now() - this.atHeadMs;
+  }
+
+  /** Whether what is in force was the newest at least once. */
+  get isCaughtUp(): boolean {
+    return this.machine.knowledge.isCaughtUp;
+  }
+
+  /** Time since the first configuration was put in force, from disk or from the feed; 0 before. */
+  get inForceForMs(): number {
+    return Math.max(0, performance.now() - this.inForceSinceMs);
+  }
+
+  /** Whether messages come from Redis now. Without it the follower asks the feed API only. */
+  get isRedisConnected(): boolean {
+    return this.link.isConnected;
+  }
+
+  private handle(event: FollowerEvent): void {
+    const before = this.machine.phase.name;
+    const effects = this.machine.handle(event);
+    // Other callbacks ran while the follower was idle.
+    if (before === 'idle' || before === 'starting') this.yielder = new Yielder();
+    for (const effect of effects) this.carryOut(effect);
+  }
+
+  private carryOut(effect: FollowerEffect): void {
+    switch (effect.type) {
+      case 'load':
+        return this.runStep(() => this.load(effect.cause));
+      case 'apply':
+        return this.runStep(() => this.apply(effect.change));
+      case 'fetch':
+        return this.runStep(() => this.fetch(effect.inForce));
+      case 'announce':
+        return this.runStep(() => this.announce(effect.inForce));
+      case 'yield':
+        return this.resumeAfter(this.yielder.yieldIfDue());
+      case 'pause':
+        return this.resumeAfter(this.pause(effect.failures));
+      case 'acknowledge':
+        return this.link.acknowledge(effect.inForce);
+      case 'noteAtHead':
+        this.atHeadMs = performance.now();
+        return;
+      case 'reportCaughtUp':
+        return this.atHead.resolve(undefined);
+      case 'compact':
+        return this.configuration.compactIfDue(() => this.options.feed.snapshot());
+      case 'count':
+        this.counters[effect.counter]++;
+        return;
+      case 'countLoad':
+        this.counters.loads[effect.cause]++;
+        return;
+      case 'log':
+        return this.options.log[effect.level](effect.fields, effect.message);
+      case 'reportStopped':
+        return this.stopped.resolve(undefined);
+    }
+  }
+
+  /** Runs one step, and reports its outcome. */
+  private runStep(step: () => Promise<FollowerEvent>): void {
+    void step()
+      .catch((error: unknown) => failure(error))
+      .then((event) => {
+        this.handle(event);
+      });
+  }
+
+  private resumeAfter(pause: Promise<void>): void {
+    void pause.then(() => {
+      this.handle({ type: 'resumed' });
+    });
+  }
+
+  private async restore(): Promise<void> {
+    const startedMs = performance.now();
+    const head = await this.configuration.restore();
+    if (head !== null) this.handle(this.loaded('disk', head, startedMs));
+  }
+
+  private async load(cause: LoadCause): Promise<FollowerEvent> {
+    const startedMs = performance.now();
+    const head = await this.configuration.load(this.options.feed.snapshot());
+    return this.loaded(cause, head, startedMs);
+  }
+
+  private loaded(cause: LoadCause, head: Head, startedMs: number): FollowerEvent {
+    const nowMs = performance.now();
+    this.inForceSinceMs = Math.min(this.inForceSinceMs, nowMs);
+    const durationMs = Math.round(nowMs - startedMs);
+    this.options.log.info({ cause, revision: head.revision, durationMs }, 'snapshot loaded');
+    return { type: 'loaded', cause, head };
+  }
+
+  private async apply(change: Change): Promise<FollowerEvent> {
+    return { type: 'applied', point: await this.configuration.apply(change) };
+  }
+
+  private async fetch({ revision }: Head): Promise<FollowerEvent> {
+    const isOvertaken = (): boolean => this.machine.hasNextChange;
+    const page = await fetchChanges(this.options.feed, revision, isOvertaken);
+    if (page === 'overtaken') return { type: 'overtaken' };
+    return page === null ? { type: 'logPruned' } : { type: 'fetched', page };
+  }
+
+  private async announce(inForce: Head): Promise<FollowerEvent> {
+    await this.link.announce(inForce);
+    return { type: 'announced' };
+  }
+
+  /** Ends early at `stop`. */
+  private async pause(failures: number): Promise<void> {
+    const delayMs = retryDelayMs(failures, Math.random());
+    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+}
+
+function failure(error: unknown): FollowerEvent {
+  return { type: 'failed', kind: failureKind(error), reason: String(error) };
+}
+
+function failureKind(error: unknown): FailureKind {
+  if (error instanceof FeedError) return error.isRefusal ? 'refused' : 'unavailable';
+  return error instanceof DigestError ? 'wrongDigest' : 'other';
+}

@@ -1,0 +1,99 @@
+import { decodeChange } from '@weir/config-model';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PersistedConfiguration } from './persisted-configuration.js';
+import { SnapshotDisk } from '../disk/snapshot-disk.js';
+import { MemoryLog, MemoryTarget } from '../testing/memory-log.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('PersistedConfiguration', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-configuration-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A process that starts from the disk; it is never closed, as one that is killed. */
+  const start = async (retryMs?: number) => {
+    const target = new MemoryTarget();
+    const configuration = new PersistedConfiguration(
+      target,
+      new SnapshotDisk(folder, silent),
+      silent,
+      retryMs,
+    );
+    return { target, configuration, head: await configuration.restore() };
+  };
+  /** A file in its place: nothing can be written there. */
+  const takeFolder = () => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+  };
+  const applyNext = async (configuration: PersistedConfiguration, log: MemoryLog) => {
+    await configuration.apply(decodeChange(log.commit(log.revision + 1, 2)));
+    configuration.compactIfDue(() => log.snapshot());
+    await configuration['compacting'];
+  };
+
+  it('restores every change that was applied, however often it starts from the disk', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const first = await start();
+    expect(first.head).toBeNull();
+    await first.configuration.load(log.snapshot());
+    for (let profileId = 2; profileId < 6; profileId++) {
+      const { configuration, head } = await start();
+      expect(head?.revision).toBe(log.revision);
+      await configuration.apply(decodeChange(log.commit(profileId, 2)));
+    }
+    const { target, head } = await start();
+    expect(head).toEqual(log.currentHead());
+    expect(target.verdicts()).toEqual(log.verdicts());
+  });
+
+  it('has the changes of an outage of the disk on the disk once it works again', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { configuration } = await start(0);
+    takeFolder();
+    await configuration.load(log.snapshot());
+    await applyNext(configuration, log);
+    rmSync(folder);
+    await applyNext(configuration, log);
+    await applyNext(configuration, log);
+    expect((await start()).head).toEqual(log.currentHead());
+  });
+
+  it('does not fetch one snapshot after another while the disk fails', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { configuration } = await start();
+    takeFolder();
+    await configuration.load(log.snapshot());
+    const asked = vi.spyOn(log, 'snapshot');
+    for (let i = 0; i < 5; i++) await applyNext(configuration, log);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not continue a configuration that was replaced while the disk failed', async () => {
+    const log = new MemoryLog();
+    log.commit(1, 1);
+    const { configuration } = await start();
+    await configuration.load(log.snapshot());
+    log.replace(new Map([[7, 2]]));
+    const away = `${folder}-away`;
+    renameSync(folder, away);
+    mkdirSync(folder);
+    takeFolder();
+    await configuration.load(log.snapshot());
+    rmSync(folder);
+    renameSync(away, folder);
+    await applyNext(configuration, log);
+    expect((await start()).head).toEqual(log.currentHead());
+  });
+});

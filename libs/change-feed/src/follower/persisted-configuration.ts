@@ -1,0 +1,173 @@
+import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
+import { Yielder } from '../runtime/yielder.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { SnapshotDisk } from '../disk/snapshot-disk.js';
+
+/** A configuration that was built and is not yet in force. */
+export interface BuiltConfiguration {
+  readonly revision: number;
+  /** Digest that the target computed from the rows it loaded. */
+  readonly digest: string;
+  /** Puts it in force, in one synchronous step. */
+  swapIn(): void;
+}
+
+/** The rows of a snapshot do not have the digest of its head. */
+export class DigestError extends RowError {}
+
+/** The configuration of a process, kept up to date by a follower, which calls one method at a time. */
+export interface FollowerTarget {
+  /**
+   * Builds the configuration of a snapshot, with the catalogue image that it names, without putting it in force.
+   * Throws what `parts` throws.
+   */
+  build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
+  /**
+   * Applies the change to the configuration in force, in one synchronous step. What the change needs is fetched before
+   * that step.
+   * @returns the digest afterwards: 16 hex digits.
+   */
+  apply(change: Change): Promise<string> | string;
+}
+
+/** Pause after a snapshot could not be written to disk. */
+const RETRY_MS = 60_000;
+
+/** The target's configuration and its copy on disk, if there is a disk. Methods resolve to the head in force. */
+export class PersistedConfiguration {
+  private compacting: Promise<void> = Promise.resolve();
+  private isCompacting = false;
+  private isCompactionDue = false;
+  private notBeforeMs = 0;
+
+  constructor(
+    private readonly target: FollowerTarget,
+    private readonly disk: SnapshotDisk | undefined,
+    private readonly log: FeedLogger,
+    private readonly retryMs = RETRY_MS,
+  ) {}
+
+  /**
+   * Puts in force what is on disk: the snapshot, then the journal as far as it can be applied. Damaged files are
+   * renamed.
+   * @returns null when there is nothing to start from.
+   */
+  async restore(): Promise<Head | null> {
+    let head: Head | null = null;
+    try {
+      const state = await this.disk?.read();
+      if (!state) return null;
+      head = await this.build(state.parts);
+      for (const change of state.changes) {
+        if (change.revision !== head.revision + 1) continue;
+        const digest = await this.target.apply(change);
+        head = { ...head, revision: change.revision, digest };
+        if (digest !== change.digest)
+          throw new RowError('a change of the journal does not lead to its digest');
+      }
+      this.disk?.resume(head.revision);
+    } catch (error) {
+      if (error instanceof RowError) await this.disk?.setAside(error.message);
+      else {
+        this.log.warn(
+          { reason: String(error) },
+          'the configuration on disk can only be put in force in part',
+        );
+        if (head !== null) this.disk?.resume(head.revision);
+      }
+    }
+    return head;
+  }
+
+  /** Puts a snapshot in force and on disk. @throws RowError when it is damaged; then the old configuration stays. */
+  async load(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+    if (!this.disk) return this.build(parts);
+    const recording = this.disk.record(parts);
+    try {
+      const head = await this.build(recording.parts);
+      // Later changes follow this configuration, not the one that is still on disk.
+      if (!(await recording.commit())) this.disk.close();
+      return head;
+    } catch (error) {
+      await recording.discard();
+      throw error;
+    }
+  }
+
+  /** Applies the next change and appends it to the journal. */
+  async apply(change: Change): Promise<LogPoint> {
+    const yielder = new Yielder();
+    const digest = await this.target.apply(change);
+    await yielder.yieldIfDue();
+    this.disk?.append(change);
+    // A start from disk needs the catalogue image that the snapshot names. Old images are deleted.
+    if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
+      this.isCompactionDue = true;
+    return { revision: change.revision, digest };
+  }
+
+  /**
+   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed, or the
+   * catalogue has changed. The configuration in force is not touched.
+   */
+  compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
+    const { disk } = this;
+    if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
+    if (!this.isCompactionDue && !disk.isRecordingDue) return;
+    this.isCompactionDue = false;
+    this.isCompacting = true;
+    this.compacting = this.compact(disk, snapshot()).finally(() => {
+      this.isCompacting = false;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.compacting;
+    this.disk?.close();
+  }
+
+  private async build(parts: AsyncIterable<SnapshotPart>): Promise<Head> {
+    const heads: Head[] = [];
+    async function* noticeHead(): AsyncGenerator<SnapshotPart> {
+      for await (const part of parts) {
+        if (part.type === 'head') heads.push(part);
+        yield part;
+      }
+    }
+    const built = await this.target.build(noticeHead());
+    const [head] = heads;
+    if (built.revision !== head?.revision || built.digest !== head.digest) {
+      throw new DigestError(
+        `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
+      );
+    }
+    built.swapIn();
+    const { lineage, revision, digest } = head;
+    return { lineage, revision, digest };
+  }
+
+  private async compact(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<void> {
+    const recording = disk.record(parts);
+    try {
+      await readToEnd(recording.parts);
+      if (await recording.commit()) {
+        this.log.info({}, 'a new snapshot on disk replaces the journal');
+        return;
+      }
+    } catch (error) {
+      await recording.discard();
+      this.log.warn(
+        { reason: String(error) },
+        'cannot write a new snapshot to disk; trying again later',
+      );
+    }
+    this.isCompactionDue = true;
+    this.notBeforeMs = performance.now() + this.retryMs;
+  }
+}
+
+async function readToEnd(parts: AsyncIterable<SnapshotPart>): Promise<void> {
+  const iterator = parts[Symbol.asyncIterator]();
+  while (!(await iterator.next()).done);
+}

@@ -1,0 +1,180 @@
+import {
+  decodeChange,
+  decodeHead,
+  type Change,
+  type EncodedChange,
+  type EntityKind,
+  type Head,
+  isEntityKind,
+  type Row,
+  RowError,
+} from '@weir/config-model';
+import { createHash } from 'node:crypto';
+import { expectFeedVersion, FEED_VERSION, feedVersionOf } from './feed-version.js';
+
+/** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
+export interface RedisNames {
+  /** Channel of committed changes. A change that is too large for a message is published as its head. */
+  readonly change: string;
+  /** Channel of heads: each control-plane replica publishes the head of the log each second. */
+  readonly head: string;
+  /** Channel of follower states: each follower publishes its state after each change and each second. */
+  readonly follower: string;
+  /** Key of a follower's lease; its value is the follower's last state. */
+  lease(id: string): string;
+  /** Prefix of the keys of the control plane's job queue. */
+  readonly jobs: string;
+}
+
+/**
+ * The names of a deployment. Deployments may share a Redis, whose pub/sub channels do not depend on the database
+ * number. So the names are derived from a secret of the deployment: the token of its feed API.
+ */
+export function redisNames(feedToken: string): RedisNames {
+  const deployment = createHash('sha256')
+    .update(`weir redis names ${feedToken}`)
+    .digest('hex')
+    .slice(0, 16);
+  const prefix = `weir:${deployment}`;
+  return {
+    change: `${prefix}:change`,
+    head: `${prefix}:head`,
+    follower: `${prefix}:follower`,
+    lease: (id) => `${prefix}:lease:${id}`,
+    jobs: `${prefix}:jobs`,
+  };
+}
+
+/** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
+export const LEASE_MS = 3_000;
+/** How often a follower renews its lease and a replica publishes the head. */
+export const HEARTBEAT_MS = 1_000;
+/** Largest message. A larger change is published as its head and fetched from the feed API. */
+export const MAX_PUBLISHED_BYTES = 256 * 1024;
+/** Most changes in one response of `GET /changes`. */
+export const CHANGES_PAGE = 1_000;
+
+export const FOLLOWER_KINDS = ['resolver', 'block-page'] as const;
+export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
+
+/** A revision of one log. */
+export type Position = Pick<Head, 'lineage' | 'revision'>;
+
+/** A change as it is published: with the lineage of its log. */
+export type PublishedChange = EncodedChange & Head;
+
+/** The state of a follower, as it publishes it. */
+export interface FollowerState {
+  readonly id: string;
+  readonly kind: FollowerKind;
+  /** Lineage of the log that it follows. Null: its release knows no lineages, or it is stopping. */
+  readonly lineage: string | null;
+  /** The revision in force. Null: it is stopping, and no write waits for it. */
+  readonly revision: number | null;
+  /** The feed version that it reads. */
+  readonly feedVersion: number;
+}
+
+/** One line of a snapshot: first the head, then rows by kind, last the trailer. */
+export type SnapshotPart =
+  | ({ readonly type: 'head' } & Head)
+  | { readonly type: 'rows'; readonly kind: EntityKind; readonly rows: readonly Row[] };
+
+export interface SnapshotTrailer {
+  readonly type: 'end';
+  /** Rows sent of each kind; kinds without rows may be left out. */
+  readonly counts: Readonly<Partial<Record<EntityKind, number>>>;
+  readonly digest: string;
+}
+
+/** Response of `GET /changes?after=N`: the next changes in order, and the head of the log at that moment. */
+export interface ChangesPage {
+  readonly head: Head;
+  readonly changes: readonly EncodedChange[];
+}
+
+/** The message of a change; its head alone when the change is larger than `MAX_PUBLISHED_BYTES`. */
+export function renderChangeMessage(change: PublishedChange): string {
+  const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
+  return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHeadMessage(change);
+}
+
+/** The message of a head. */
+export function renderHeadMessage({ lineage, revision, digest }: Head): string {
+  return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
+}
+
+/** A change, or its head when the change was too large. @throws FeedVersionError; RowError for any other text. */
+export function parseChangeMessage(text: string): (Change & Head) | Head {
+  const value = parseMessage(text);
+  const head = decodeHead(value);
+  return 'operations' in (value as object) ? { ...head, ...decodeChange(value) } : head;
+}
+
+/** @throws FeedVersionError; RowError when the text is not a head. */
+export function parseHeadMessage(text: string): Head {
+  return decodeHead(parseMessage(text));
+}
+
+/**
+ * Reads every version: these fields mean the same in all.
+ * @throws RowError when the text is not a follower's state.
+ */
+export function parseFollowerState(text: string): FollowerState {
+  const value = parseJson(text) as Partial<Record<keyof FollowerState, unknown>> | null;
+  const { id, kind, revision } = value ?? {};
+  const lineage = value?.lineage ?? null;
+  const known = FOLLOWER_KINDS.find((one) => one === kind);
+  const revisionValid =
+    revision === null || (Number.isSafeInteger(revision) && (revision as number) >= 0);
+  if (typeof id !== 'string' || id === '' || id.length > 200 || !known || !revisionValid) {
+    throw new RowError('a follower has an id, a kind and a revision');
+  }
+  if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
+  const feedVersion = feedVersionOf(value?.feedVersion);
+  return { id, kind: known, lineage, revision: revision as number | null, feedVersion };
+}
+
+/** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
+export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
+  const value = parseJson(text) as Partial<ChangesPage> | null;
+  if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
+  return { head: decodeHead(value.head), changes: value.changes };
+}
+
+/** @throws RowError when the line is not part of a snapshot. The rows are not checked: the target decodes them. */
+export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer {
+  const value = parseJson(line) as Record<string, unknown> | null;
+  switch (value?.['type']) {
+    case 'head':
+      return { type: 'head', ...decodeHead(value) };
+    case 'rows': {
+      const { kind, rows } = value;
+      if (!isEntityKind(kind) || !Array.isArray(rows)) throw new RowError('rows have a kind');
+      return { type: 'rows', kind, rows: rows as Row[] };
+    }
+    case 'end': {
+      const { counts, digest } = value;
+      if (typeof counts !== 'object' || counts === null || typeof digest !== 'string') {
+        throw new RowError('a trailer has counts and a digest');
+      }
+      return { type: 'end', counts, digest };
+    }
+    default:
+      throw new RowError('unknown line in a snapshot');
+  }
+}
+
+function parseMessage(text: string): unknown {
+  const value = parseJson(text);
+  expectFeedVersion((value as { feedVersion?: unknown } | null)?.feedVersion);
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RowError('not JSON', { cause: error });
+  }
+}

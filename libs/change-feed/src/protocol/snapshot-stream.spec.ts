@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { readLines } from './read-lines.js';
+import type { SnapshotPart } from './protocol.js';
+import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
+
+const PARTS: readonly SnapshotPart[] = [
+  {
+    type: 'head',
+    lineage: '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01',
+    revision: 3,
+    digest: '0123456789abcdef',
+  },
+  { type: 'rows', kind: 'blockPage', rows: [[1, 0]] },
+  {
+    type: 'rows',
+    kind: 'domainRule',
+    rows: [
+      [1, 2, 1],
+      [1, 3, 2],
+    ],
+  },
+];
+
+async function* from<T>(items: Iterable<T>): AsyncGenerator<T> {
+  await Promise.resolve();
+  yield* items;
+}
+
+async function text(): Promise<string> {
+  return (await Array.fromAsync(writeSnapshot(from(PARTS)))).join('');
+}
+
+const read = (whole: string, chunkBytes = 7) => {
+  const bytes = Buffer.from(whole);
+  const chunks = [];
+  for (let i = 0; i < bytes.length; i += chunkBytes) chunks.push(bytes.subarray(i, i + chunkBytes));
+  return Array.fromAsync(readSnapshot(readLines(from(chunks))));
+};
+
+describe('readSnapshot', () => {
+  it('reads what writeSnapshot wrote, wherever the chunks are cut', async () => {
+    for (const chunkBytes of [1, 7, 4096])
+      expect(await read(await text(), chunkBytes)).toEqual(PARTS);
+  });
+
+  it('refuses a snapshot that was cut off anywhere', async () => {
+    const whole = await text();
+    for (let length = 0; length < whole.length; length++) {
+      await expect(read(whole.slice(0, length), 4096)).rejects.toThrow();
+    }
+  });
+
+  it.each<[string, (lines: string[]) => string[]]>([
+    ['a row too few', (lines) => lines.map((line) => line.replace(',[1,3,2]', ''))],
+    ['a part lost', (lines) => lines.toSpliced(1, 1)],
+    ['a part doubled', (lines) => lines.toSpliced(1, 0, lines[1])],
+    ['no head', (lines) => lines.slice(1)],
+    ['two heads', (lines) => [lines[0], ...lines]],
+    ['lines behind the trailer', (lines) => [...lines, lines[1]]],
+    [
+      'another digest in the trailer',
+      (lines) => lines.map((line, i) => (i === 0 ? line.replace('0123', '9999') : line)),
+    ],
+    ['an unknown kind', (lines) => lines.map((line) => line.replace('blockPage', 'other'))],
+    ['a line that is not JSON', (lines) => lines.map((line) => line.replace('{', '<'))],
+  ])('refuses %s', async (_name, spoil) => {
+    const lines = (await text()).trimEnd().split('\n');
+    await expect(read(`${spoil(lines).join('\n')}\n`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { FollowerRegistry } from './follower-registry.js';
+import { LEASE_MS } from '../protocol/protocol.js';
+
+const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
+const OTHER_LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
+
+describe('FollowerRegistry', () => {
+  const at = (revision: number, lineage = LINEAGE) => ({ lineage, revision });
+  const resolver = (id: string, revision: number | null, lineage: string | null = LINEAGE) =>
+    ({ id, kind: 'resolver', lineage, revision, feedVersion: 1 }) as const;
+  /** One that knows who is alive. */
+  const known = () => {
+    const registry = new FollowerRegistry();
+    registry.markComplete();
+    return registry;
+  };
+
+  it('counts the live resolvers that have the revision, and not the block pages', () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('b', 4), 0);
+    registry.update({ id: 'c', kind: 'block-page', ...at(5), feedVersion: 1 }, 0);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+  });
+
+  it('does not count a resolver that follows another log, whatever its revision', async () => {
+    const registry = known();
+    registry.update(resolver('a', 4), 0);
+    registry.update(resolver('b', 900, OTHER_LINEAGE), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.update(resolver('a', 5), 1);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+    registry.update(resolver('b', 5), 1);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+    expect(registry.applied(at(5, OTHER_LINEAGE))).toEqual({ applied: 0, total: 2 });
+  });
+
+  it('counts a resolver of a release that knows no lineages', () => {
+    const registry = known();
+    registry.update(resolver('a', 5, null), 0);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+    expect(registry.applied(at(6))).toEqual({ applied: 0, total: 1 });
+  });
+
+  it('ends a wait when the last live resolver acknowledges', async () => {
+    const registry = known();
+    registry.update(resolver('a', 4), 0);
+    registry.update(resolver('b', 4), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.update(resolver('a', 5), 1);
+    registry.update(resolver('b', 6), 1);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+  });
+
+  it('stops waiting for a resolver whose lease expires', async () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 1_000);
+    registry.update(resolver('dead', 4), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.removeExpired(LEASE_MS - 1);
+    expect(registry.applied(at(5)).total).toBe(2);
+    registry.removeExpired(LEASE_MS);
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('ends all waits with the present counts when it is told to', async () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('b', 4), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.endWaits();
+    expect(await waiting).toEqual({ applied: 1, total: 2 });
+    expect(await registry.waitApplied(at(6), 60_000)).toEqual({ applied: 0, total: 2 });
+  });
+
+  it('keeps leases while Redis is out of reach', () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0);
+    registry.renewAll(LEASE_MS);
+    registry.removeExpired(LEASE_MS + 1);
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('removes a follower that is stopping', () => {
+    const registry = known();
+    registry.update(resolver('a', 5), 0);
+    registry.update(resolver('a', null), 1);
+    expect(registry.states()).toEqual([]);
+  });
+
+  it('does not end a wait before it knows which followers are alive', async () => {
+    const registry = new FollowerRegistry();
+    registry.update(resolver('a', 5), 0);
+    const waiting = registry.waitApplied(at(5), 60_000);
+    registry.update(resolver('b', 4), 1);
+    registry.markComplete();
+    expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+    registry.update(resolver('b', 5), 2);
+    expect(await waiting).toEqual({ applied: 2, total: 2 });
+  });
+
+  it('does not wait when the timeout is 0', async () => {
+    const registry = known();
+    registry.update(resolver('a', 4), 0);
+    expect(await registry.waitApplied(at(5), 0)).toEqual({ applied: 0, total: 1 });
+  });
+});

@@ -1,0 +1,212 @@
+import type { Head } from '@weir/config-model';
+import type { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { FEED_VERSION } from '../protocol/feed-version.js';
+import { type Applied, FollowerRegistry } from './follower-registry.js';
+import {
+  type FollowerState,
+  HEARTBEAT_MS,
+  LEASE_MS,
+  parseFollowerState,
+  type Position,
+  type PublishedChange,
+  type RedisNames,
+  redisNames,
+  renderChangeMessage,
+  renderHeadMessage,
+} from '../protocol/protocol.js';
+import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+
+export interface ChangePublisherOptions {
+  readonly redisUrl: string;
+  /** Token of the feed API. It separates this deployment from others on the same Redis. */
+  readonly feedToken: string;
+  /** Reads the head of the change log from the database. */
+  readonly readHead: () => Promise<Head>;
+  readonly log: FeedLogger;
+}
+
+const PROBE_INTERVAL_MS = 250;
+/**
+ * Longest delay of a probe. Together with a heartbeat it is shorter than a lease, so that a short delay ends no
+ * lease.
+ */
+const PROBE_LATE_MS = 1_500;
+/** Every live follower has published its state by then: it does so each heartbeat, and at once after it reconnects. */
+const ALL_FOLLOWERS_KNOWN_MS = 1.5 * HEARTBEAT_MS;
+/** Longest time without an answer of Redis: more than two heartbeats and less than a lease. */
+const ANSWER_OVERDUE_MS = 2_500;
+
+/**
+ * The control plane's end of the change feed: publishes committed changes and heads, receives the states of followers.
+ * Nothing here can fail a write: followers fetch from the feed API what Redis loses.
+ */
+export class ChangePublisher {
+  private readonly commands: Redis;
+  private readonly subscriber: Redis;
+  private readonly names: RedisNames;
+  /** A channel that only this publisher uses. */
+  private readonly probeChannel: string;
+  private readonly registry = new FollowerRegistry();
+  /** Other feed versions of followers that were logged already. */
+  private readonly otherVersions = new Set<number>();
+  private timers: NodeJS.Timeout[] = [];
+  private allKnownTimer: NodeJS.Timeout | undefined;
+  private lastAnswerMs = 0;
+  private lastProbeMs = 0;
+
+  constructor(private readonly options: ChangePublisherOptions) {
+    this.names = redisNames(options.feedToken);
+    this.probeChannel = `${this.names.follower}:${randomUUID()}`;
+    this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
+    this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
+  }
+
+  /** Connects and begins to publish the head each second. Resolves after the first attempt; retries go on for ever. */
+  async start(): Promise<void> {
+    this.subscriber.on('message', (channel: string, text: string) => {
+      if (channel === this.probeChannel) this.receiveProbe(Number(text));
+      else this.receive(text);
+    });
+    this.subscriber.on('ready', () => void this.subscribe());
+    this.subscriber.on('close', () => clearTimeout(this.allKnownTimer));
+    await Promise.all([startConnecting(this.commands), startConnecting(this.subscriber)]);
+    await this.publishHead();
+    this.timers = [
+      setInterval(() => void this.publishHead(), HEARTBEAT_MS),
+      setInterval(() => void this.sendProbe(), PROBE_INTERVAL_MS),
+    ];
+  }
+
+  stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    clearTimeout(this.allKnownTimer);
+    this.commands.disconnect();
+    this.subscriber.disconnect();
+    return Promise.resolve();
+  }
+
+  /** Publishes a committed change. Never rejects: followers that miss it fetch it from the feed API. */
+  async publish(change: PublishedChange): Promise<void> {
+    await this.send(this.names.change, renderChangeMessage(change));
+  }
+
+  /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
+  waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
+    return this.registry.waitApplied(position, timeoutMs);
+  }
+
+  /** Ends all waits with the present counts, because the process is about to stop. Later waits end at once. */
+  endWaits(): void {
+    this.registry.endWaits();
+  }
+
+  /** The live followers with the revision each has in force. */
+  followers(): readonly FollowerState[] {
+    return this.registry.states();
+  }
+
+  /** Whether Redis is connected and has answered lately. */
+  get connected(): boolean {
+    if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
+    return performance.now() - this.lastAnswerMs < ANSWER_OVERDUE_MS;
+  }
+
+  private async subscribe(): Promise<void> {
+    const channels = [this.names.follower, this.probeChannel];
+    if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
+    // States that were published meanwhile are lost.
+    this.registry.renewAll(performance.now());
+    clearTimeout(this.allKnownTimer);
+    this.allKnownTimer = setTimeout(() => this.registry.markComplete(), ALL_FOLLOWERS_KNOWN_MS);
+    try {
+      await this.readLeases();
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot read the leases of the followers');
+    }
+  }
+
+  /**
+   * Learns from the leases which followers are alive, at the start and after each reconnection. A Redis that has just
+   * started may have lost leases, so it is not enough then.
+   */
+  private async readLeases(): Promise<void> {
+    if (this.commands.status !== 'ready') return;
+    const match = this.names.lease('*');
+    for await (const keys of this.commands.scanStream({ match, count: 1_000 })) {
+      if ((keys as string[]).length === 0) continue;
+      for (const text of await this.commands.mget(keys as string[])) {
+        if (text !== null) this.receive(text);
+      }
+    }
+    if (this.subscriber.status !== 'ready') return;
+    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.markComplete();
+  }
+
+  private receive(text: string): void {
+    try {
+      const state = parseFollowerState(text);
+      this.reportVersion(state);
+      this.registry.update(state, performance.now());
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
+    }
+  }
+
+  /** Writes wait for a follower of any version: `revision` means the same in all. */
+  private reportVersion({ id, kind, feedVersion }: FollowerState): void {
+    if (feedVersion === FEED_VERSION || this.otherVersions.has(feedVersion)) return;
+    this.otherVersions.add(feedVersion);
+    this.options.log.warn(
+      { follower: id, kind, feedVersion, ownFeedVersion: FEED_VERSION },
+      'a follower has another version of the feed; writes wait for it as for any other',
+    );
+  }
+
+  /** Sends a message to itself, on the way that the messages of followers take. */
+  private async sendProbe(): Promise<void> {
+    // A failed probe tells nothing about the followers, and the outage is logged elsewhere.
+    await this.commands
+      .publish(this.probeChannel, String(performance.now()))
+      .catch(() => undefined);
+  }
+
+  /** Messages arrive in order. So whatever followers published before the probe was sent has arrived before it. */
+  private receiveProbe(sentMs: number): void {
+    const nowMs = performance.now();
+    const gapMs = nowMs - Math.min(sentMs, this.lastProbeMs);
+    this.lastProbeMs = nowMs;
+    // The probe is late, so messages of followers may be late too, and still arrive.
+    if (gapMs > PROBE_LATE_MS) this.registry.renewAll(nowMs);
+    else this.registry.removeExpired(sentMs);
+  }
+
+  private async publishHead(): Promise<void> {
+    try {
+      if (this.commands.status === 'ready') {
+        await this.commands.ping();
+        this.lastAnswerMs = performance.now();
+      }
+      const head = await this.options.readHead();
+      if (this.commands.status === 'ready')
+        await this.send(this.names.head, renderHeadMessage(head));
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
+    }
+  }
+
+  private async send(channel: string, text: string): Promise<void> {
+    try {
+      await this.commands.publish(channel, text);
+    } catch (error) {
+      this.options.log.warn({ channel, reason: String(error) }, 'cannot publish');
+    }
+  }
+}
+
+/** How long this Redis has been running at least. */
+async function uptimeMs(redis: Redis): Promise<number> {
+  const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
+  return Number(seconds ?? 0) * 1_000;
+}

@@ -1,0 +1,173 @@
+import type { EncodedChange, Head } from '@weir/config-model';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
+import { sendImage, type StoredImage } from './image-response.js';
+import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { writeSnapshot } from '../protocol/snapshot-stream.js';
+
+/** A page of the change log. */
+export interface LogPage {
+  readonly head: Head;
+  /** Null: the log was pruned behind the revision. */
+  readonly changes: readonly EncodedChange[] | null;
+}
+
+/** Source of what the feed API serves; the control plane implements it on the database. */
+export interface FeedSource {
+  /**
+   * The head of the log, and the next changes after the revision in order, at most `limit`; read in one
+   * transaction.
+   */
+  changesAfter(revision: number, limit: number): Promise<LogPage>;
+  /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
+  snapshot(): AsyncIterable<SnapshotPart>;
+  /** A catalogue image by the sha256 of its bytes; null: there is none. */
+  catalogueImage(sha256: string): Promise<StoredImage | null>;
+}
+
+export interface FeedServerOptions {
+  readonly source: FeedSource;
+  /** Bearer token of the followers. */
+  readonly token: string;
+  readonly log: FeedLogger;
+  /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
+  readonly isOutage: (error: unknown) => boolean;
+  /** Longest time without progress on a connection while a request is answered. */
+  readonly stallMs?: number;
+}
+
+/** Longer than the timeout of followers. */
+const STALL_MS = 30_000;
+
+/**
+ * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
+ * `GET /catalogue/<sha256>` (bytes, with ranges). The body of every error is `{"detail": …}`. A request for another
+ * feed version gets 406.
+ */
+export function createFeedServer(options: FeedServerOptions): Server {
+  const serving: Serving = { ...options, otherVersions: new Set() };
+  const server = createServer((request, response) => {
+    handle(serving, request, response).catch((error: unknown) => {
+      options.log.error({ reason: String(error) }, 'feed request failed');
+      if (response.headersSent) response.destroy();
+      else if (options.isOutage(error)) refuse(response, 503, 'The feed is not available now');
+      else refuse(response, 500, 'Internal server error');
+    });
+  });
+  server.requestTimeout = 10_000;
+  server.headersTimeout = 5_000;
+  // A follower that stops reading would keep the database transaction of its snapshot open.
+  server.timeout = options.stallMs ?? STALL_MS;
+  return server;
+}
+
+interface Serving extends FeedServerOptions {
+  /** Other versions that were asked for and logged already. */
+  readonly otherVersions: Set<string>;
+}
+
+async function handle(
+  options: Serving,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { source, token, log } = options;
+  if (!isAuthorised(request, token)) {
+    response.setHeader('WWW-Authenticate', 'Bearer');
+    return refuse(response, 401, 'Not authenticated');
+  }
+  response.setHeader(FEED_VERSION_HEADER, FEED_VERSION);
+  if (!asksForOwnVersion(request, options)) {
+    return refuse(response, 406, `This feed speaks version ${FEED_VERSION}`);
+  }
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
+  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
+  const methods = image ? ['GET', 'HEAD'] : ['GET'];
+  if (!methods.includes(request.method ?? '')) {
+    response.setHeader('Allow', methods.join(', '));
+    return refuse(response, 405, 'Method not allowed');
+  }
+  if (pathname === '/snapshot') return sendSnapshot(source, response, log);
+  if (pathname === '/changes') return sendChanges(source, searchParams.get('after'), response);
+  if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
+  return refuse(response, 404, 'Not found');
+}
+
+function asksForOwnVersion(request: IncomingMessage, { otherVersions, log }: Serving): boolean {
+  const wanted = String(request.headers[FEED_VERSION_HEADER.toLowerCase()] ?? FIRST_FEED_VERSION);
+  if (wanted === String(FEED_VERSION)) return true;
+  const shownVersion = wanted.slice(0, 20);
+  if (!otherVersions.has(shownVersion)) {
+    otherVersions.add(shownVersion);
+    const fields = { feedVersion: shownVersion, ownFeedVersion: FEED_VERSION };
+    log.warn(fields, 'a follower asks for another version of the feed, and is refused');
+  }
+  return false;
+}
+
+async function sendSnapshot(
+  source: FeedSource,
+  response: ServerResponse,
+  log: FeedLogger,
+): Promise<void> {
+  response.setHeader('Content-Type', 'application/x-ndjson');
+  const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
+  await ignoreDisconnect(log, 'a snapshot', sending);
+}
+
+async function sendChanges(
+  source: FeedSource,
+  after: string | null,
+  response: ServerResponse,
+): Promise<void> {
+  const revision = after !== null && /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN;
+  if (Number.isNaN(revision)) return refuse(response, 422, 'after is the revision to go on from');
+  const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
+  if (changes === null) return refuse(response, 410, `The log begins after revision ${revision}`);
+  const page: ChangesPage = { head, changes };
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
+}
+
+async function answerImage(
+  { source, log }: FeedServerOptions,
+  sha256: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const image = await source.catalogueImage(sha256);
+  if (image === null) return refuse(response, 404, 'No such catalogue image');
+  await ignoreDisconnect(log, 'a catalogue image', sendImage(image, sha256, request, response));
+}
+
+/** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
+async function ignoreDisconnect(
+  log: FeedLogger,
+  what: string,
+  sending: Promise<void>,
+): Promise<void> {
+  try {
+    await sending;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    log.warn({}, `a follower disconnected while it read ${what}`);
+  }
+}
+
+function refuse(response: ServerResponse, status: number, detail: string): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify({ detail }));
+}
+
+function isAuthorised(request: IncomingMessage, token: string): boolean {
+  const match = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '');
+  return timingSafeEqual(sha256(match?.[1] ?? ''), sha256(token));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

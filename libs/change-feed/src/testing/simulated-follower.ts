@@ -1,0 +1,163 @@
+import type { Change, Head } from '@weir/config-model';
+import { FollowerMachine } from '../follower/follower-machine.js';
+import type { FailureKind, FollowerEffect, FollowerEvent } from '../follower/follower-state.js';
+import { digestOf, type SimulatedLog } from './simulated-log.js';
+
+type Step = Extract<
+  FollowerEffect,
+  { type: 'load' | 'apply' | 'fetch' | 'announce' | 'yield' | 'pause' }
+>;
+
+/**
+ * Carries out the effects of a `FollowerMachine` on a simulated target and log. Throws as soon as one of them breaks a
+ * rule of the change feed. A step stays under way until `succeed` or `fail` is called.
+ */
+export class SimulatedFollower {
+  readonly machine = new FollowerMachine();
+  /** What the target holds, and which point of the log the target was told that this is. */
+  content: readonly number[] = [];
+  inForce: Head | null = null;
+  acknowledged: Head | null = null;
+  caughtUpReports = 0;
+  stopReports = 0;
+  private step: Step | null = null;
+  private isNextApplyWrong = false;
+
+  constructor(private readonly log: SimulatedLog) {}
+
+  get isStepUnderWay(): boolean {
+    return this.step !== null;
+  }
+
+  handle(event: FollowerEvent): void {
+    for (const effect of this.machine.handle(event)) this.carryOut(effect);
+    const { phase } = this.machine;
+    assertRule(sameHead(phase.inForce, this.inForce), 'the machine knows what is in force');
+    const isAtRest = phase.name === 'idle' || phase.name === 'stopped';
+    assertRule(
+      isAtRest !== this.isStepUnderWay || phase.name === 'stopped',
+      'a step is under way unless at rest',
+    );
+  }
+
+  /** Makes the target apply the next change wrongly. */
+  corruptNextApply(): void {
+    this.isNextApplyWrong = true;
+  }
+
+  /** Ends the step that is under way, with what the log says now. */
+  succeed(): void {
+    const { step } = this;
+    this.step = null;
+    if (step === null) return;
+    switch (step.type) {
+      case 'load':
+        return this.load(step.cause);
+      case 'apply':
+        return this.apply(step.change);
+      case 'fetch':
+        return this.handle(this.fetched(step.inForce));
+      case 'announce':
+        return this.handle({ type: 'announced' });
+      default:
+        return this.handle({ type: 'resumed' });
+    }
+  }
+
+  /** Ends the step that is under way with a failure. A pause and an announcement cannot fail. */
+  fail(kind: FailureKind): void {
+    const type = this.step?.type;
+    if (type !== 'load' && type !== 'apply' && type !== 'fetch') return;
+    this.step = null;
+    this.handle({ type: 'failed', kind, reason: 'simulated' });
+  }
+
+  private load(cause: Extract<Step, { type: 'load' }>['cause']): void {
+    this.content = this.log.contentAt(this.log.revision);
+    this.inForce = this.log.head;
+    this.handle({ type: 'loaded', cause, head: this.inForce });
+  }
+
+  private apply(change: Change): void {
+    const { inForce } = this;
+    assertRule(inForce !== null, 'a change is applied to a configuration');
+    assertRule(change.revision === inForce.revision + 1, 'changes are applied in order, each once');
+    for (const operation of change.operations) {
+      assertRule(
+        operation.type === 'put' && operation.kind === 'blockPage',
+        'only puts are applied',
+      );
+      if (!this.isNextApplyWrong) this.content = [...this.content, operation.entity.id];
+    }
+    this.isNextApplyWrong = false;
+    const point = { revision: change.revision, digest: digestOf(this.content) };
+    this.inForce = { ...inForce, ...point };
+    this.handle({ type: 'applied', point });
+  }
+
+  private fetched({ revision }: Head): FollowerEvent {
+    if (this.machine.hasNextChange) return { type: 'overtaken' };
+    const page = this.log.changesAfter(revision);
+    return page === null ? { type: 'logPruned' } : { type: 'fetched', page };
+  }
+
+  private carryOut(effect: FollowerEffect): void {
+    switch (effect.type) {
+      case 'load':
+      case 'apply':
+      case 'fetch':
+      case 'yield':
+      case 'pause':
+        return this.begin(effect);
+      case 'announce':
+        this.acknowledge(effect.inForce);
+        return this.begin(effect);
+      case 'acknowledge':
+        return this.acknowledge(effect.inForce);
+      case 'reportCaughtUp':
+        this.caughtUpReports++;
+        return this.checkCaughtUp();
+      case 'reportStopped':
+        this.stopReports++;
+        return;
+      // Nothing to simulate.
+      case 'noteAtHead':
+      case 'compact':
+      case 'count':
+      case 'countLoad':
+      case 'log':
+        return;
+    }
+  }
+
+  private begin(step: Step): void {
+    assertRule(this.step === null, 'one step at a time');
+    this.step = step;
+  }
+
+  private acknowledge(head: Head): void {
+    assertRule(sameHead(head, this.inForce), 'only what is in force is acknowledged');
+    assertRule(head.digest === digestOf(this.content), 'the digest is that of the target');
+    this.acknowledged = head;
+  }
+
+  /** At rest, nothing that was received is newer than, or differs from, what is in force. */
+  private checkCaughtUp(): void {
+    const { head } = this.machine.knowledge;
+    if (head === null) return;
+    assertRule(head.revision <= (this.inForce?.revision ?? -1), 'no gap at rest');
+    if (head.revision === this.inForce?.revision) {
+      assertRule(head.digest === this.inForce.digest, 'no wrong digest at rest');
+    }
+  }
+}
+
+function sameHead(one: Head | null, other: Head | null): boolean {
+  if (one === null || other === null) return one === other;
+  const { lineage, revision, digest } = other;
+  return one.lineage === lineage && one.revision === revision && one.digest === digest;
+}
+
+function assertRule(holds: boolean, rule: string): asserts holds {
+  if (!holds) throw new Error(`broken rule: ${rule}`);
+}

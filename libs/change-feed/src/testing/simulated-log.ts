@@ -1,0 +1,109 @@
+import type { Change, Head } from '@weir/config-model';
+import type { ChangesPage } from '../follower/follower-state.js';
+
+/** Changes in one answer of the simulated feed API. */
+const PAGE_SIZE = 3;
+
+/** What a commit adds to the configuration, or everything that it replaces it with. */
+type Entry = { readonly added: number } | { readonly replacedWith: readonly number[] };
+
+/**
+ * The change log of a control plane, in the simplest form that can be right: a configuration is a list of numbers, its
+ * digest is that list as text, and each change adds one number or replaces the list.
+ */
+export class SimulatedLog {
+  private entries: Entry[] = [];
+  private readonly missing = new Set<number>();
+  private firstKept = 0;
+  private logs = 1;
+  private nextNumber = 1;
+  /** Everything that was ever published, of this log and of those before. */
+  readonly published: (Change & Head)[] = [];
+
+  get revision(): number {
+    return this.entries.length;
+  }
+
+  /** The configuration at a revision, computed anew each time. */
+  contentAt(revision: number): readonly number[] {
+    let content: readonly number[] = [];
+    for (const entry of this.entries.slice(0, revision)) {
+      content = 'added' in entry ? [...content, entry.added] : entry.replacedWith;
+    }
+    return content;
+  }
+
+  headAt(revision: number): Head {
+    const digest = digestOf(this.contentAt(revision));
+    return { lineage: `log ${this.logs}`, revision, digest };
+  }
+
+  get head(): Head {
+    return this.headAt(this.revision);
+  }
+
+  commit(): void {
+    this.append({ added: this.nextNumber++ });
+  }
+
+  replace(): void {
+    this.append({ replacedWith: [this.nextNumber++] });
+  }
+
+  prune(): void {
+    this.firstKept = this.revision;
+  }
+
+  /** Loses the newest change from the log, which must never happen. */
+  loseNewest(): void {
+    this.missing.add(this.revision);
+  }
+
+  /**
+   * Sets the database back without a new lineage: the same revisions will be other configurations. Never behind a
+   * replacement: a follower that has received one loads snapshots until the log has come as far again.
+   */
+  setBack(steps: number): void {
+    const lastReplaced = this.entries.findLastIndex((entry) => 'replacedWith' in entry) + 1;
+    this.cutTo(Math.max(lastReplaced, this.revision - steps));
+  }
+
+  /** Restores an older backup: the log has a new lineage and begins there. */
+  restore(steps: number): void {
+    this.cutTo(Math.max(0, this.revision - steps));
+    this.logs++;
+    this.prune();
+  }
+
+  /** The answer of the feed API. Null: the log no longer reaches back to the revision. */
+  changesAfter(revision: number): ChangesPage | null {
+    if (revision < this.firstKept) return null;
+    const all = this.entries.map((_entry, at) => this.changeAt(at + 1));
+    const changes = all.filter((change) => change.revision > revision).slice(0, PAGE_SIZE);
+    return { head: this.head, changes: changes.filter((one) => !this.missing.has(one.revision)) };
+  }
+
+  private cutTo(revision: number): void {
+    this.entries = this.entries.slice(0, revision);
+    this.firstKept = Math.min(this.firstKept, this.revision);
+    this.missing.clear();
+  }
+
+  private append(entry: Entry): void {
+    this.entries = [...this.entries, entry];
+    this.missing.delete(this.revision);
+    this.published.push({ ...this.headAt(this.revision), ...this.changeAt(this.revision) });
+  }
+
+  private changeAt(revision: number): Change {
+    const entry = this.entries[revision - 1];
+    const { digest } = this.headAt(revision);
+    if ('replacedWith' in entry) return { revision, digest, operations: [{ type: 'reload' }] };
+    const page = { id: entry.added, type: 0 };
+    return { revision, digest, operations: [{ type: 'put', kind: 'blockPage', entity: page }] };
+  }
+}
+
+export function digestOf(content: readonly number[]): string {
+  return content.join(' ');
+}
