@@ -1,19 +1,12 @@
-/** Formats of public lists that can be read. */
-export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1'] as const;
-export type ListFormat = (typeof LIST_FORMATS)[number];
-
-/** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
-export type SourceLocation = { readonly path: string } | { readonly url: string };
+import type { Source } from '../sources/source.js';
 
 /** A list that a category or an application takes its domains from. */
-export interface SourceDefinition {
+export interface SourceDefinition extends Source {
   /**
    * Names the source in state, reports, logs and metrics: the path as the definition gives it, or the URL without credentials. The same in
    * every group that names the same source; never shared by two different ones.
    */
   readonly name: string;
-  readonly location: SourceLocation;
-  readonly format: ListFormat;
   /** How often a URL is asked again; null: whenever the definition is read. */
   readonly refreshMs: number | null;
   /** Where the definition names it first, as `catalogue.yaml:14: categories[3].sources[0]`. */

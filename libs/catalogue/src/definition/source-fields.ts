@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  LIST_FORMATS,
-  type ListFormat,
-  type SourceDefinition,
-  type SourceLocation,
-} from './definition.js';
+import { LIST_FORMATS, type ListFormat } from '../lists/list-format.js';
+import type { SourceLocation } from '../sources/source.js';
+import type { SourceDefinition } from './definition.js';
 import type { Place, YamlReader } from './yaml-reader.js';
 
 const MAX_LOCATION = 2048;

@@ -1,7 +1,7 @@
 import { DomainError, normaliseDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KEY } from '../testing/lists.js';
+import { KEY } from './testing/lists.js';
 import { NameHasher } from './name-hasher.js';
 
 const hasher = new NameHasher(KEY);

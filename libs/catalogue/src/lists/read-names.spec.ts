@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { chunksOf, expectNames, KEY, read } from '../testing/lists.js';
+import { chunksOf, expectNames, KEY, read } from './testing/lists.js';
 import { DEFAULT_LIMITS } from './list-limits.js';
 import { readNames } from './read-names.js';
 

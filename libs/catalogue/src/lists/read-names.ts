@@ -1,6 +1,5 @@
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
-import type { ListFormat } from '../definition/definition.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
 import { ADBLOCK } from './formats/adblock.js';
 import { DOMAINS } from './formats/domains.js';
@@ -8,6 +7,7 @@ import { HOSTS } from './formats/hosts.js';
 import type { Entries, LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
 import { LineCutter } from './line-cutter.js';
+import type { ListFormat } from './list-format.js';
 import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
 import { type ListReport, ListTally } from './list-report.js';
 import { NameHasher } from './name-hasher.js';

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ListFormat } from '../definition/definition.js';
-import { type OpenedSource, type OpenOptions, openSource } from './open-source.js';
+import type { ListFormat } from '../lists/list-format.js';
+import { openSource } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
 

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list-limits.js';
-import type { OpenedSource, OpenOptions } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = Uint8Array.of(0x0a);

@@ -2,7 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type OpenedSource, openLocation, type OpenOptions } from './open-source.js';
+import { openLocation } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 5_000 };
 const servers: Server[] = [];

@@ -1,6 +1,6 @@
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list-limits.js';
-import type { OpenedSource, OpenOptions } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_STATUS_TEXT = 60;

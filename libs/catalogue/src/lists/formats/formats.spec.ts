@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { expectNames, read, tarArchive, tarEntry } from '../../testing/lists.js';
+import { expectNames, read, tarArchive, tarEntry } from '../testing/lists.js';
 
 const LETTERS = expect.stringContaining('letters, digits');
 
