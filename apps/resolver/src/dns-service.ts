@@ -1,4 +1,4 @@
-import { ClientNetworks, SubscriberKey } from '@weir/clients';
+import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import type { Endpoint, Logger } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
@@ -135,7 +135,7 @@ export class DnsService {
       judge: new QueryJudge({
         source,
         hashKey,
-        allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
+        allowedClients: configuration.DNS_ALLOWED_CLIENTS,
         inspectTargets: configuration.INSPECT_CNAME,
         discoveryNames: new SpecialNames(
           hashKey,

@@ -1,4 +1,3 @@
-import type { ClientNetworks } from '@weir/clients';
 import {
   CLASS_IN,
   HEADER_BYTES,
@@ -8,6 +7,7 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
+import type { CidrSet } from '@weir/ops';
 import { Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
 import { offsetOfSuffix } from '../special/special-answer.js';
@@ -41,7 +41,7 @@ export interface QueryJudgeOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: ClientNetworks;
+  readonly allowedClients: CidrSet;
   /** Whether the targets of CNAME, HTTPS and SVCB records are judged too. */
   readonly inspectTargets: boolean;
   /** Names by which clients look for another resolver: answered here whatever the policy says. */

@@ -1,11 +1,10 @@
 import {
   type ClientAddress,
   ClientConnections,
-  ClientNetworks,
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { explainListenError, StartError } from '@weir/ops';
+import { CidrSet, explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ResolverConfiguration } from '../configuration.js';
 import { type QueryCounters, Transport } from '../metrics/query-counters.js';
@@ -61,7 +60,7 @@ interface SecureListener {
 /** All transports, wired to one query path: they give it the same bytes, and differ in framing, size and the way back. */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly balancers: ClientNetworks;
+  private readonly balancers: CidrSet;
   private readonly connections: ClientConnections;
   private readonly udp: UdpListener;
   private readonly tcp: StreamListener;
@@ -72,7 +71,7 @@ export class Listeners {
   constructor(private readonly options: ListenersOptions) {
     const { configuration, handler, counters, subscriber, onFault } = options;
     const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: most } = configuration;
-    this.balancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
+    this.balancers = configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]);
     this.connections = new ClientConnections(most, subscriber);
     this.udp = new UdpListener({ host, handler, counters, balancers: this.balancers, onFault });
     this.tcp = this.streams((socket, client) => this.messages(socket, client, Transport.tcp));

@@ -1,10 +1,10 @@
 import {
   ClientAddress,
   type ClientConnections,
-  type ClientNetworks,
   type Connection,
   ProxyPreface,
 } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import { Dropped, type QueryCounters } from '../metrics/query-counters.js';
@@ -19,7 +19,7 @@ export interface StreamListenerOptions {
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
   /** Load balancers, who must name their client in a PROXY header at the start of a connection. */
-  readonly balancers: ClientNetworks;
+  readonly balancers: CidrSet;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
   /** Told of errors of the listening socket, such as too many open files, and of defects; it goes on. */

@@ -1,4 +1,4 @@
-import { ClientNetworks, SubscriberKey } from '@weir/clients';
+import { SubscriberKey } from '@weir/clients';
 import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, opt, wireName } from '@weir/dns-wire/testing';
 import { parseHashKey } from '@weir/dns-name';
@@ -35,7 +35,7 @@ function stage() {
     judge: new QueryJudge({
       source: { policy },
       hashKey: parseHashKey(HASH_KEY_HEX),
-      allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
+      allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
       inspectTargets: true,
       discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
       localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),

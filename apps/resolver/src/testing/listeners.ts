@@ -1,4 +1,5 @@
-import { ClientConnections, ClientNetworks, SubscriberKey } from '@weir/clients';
+import { ClientConnections, SubscriberKey } from '@weir/clients';
+import { CidrSet } from '@weir/ops';
 import { Exchange } from '../query/exchange.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
@@ -19,7 +20,7 @@ export async function startUdp(
   port = 0,
 ) {
   const counters = new QueryCounters();
-  const balancers = new ClientNetworks([]);
+  const balancers = CidrSet.parse([]);
   const host = '127.0.0.1';
   const listener = new UdpListener({ host, handler, counters, balancers, onFault, ...options });
   const server: Server = await listener.start(port);
@@ -41,7 +42,7 @@ export async function startTcp(
       new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs }),
     counters,
     nowMs,
-    balancers: new ClientNetworks([]),
+    balancers: CidrSet.parse([]),
     connections: new ClientConnections(
       options.maxPerClient ?? 128,
       new SubscriberKey({ policy: null }, 1),
