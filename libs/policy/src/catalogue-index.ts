@@ -19,7 +19,7 @@ export interface CatalogueIndex {
    * Which suffixes of a name may be listed: bit i stands for the suffix with index i, bit 31 for all from there on. A bit that is not set is
    * certain: `find` answers 0. So most names cost no search. Allocates nothing, never throws.
    */
-  mayList(names: SuffixHashes): number;
+  candidateMask(names: SuffixHashes): number;
   /** Name of the category with this id, for people; undefined: the catalogue does not have it. */
   categoryName(id: number): string | undefined;
   /** Name of the application with this id, for people; undefined: the catalogue does not have it. */

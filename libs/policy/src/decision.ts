@@ -7,7 +7,7 @@ export const Verdict = {
 } as const;
 export type Verdict = (typeof Verdict)[keyof typeof Verdict];
 
-/** What decided, in the order of the ladder (decisions §7). */
+/** What decided, in the order of the evaluator (decisions §7). */
 export const Reason = {
   noProfile: 0,
   domainRule: 1,

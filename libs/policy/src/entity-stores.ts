@@ -11,7 +11,7 @@ import {
 } from '@weir/config-model';
 import { Profiles, RULES } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
-import { WeeklySwitch } from './schedules/weekly-switch.js';
+import { ScheduleState } from './schedules/schedule-state.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
 /** The entities of one kind. What was there before comes back as its row, so that the digest can count it out. */
@@ -29,7 +29,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
   readonly domainRules = new DomainRules(this.profiles.records, RULES);
   readonly subscribers = new Subscribers();
   /** By slot of the scheduled profile. */
-  readonly schedules = new Map<number, WeeklySwitch>();
+  readonly schedules = new Map<number, ScheduleState>();
 
   private readonly words = new Uint32Array(4);
 
@@ -104,8 +104,8 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const slot = this.profiles.slotOf(schedule.profileId);
       const previous = this.schedules.get(slot)?.row ?? null;
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
-      this.schedules.set(slot, new WeeklySwitch(schedule, targetSlot));
-      this.profiles.noteSchedule(slot, true);
+      this.schedules.set(slot, new ScheduleState(schedule, targetSlot));
+      this.profiles.setScheduled(slot, true);
       return previous;
     },
     ({ profileId }) => {
@@ -113,7 +113,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const previous = this.schedules.get(slot)?.row ?? null;
       if (previous === null) return null;
       this.schedules.delete(slot);
-      this.profiles.noteSchedule(slot, false);
+      this.profiles.setScheduled(slot, false);
       return previous;
     },
   );

@@ -78,7 +78,7 @@ describe('Policy.explain', () => {
     );
   });
 
-  it('tells every rung that said nothing before the one that decided', () => {
+  it('tells every step that said nothing before the one that decided', () => {
     expect(lines(ipv4Client(1), 'www.bet.example', NOW_MS + 1_800_000)).toEqual([
       'subscriber: IPv4 network /24, profile 1',
       'schedule: inside a period until 2026-03-02T11:00:00.000Z, profile 2 decides',

@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 import { type Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import type { EntityStores } from './entity-stores.js';
-import type { Ladder, Rung } from './ladder.js';
+import type { RuleEvaluator, RuleStep } from './rule-evaluator.js';
 import type { Profiles } from './profiles/profiles.js';
 
 /** A decision with the way to it, a line a step. Names no domain: the policy knows only hashes. */
@@ -13,7 +13,7 @@ export interface Explanation {
 /** Tells a decision that was just made for this client. It is read off the decision, so it cannot tell another one. */
 export function explain(
   stores: EntityStores,
-  ladder: Ladder,
+  evaluator: RuleEvaluator,
   client: Client,
   decision: Decision,
 ): string[] {
@@ -21,12 +21,12 @@ export function explain(
   const slot = decision.activeSlot;
   if (slot < 0) return [...lines, 'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)'];
   lines.push(describeSchedule(stores, client, decision), describeOrder(stores.profiles, slot));
-  for (const rung of ladder.rungsOf(slot)) {
-    if (rung === decision.reason) {
-      lines.push(`${describeRung(rung, decision)}: this decides`);
+  for (const step of evaluator.stepsOf(slot)) {
+    if (step === decision.reason) {
+      lines.push(`${describeMatch(step, decision)}: this decides`);
       break;
     }
-    lines.push(describeSilence(rung, stores, ladder, slot));
+    lines.push(describeNoMatch(step, stores, evaluator, slot));
   }
   if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
   lines.push(describeVerdict(decision), describeCap(decision));
@@ -66,11 +66,11 @@ function describeOrder(profiles: Profiles, slot: number): string {
     : 'order: domain rules before application rules';
 }
 
-/** A rung that decided. */
-function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decision): string {
+/** A step that decided. */
+function describeMatch(step: RuleStep, { verdict, matchedId, matchedLabels }: Decision): string {
   const said = verdict === Verdict.permit ? 'allowed' : 'denied';
   const suffix = matchedLabels === 1 ? 'the last label' : `the last ${matchedLabels} labels`;
-  switch (rung) {
+  switch (step) {
     case Reason.domainRule:
       return `domain rules: ${suffix} of the name ${said}`;
     case Reason.applicationRule:
@@ -82,16 +82,16 @@ function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decisio
   }
 }
 
-/** A rung that was asked and said nothing. */
-function describeSilence(
-  rung: Rung,
+/** A step that was asked and said nothing. */
+function describeNoMatch(
+  step: RuleStep,
   { profiles, domainRules }: EntityStores,
-  { catalogue }: Ladder,
+  { catalogue }: RuleEvaluator,
   slot: number,
 ): string {
   const how =
     catalogue === null ? 'is asked, as there is no catalogue' : 'lists the name or a parent';
-  switch (rung) {
+  switch (step) {
     case Reason.domainRule:
       return `domain rules: none of ${domainRules.count(slot)} is for the name or a parent`;
     case Reason.applicationRule:

@@ -46,7 +46,7 @@ function fullPolicy(): Policy {
   policy.setCatalogue({
     memberships: Int32Array.of(0, 1, 1, 2, 1),
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
-    mayList: () => -1,
+    candidateMask: () => -1,
     categoryName: () => undefined,
     applicationName: () => undefined,
   });

@@ -230,8 +230,8 @@ describe('Policy', () => {
       { numRuns: RUNS },
     );
     expect(triples).toBeGreaterThanOrEqual(MIN_TRIPLES);
-    expect(Math.min(...outcomes), 'every rung decides often').toBeGreaterThan(MIN_TRIPLES / 200);
+    expect(Math.min(...outcomes), 'every step decides often').toBeGreaterThan(MIN_TRIPLES / 200);
     expect(overruled.size).toBe(DISAGREEMENTS);
-    expect(Math.min(...overruled.values()), 'every rung overrules others').toBeGreaterThan(100);
+    expect(Math.min(...overruled.values()), 'every step overrules others').toBeGreaterThan(100);
   }, 600_000);
 });

@@ -16,7 +16,7 @@ import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
 import { explain, type Explanation } from './explain.js';
-import { Ladder } from './ladder.js';
+import { RuleEvaluator } from './rule-evaluator.js';
 import { PolicyError } from './policy-error.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
 import { ZoneClock } from './schedules/zone-clock.js';
@@ -40,7 +40,7 @@ export type PolicyMemory = Readonly<
  */
 export class Policy {
   private readonly stores = new EntityStores();
-  private readonly ladder = new Ladder(this.stores.profiles, this.stores.domainRules);
+  private readonly evaluator = new RuleEvaluator(this.stores.profiles, this.stores.domainRules);
   private readonly clock: ZoneClock;
   private readonly sum = new Digest();
   private appliedRevision = 0;
@@ -125,12 +125,12 @@ export class Policy {
 
   /** The index that names are looked up in from now on; null: nothing belongs to any category or application. */
   setCatalogue(index: CatalogueIndex | null): void {
-    this.ladder.catalogue = index;
+    this.evaluator.catalogue = index;
   }
 
   /** The catalogue that `setCatalogue` was last given. */
   get catalogue(): CatalogueIndex | null {
-    return this.ladder.catalogue;
+    return this.evaluator.catalogue;
   }
 
   /** The block page with this id (`Decision.pageId`); undefined: there is none. */
@@ -152,7 +152,7 @@ export class Policy {
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
     if (out.activeSlot >= 0 && this.stores.profiles.exists(out.activeSlot)) {
-      this.ladder.judge(out.activeSlot, names, out);
+      this.evaluator.judge(out.activeSlot, names, out);
       return;
     }
     out.verdict = Verdict.unfiltered;
@@ -173,7 +173,7 @@ export class Policy {
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
     const decision = new Decision();
     this.decide(client, names, nowMs, decision);
-    return { decision, lines: explain(this.stores, this.ladder, client, decision) };
+    return { decision, lines: explain(this.stores, this.evaluator, client, decision) };
   }
 
   private identifySlot(slot: number, out: Decision): void {

@@ -29,7 +29,7 @@ function lookUp(
 ): { categories: number[]; applications: number[] } {
   const last = hashes.compute(toWireName(domain), 0) - 1;
   const at = image.find(hashes, last);
-  const isRuledOut = ((image.mayList(hashes) >>> last) & 1) === 0;
+  const isRuledOut = ((image.candidateMask(hashes) >>> last) & 1) === 0;
   if (isRuledOut && at !== 0) throw new Error('the filter rules out a name that is listed');
   if (at === 0) return { categories: [], applications: [] };
   const [categoryCount, applicationCount] = image.memberships.subarray(at, at + 2);
@@ -120,7 +120,7 @@ describe('CatalogueImage', () => {
     let passed = 0;
     for (let i = 0; i < 50_000; i++) {
       hashes.compute(toWireName(`m${i}.example`), 0);
-      passed += (image.mayList(hashes) >>> 1) & 1;
+      passed += (image.candidateMask(hashes) >>> 1) & 1;
     }
     expect(passed / 50_000).toBeLessThan(0.06);
   });
@@ -129,7 +129,7 @@ describe('CatalogueImage', () => {
     const long = `${'a.'.repeat(40)}example`;
     const image = openCompiled(groups([group(1, long)]));
     expect(hashes.compute(toWireName(`b.${long}`), 0)).toBe(42);
-    expect(image.mayList(hashes) >>> 31).toBe(1);
+    expect(image.candidateMask(hashes) >>> 31).toBe(1);
     expect(image.memberships[image.find(hashes, 40)]).toBe(1);
   });
 

@@ -103,7 +103,7 @@ export class CatalogueImage implements CatalogueIndex {
     );
   }
 
-  mayList({ count, high, low }: SuffixHashes): number {
+  candidateMask({ count, high, low }: SuffixHashes): number {
     const { filter, filterScale } = this;
     let mask = count > LAST_BIT ? 1 << LAST_BIT : 0;
     const end = Math.min(count, LAST_BIT);
@@ -113,12 +113,12 @@ export class CatalogueImage implements CatalogueIndex {
       const missing = bits & ~filter[filterWord(low[i], filterScale)];
       mask |= (((missing | -missing) >>> 31) ^ 1) << i;
     }
-    if (mask !== 0) this.touch(high, mask);
+    if (mask !== 0) this.prefetch(high, mask);
     return mask;
   }
 
   /** Begins to read what `find` will need for the suffixes of a mask. */
-  private touch(high: Uint32Array, mask: number): void {
+  private prefetch(high: Uint32Array, mask: number): void {
     let read = 0;
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
       const slot = homeSlot(high[31 - Math.clz32(rest & -rest)], this.scale);

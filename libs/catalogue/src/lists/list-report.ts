@@ -13,7 +13,7 @@ export interface ListReport {
 const MAX_EXAMPLES = 10;
 
 /** Counts while a list is read. */
-export class ListTally implements ListReport {
+export class ListReportBuilder implements ListReport {
   lines = 0;
   domains = 0;
   skipped = 0;

@@ -4,12 +4,12 @@ import { type NameList, NameListBuilder } from '../names/name-list.js';
 import { ADBLOCK } from './formats/adblock.js';
 import { DOMAINS } from './formats/domains.js';
 import { HOSTS } from './formats/hosts.js';
-import type { Entries, LineFormat } from './formats/line-format.js';
+import type { EntrySink, LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
-import { LineCutter } from './line-cutter.js';
+import { LineSplitter } from './line-splitter.js';
 import type { ListFormat } from './list-format.js';
 import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
-import { type ListReport, ListTally } from './list-report.js';
+import { type ListReport, ListReportBuilder } from './list-report.js';
 import { NameHasher } from './name-hasher.js';
 import { peek } from './peek.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
@@ -59,16 +59,16 @@ export async function visitNames(
   limits: ListLimits = DEFAULT_LIMITS,
 ): Promise<ListReport> {
   const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
-  const cutter = new LineCutter(
+  const splitter = new LineSplitter(
     limits.maxLineBytes,
     (bytes, start, end) => reader.line(bytes, start, end),
     () => reader.tooLongLine(),
   );
   const bytes = unpack(stream, limits);
-  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) cutter.push(chunk);
-  cutter.end();
+  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) splitter.push(chunk);
+  splitter.end();
   reader.end();
-  return reader.tally;
+  return reader.report;
 }
 
 function lineFormat(format: ListFormat): LineFormat {
@@ -93,8 +93,8 @@ async function* ut1Domains(stream: ByteStream): AsyncGenerator<Uint8Array> {
 }
 
 /** One list while it is read. */
-class ListReader implements Entries {
-  readonly tally = new ListTally();
+class ListReader implements EntrySink {
+  readonly report = new ListReportBuilder();
 
   constructor(
     private readonly format: LineFormat,
@@ -104,8 +104,8 @@ class ListReader implements Entries {
   ) {}
 
   line(bytes: Uint8Array, start: number, end: number): void {
-    this.tally.lines++;
-    const from = this.tally.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
+    this.report.lines++;
+    const from = this.report.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
     this.format.line(bytes, from, end, this);
   }
 
@@ -114,7 +114,7 @@ class ListReader implements Entries {
   }
 
   tooLongLine(): void {
-    this.tally.lines++;
+    this.report.lines++;
     this.invalid(`is longer than ${this.limits.maxLineBytes} bytes`);
   }
 
@@ -127,20 +127,20 @@ class ListReader implements Entries {
   }
 
   skipped(): void {
-    this.tally.skipped++;
+    this.report.skipped++;
   }
 
   invalid(problem: string): void {
-    this.tally.invalid(problem);
+    this.report.invalid(problem);
   }
 
   private hashed(problem: string | null): void {
     if (problem !== null) {
-      this.tally.invalid(problem);
+      this.report.invalid(problem);
       return;
     }
-    this.tally.domains++;
-    this.visit(this.hasher.hashes, this.tally.lines);
+    this.report.domains++;
+    this.visit(this.hasher.hashes, this.report.lines);
   }
 }
 

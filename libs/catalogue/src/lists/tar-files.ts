@@ -26,16 +26,16 @@ export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerato
   /** Of the current entry: bytes of content, then bytes up to the next block. */
   let content = 0;
   let padding = 0;
-  let isWanted = false;
+  let isSelected = false;
   for await (const chunk of stream) {
     let at = 0;
     while (at < chunk.length) {
       if (content > 0) {
         const part = chunk.subarray(at, at + content);
-        if (isWanted) yield part;
+        if (isSelected) yield part;
         at += part.length;
         content -= part.length;
-        if (content === 0 && isWanted) yield NEWLINE;
+        if (content === 0 && isSelected) yield NEWLINE;
       } else if (padding > 0) {
         const skipped = Math.min(padding, chunk.length - at);
         at += skipped;
@@ -50,7 +50,7 @@ export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerato
         if (header.every((byte) => byte === 0)) return;
         const entry = readTarHeader(header);
         if (entry === null) throw new CatalogueError('is not a sound tar archive');
-        isWanted = entry.isFile && path.test(entry.path);
+        isSelected = entry.isFile && path.test(entry.path);
         content = entry.size;
         padding = (TAR_BLOCK - (content % TAR_BLOCK)) % TAR_BLOCK;
       }

@@ -85,7 +85,7 @@ const sizes = fc.oneof(
 const step = fc.oneof(
   fc.record({
     words: sizes,
-    // As small as the numbers of holes, for which no content may be taken. null: whatever was there.
+    // As small as the numbers of free blocks, for which no content may be taken. null: whatever was there.
     mark: fc.option(fc.integer({ min: 0, max: 12 })),
   }),
   fc.record({ release: fc.nat() }),
@@ -154,7 +154,7 @@ describe('Arena', () => {
     expect(arena.bytes).toBeLessThan(bytes * 1.1);
   });
 
-  it('gives back what it took, but for one chunk and the records of holes', () => {
+  it('gives back what it took, but for one chunk and the records of free blocks', () => {
     const arena = new Arena(10);
     const { bytes } = arena;
     const addresses = allocateAll(arena, 200_000, 10);

@@ -1,8 +1,8 @@
 import { type Arena, chunkOf, wordOf } from './arena.js';
 
 /*
- * One table of pairs in a block of memory: its head, then its positions, of two words each. Open addressing in the order of a, the
- * first word of an entry: its home position goes by the high half of a, and those that cannot have theirs stand right behind,
+ * One table of pairs in a block of memory: its head, then its buckets, of two words each. Open addressing in the order of a, the
+ * first word of an entry: its home bucket goes by the high half of a, and those that cannot have theirs stand right behind,
  * ascending. So a search ends at the first entry that is not below, found or not.
  */
 
@@ -12,10 +12,10 @@ export const DEPTH_SHIFT = 16;
 
 /** Words of an entry: a, b. */
 export const ENTRY = 2;
-/** Free positions have the highest a, so that a search that goes by a ends there, and b 0, which no entry has. */
+/** Free buckets have the highest a, so that a search that goes by a ends there, and b 0, which no entry has. */
 const FREE_A = 0x7fff_ffff;
 export const FREE_B = 0;
-/** Positions behind the last home position, for entries that others moved on; the last of them is always free, which ends every search. */
+/** Buckets behind the last home bucket, for entries that others moved on; the last of them is always free, which ends every search. */
 const MOST_SPARE = 8;
 
 export function firstOf(start: number): number {
@@ -37,35 +37,35 @@ function home(start: number, capacity: number, a: number): number {
 
 /** Where in the table the first entry is that is not below a, or would be. */
 export function seek(words: Int32Array, start: number, capacity: number, a: number): number {
-  let position = home(start, capacity, a);
-  while (words[position] < a) position += ENTRY;
-  return position;
+  let bucket = home(start, capacity, a);
+  while (words[bucket] < a) bucket += ENTRY;
+  return bucket;
 }
 
-/** Position of the entry with that key, searched from the first on that is not below; −1: there is none. */
+/** Offset of the entry with that key, searched from the first on that is not below; −1: there is none. */
 export function locate(
   words: Int32Array,
-  position: number,
+  bucket: number,
   a: number,
   b: number,
   keyOfB: number,
 ): number {
-  for (; words[position] === a; position += ENTRY) {
-    const found = words[position + 1];
+  for (; words[bucket] === a; bucket += ENTRY) {
+    const found = words[bucket + 1];
     if (found === FREE_B) return -1;
-    if (((found ^ b) & keyOfB) === 0) return position;
+    if (((found ^ b) & keyOfB) === 0) return bucket;
   }
   return -1;
 }
 
 /**
- * 0: a is none of the entries; 1: it may be. Without a branch: looks whether a is among the entries at its home position and the two behind, and
+ * 0: a is none of the entries; 1: it may be. Without a branch: looks whether a is among the entries at its home bucket and the two behind, and
  * whether a search would have ended there.
  */
-export function mayHave(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
-  const position = home(start, capacity, a);
-  const third = words[position + 2 * ENTRY];
-  const isElsewhere = nonZero(words[position] ^ a) & nonZero(words[position + ENTRY] ^ a);
+export function mayContain(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
+  const bucket = home(start, capacity, a);
+  const third = words[bucket + 2 * ENTRY];
+  const isElsewhere = nonZero(words[bucket] ^ a) & nonZero(words[bucket + ENTRY] ^ a);
   const isOver = ((a >> 1) - (third >> 1)) >>> 31;
   return ((isElsewhere & isOver) ^ 1) as 0 | 1;
 }
@@ -74,36 +74,31 @@ function nonZero(word: number): number {
   return (word | -word) >>> 31;
 }
 
-/** Puts an entry where it was sought. @returns false: then the last position would not be free any more, and nothing was done. */
+/** Puts an entry where it was sought. @returns false: then the last bucket would not be free any more, and nothing was done. */
 export function insert(
   words: Int32Array,
   start: number,
   capacity: number,
-  position: number,
+  bucket: number,
   a: number,
   b: number,
 ): boolean {
-  let free = position;
+  let free = bucket;
   while (words[free + 1] !== FREE_B) free += ENTRY;
   if (free === endOf(start, capacity) - ENTRY) return false;
-  for (; free > position; free -= ENTRY) {
+  for (; free > bucket; free -= ENTRY) {
     words[free] = words[free - ENTRY];
     words[free + 1] = words[free - ENTRY + 1];
   }
-  words[position] = a;
-  words[position + 1] = b;
+  words[bucket] = a;
+  words[bucket + 1] = b;
   words[start]++;
   return true;
 }
 
-/** Moves entries to the position of the one that goes until one is at home. */
-export function closeGap(
-  words: Int32Array,
-  start: number,
-  capacity: number,
-  position: number,
-): void {
-  let gap = position;
+/** Moves entries to the bucket of the one that goes until one is at home. */
+export function closeGap(words: Int32Array, start: number, capacity: number, bucket: number): void {
+  let gap = bucket;
   for (;;) {
     const next = gap + ENTRY;
     if (words[next + 1] === FREE_B || home(start, capacity, words[next]) === next) break;
@@ -158,19 +153,19 @@ export function refill(
   let free = firstOf(toStart);
   for (let at = firstOf(fromStart); at < fromEnd; at += ENTRY) {
     if (from[at + 1] === FREE_B) continue;
-    const position = Math.max(free, home(toStart, toCapacity, from[at]));
-    if (position >= toEnd - ENTRY) return false;
-    empty(to, free, position);
-    to[position] = from[at];
-    to[position + 1] = from[at + 1];
-    free = position + ENTRY;
+    const bucket = Math.max(free, home(toStart, toCapacity, from[at]));
+    if (bucket >= toEnd - ENTRY) return false;
+    empty(to, free, bucket);
+    to[bucket] = from[at];
+    to[bucket + 1] = from[at + 1];
+    free = bucket + ENTRY;
   }
   empty(to, free, toEnd);
   to[toStart] = from[fromStart];
   return true;
 }
 
-/** Makes the positions from one to before another free. */
+/** Makes the buckets from one to before another free. */
 function empty(words: Int32Array, first: number, end: number): void {
   for (let at = first; at < end; at += ENTRY) {
     words[at] = FREE_A;

@@ -19,7 +19,7 @@ import {
  * 1 << ~shape leaves.
  */
 
-/** Positions of a leaf, and the most that a table in one block may have. */
+/** Buckets of a leaf, and the most that a table in one block may have. */
 export const LEAF = 1024;
 /** Two leaves become one when together they are no fuller than that. */
 const MERGED_LOAD = 0.3;
@@ -41,7 +41,7 @@ export class PairDirectories {
     return shape > 0 ? address : this.wordsAt(address)[wordOf(address) + (a & lowest(~shape))];
   }
 
-  /** Makes the block of a table, which has as many positions as a leaf, the only leaf of a directory. */
+  /** Makes the block of a table, which has as many buckets as a leaf, the only leaf of a directory. */
   start(references: Int32Array, at: number): void {
     const directory = this.arena.allocate(1);
     this.wordsAt(directory)[wordOf(directory)] = references[at];
@@ -146,7 +146,7 @@ export class PairDirectories {
   }
 }
 
-/** Positions of a block of a table of that shape. */
+/** Buckets of a block of a table of that shape. */
 export function capacityOf(shape: number): number {
   return shape > 0 ? shape : LEAF;
 }

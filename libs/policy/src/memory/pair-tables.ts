@@ -6,7 +6,7 @@ import {
   COUNT_MASK,
   insert,
   locate,
-  mayHave,
+  mayContain,
   refill,
   seek,
 } from './pair-block.js';
@@ -17,13 +17,13 @@ export const REFERENCE_WORDS = 2;
 
 const MAX_LOAD = 0.8;
 const GROWTH = 1.5;
-/** Positions that a table in one block may have. */
+/** Buckets that a table in one block may have. */
 const CAPACITIES = capacities(2, LEAF);
 
 /**
  * Hash tables of two-word entries, any number of them, of any size, in one memory (see pair-block.ts for what a block looks like).
  *
- * A table is one block, which grows by a half until it has a thousand positions. From then on it is extendible hashing: a directory
+ * A table is one block, which grows by a half until it has a thousand buckets. From then on it is extendible hashing: a directory
  * names a leaf for each value of the lowest bits of a, and a leaf that is full is split in two by one more bit. So no insertion or
  * removal moves more than 820 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the
  * directory is too small for a split it is doubled, which copies four bytes for every 600 entries or so.
@@ -65,15 +65,15 @@ export class PairTables {
     const block = this.directories.blockOf(references, at, a);
     const words = this.wordsAt(block);
     const first = seek(words, wordOf(block), capacityOf(shape), a);
-    const position = locate(words, first, a, b, this.keyOfB);
-    return position < 0 ? 0 : words[position + 1];
+    const bucket = locate(words, first, a, b, this.keyOfB);
+    return bucket < 0 ? 0 : words[bucket + 1];
   }
 
   /**
    * Which of the first `count` words of `as` may be a of an entry in the table referred to, by index as bits: no unset one is. For asking about
    * several at once, few of which are there: no branch waits for memory, which so answers all together. At most 32.
    */
-  mayHave(references: Int32Array, at: number, as: Uint32Array, count: number): number {
+  candidateMask(references: Int32Array, at: number, as: Uint32Array, count: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
     const capacity = capacityOf(shape);
@@ -81,7 +81,7 @@ export class PairTables {
     for (let i = 0; i < count; i++) {
       const a = as[i] | 0;
       const block = this.directories.blockOf(references, at, a);
-      mask |= mayHave(this.wordsAt(block), wordOf(block), capacity, a) << i;
+      mask |= mayContain(this.wordsAt(block), wordOf(block), capacity, a) << i;
     }
     return mask;
   }
@@ -100,10 +100,10 @@ export class PairTables {
         const start = wordOf(block);
         const capacity = capacityOf(shape);
         const first = seek(words, start, capacity, a);
-        const position = locate(words, first, a, b, this.keyOfB);
-        if (position >= 0) {
-          const previous = words[position + 1];
-          words[position + 1] = b;
+        const bucket = locate(words, first, a, b, this.keyOfB);
+        if (bucket >= 0) {
+          const previous = words[bucket + 1];
+          words[bucket + 1] = b;
           return previous;
         }
         const hasRoom = (words[start] & COUNT_MASK) < capacity * MAX_LOAD;
@@ -122,10 +122,10 @@ export class PairTables {
     const words = this.wordsAt(block);
     const start = wordOf(block);
     const capacity = capacityOf(shape);
-    const position = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
-    if (position < 0) return 0;
-    const previous = words[position + 1];
-    closeGap(words, start, capacity, position);
+    const bucket = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
+    if (bucket < 0) return 0;
+    const previous = words[bucket + 1];
+    closeGap(words, start, capacity, bucket);
     words[start]--;
     if (shape < 0) this.directories.merge(references, at, a);
     this.shrink(references, at);
@@ -142,7 +142,7 @@ export class PairTables {
     }
     const capacity = CAPACITIES.find((one) => one > shape);
     if (capacity === undefined) this.directories.start(references, at);
-    // What a block holds, a larger one holds, as there are no fewer positions from any home to the end.
+    // What a block holds, a larger one holds, as there are no fewer buckets from any home to the end.
     else this.resize(references, at, capacity);
   }
 

@@ -66,7 +66,7 @@ export class Profiles {
   /** @returns the row of the profile that was replaced; null: it is new. */
   set(profile: Profile): Row | null {
     const slot = this.slotOf(profile.id);
-    const previous = this.exists(slot) ? this.takeOut(slot) : null;
+    const previous = this.exists(slot) ? this.remove(slot) : null;
     const { categoryIds, applicationRules } = profile;
     const [, pageId, flags] = toRow('profile', profile);
     this.records.write(slot, PAGE_ID, pageId ?? -1);
@@ -93,7 +93,7 @@ export class Profiles {
   /** @returns the row of the profile that went; null: there was none. */
   delete(id: number): Row | null {
     const slot = this.findSlot(id);
-    return slot < 0 || !this.exists(slot) ? null : this.takeOut(slot);
+    return slot < 0 || !this.exists(slot) ? null : this.remove(slot);
   }
 
   /** Whether the profile of a slot exists. The questions below are for those that do. None allocates. */
@@ -133,7 +133,7 @@ export class Profiles {
   }
 
   /** Begins to read the lists of a slot. @returns a word to be kept somewhere, so that the reading is not optimised away. */
-  touchLists(slot: number): number {
+  prefetchLists(slot: number): number {
     const address = this.records.read(slot, LISTS);
     return this.lists.chunks[chunkOf(address)][wordOf(address)];
   }
@@ -160,13 +160,13 @@ export class Profiles {
     return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
   }
 
-  noteSchedule(slot: number, isScheduled: boolean): void {
+  setScheduled(slot: number, isScheduled: boolean): void {
     const others = this.records.read(slot, FLAGS) & ~SCHEDULED;
     this.records.write(slot, FLAGS, isScheduled ? others | SCHEDULED : others);
   }
 
   /** Empties the slot of its profile. @returns the profile's row. */
-  private takeOut(slot: number): Row {
+  private remove(slot: number): Row {
     const address = this.records.read(slot, LISTS);
     const categoryCount = this.categoryCount(slot);
     const words = categoryCount + 2 * this.applicationCount(slot);

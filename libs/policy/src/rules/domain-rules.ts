@@ -42,9 +42,9 @@ export class DomainRules {
     return this.tables.count(this.records.chunkOf(slot), this.at(slot));
   }
 
-  /** Which suffixes of a name the slot may have a rule for (as `CatalogueIndex.mayList`): no unset bit has one. */
-  mayHave(slot: number, { count, low }: SuffixHashes): number {
-    const mask = this.tables.mayHave(
+  /** Which suffixes of a name the slot may have a rule for (as `CatalogueIndex.candidateMask`): no unset bit has one. */
+  candidateMask(slot: number, { count, low }: SuffixHashes): number {
+    const mask = this.tables.candidateMask(
       this.records.chunkOf(slot),
       this.at(slot),
       low,

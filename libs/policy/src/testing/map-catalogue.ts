@@ -26,7 +26,7 @@ export class MapCatalogue implements CatalogueIndex {
     return this.positions.get(`${high[suffix]} ${low[suffix]}`) ?? 0;
   }
 
-  mayList({ count, high, low }: SuffixHashes): number {
+  candidateMask({ count, high, low }: SuffixHashes): number {
     let mask = 0;
     for (let i = 0; i < count; i++) {
       if (this.positions.has(`${high[i]} ${low[i]}`)) mask |= 1 << Math.min(i, 31);

@@ -137,7 +137,7 @@ export class PolicyOracle {
 
   /** Everything that is said of a name, in the order in which the profile listens: the first decides. */
   voices(profile: Profile, name: string): Judgement[] {
-    const lists = this.askDomainRules(profile, name);
+    const lists = this.matchDomainRules(profile, name);
     const applications = this.askApplications(profile, name);
     const rules = profile.appawarePriorityOverBwlists
       ? [applications, lists]
@@ -149,7 +149,7 @@ export class PolicyOracle {
     return all.filter((one) => one !== null);
   }
 
-  private askDomainRules(profile: Profile, name: string): Judgement | null {
+  private matchDomainRules(profile: Profile, name: string): Judgement | null {
     const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
     for (const suffix of suffixes(name)) {
       const hash = hashDomain(suffix, this.key);

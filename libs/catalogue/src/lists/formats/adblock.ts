@@ -1,6 +1,6 @@
 import {
   asciiText,
-  type Entries,
+  type EntrySink,
   HASH,
   indexOfByte,
   type LineFormat,
@@ -33,7 +33,7 @@ function isComment(bytes: Uint8Array, start: number, end: number): boolean {
   return first === BANG || first === BRACKET;
 }
 
-function readRule(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+function readRule(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
   const nameEnd = indexOfByte(bytes, CARET, start, end);
   const isPattern =
     indexOfByte(bytes, ASTERISK, start, nameEnd) < nameEnd ||

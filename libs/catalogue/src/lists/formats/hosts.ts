@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import {
   asciiText,
-  type Entries,
+  type EntrySink,
   HASH,
   indexOfByte,
   type LineFormat,
@@ -32,7 +32,7 @@ export const HOSTS: LineFormat = {
   },
 };
 
-function readHosts(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+function readHosts(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
   let from = skipSpace(bytes, start, end);
   if (from === end) entries.invalid('has no name behind its address');
   while (from < end) {

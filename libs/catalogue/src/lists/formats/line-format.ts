@@ -1,5 +1,5 @@
 /** Where a format puts what it finds in a line. */
-export interface Entries {
+export interface EntrySink {
   /** A name to list: bytes `start` … `end` − 1. */
   name(bytes: Uint8Array, start: number, end: number): void;
   /** A name to list, as text. */
@@ -13,9 +13,9 @@ export interface Entries {
 /** Reads one list, line by line. */
 export interface LineFormat {
   /** A line is bytes `start` … `end` − 1 of `bytes`, perhaps with a carriage return at its end. */
-  line(bytes: Uint8Array, start: number, end: number, entries: Entries): void;
+  line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void;
   /** Is called behind the last line by formats in which an entry may have several. */
-  end?(entries: Entries): void;
+  end?(entries: EntrySink): void;
 }
 
 const SPACE = 0x20;

@@ -1,4 +1,4 @@
-import type { Entries, LineFormat } from './line-format.js';
+import type { EntrySink, LineFormat } from './line-format.js';
 
 /** Words, quoted strings, comments and parentheses of a zone file (RFC 1035 §5.1). */
 const TOKENS = /"(?:[^"\\]|\\.)*"?|;.*|[()]|(?:[^\s;()"\\]|\\.)+/g;
@@ -31,7 +31,7 @@ export class RpzFormat implements LineFormat {
   private depth = 0;
   private recordLines = 0;
 
-  line(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+  line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
     if (this.depth === 0) {
       this.tokens = [];
@@ -44,7 +44,7 @@ export class RpzFormat implements LineFormat {
     else if (this.tokens.length > 0) this.entry(this.tokens, entries);
   }
 
-  end(entries: Entries): void {
+  end(entries: EntrySink): void {
     if (this.depth > 0) entries.invalid('a parenthesis before it is never closed');
     this.depth = 0;
   }
@@ -57,7 +57,7 @@ export class RpzFormat implements LineFormat {
     }
   }
 
-  private entry(tokens: readonly string[], entries: Entries): void {
+  private entry(tokens: readonly string[], entries: EntrySink): void {
     if (tokens[0].startsWith('$')) {
       this.directive(tokens, entries);
       return;
@@ -74,7 +74,7 @@ export class RpzFormat implements LineFormat {
     this.record(owner, type?.toUpperCase(), target, entries);
   }
 
-  private directive([name, value]: readonly string[], entries: Entries): void {
+  private directive([name, value]: readonly string[], entries: EntrySink): void {
     const directive = name.toUpperCase();
     if (directive === '$TTL') return;
     if (directive !== '$ORIGIN' || value === undefined) {
@@ -89,7 +89,7 @@ export class RpzFormat implements LineFormat {
     owner: string,
     type: string | undefined,
     target: string | undefined,
-    entries: Entries,
+    entries: EntrySink,
   ): void {
     if (type === undefined) entries.invalid('a record without a type');
     else if (type === 'SOA') this.zone = this.origin === null && owner === '' ? null : owner;
@@ -99,7 +99,7 @@ export class RpzFormat implements LineFormat {
     } else entries.skipped();
   }
 
-  private list(owner: string, entries: Entries): void {
+  private list(owner: string, entries: EntrySink): void {
     const trigger = this.relativeToZone(owner);
     if (trigger === null) entries.invalid('an owner outside of the zone');
     else if (trigger === '' || trigger === '*' || OTHER_TRIGGER.test(trigger)) entries.skipped();

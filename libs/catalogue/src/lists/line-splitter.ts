@@ -1,10 +1,10 @@
 const NEWLINE = 0x0a;
 
 /** Takes a line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
-export type TakeLine = (bytes: Uint8Array, start: number, end: number) => void;
+export type OnLine = (bytes: Uint8Array, start: number, end: number) => void;
 
 /** Cuts chunks into lines. Holds at most one line, and of one that is too long nothing. */
-export class LineCutter {
+export class LineSplitter {
   /** What earlier chunks hold of the current line. */
   private readonly carried: Uint8Array;
   private carriedBytes = 0;
@@ -13,7 +13,7 @@ export class LineCutter {
   /** @param takeTooLong is called for a line of more than `maxLineBytes`, in place of `take`. */
   constructor(
     private readonly maxLineBytes: number,
-    private readonly take: TakeLine,
+    private readonly take: OnLine,
     private readonly takeTooLong: () => void,
   ) {
     this.carried = new Uint8Array(maxLineBytes);

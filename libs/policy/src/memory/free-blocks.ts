@@ -3,10 +3,10 @@ import { SlotRecords } from './slot-records.js';
 
 /** Words of a record, and what they are. */
 const RECORD_WORDS = 4;
-/** Of a hole's first word; 0: the record is spare. */
+/** Of a free block's first word; 0: the record is spare. */
 const ADDRESS = 0;
 const WORDS = 1;
-/** The next and the previous hole in the list of its size, of a spare record the next of these; 0: there is none. */
+/** The next and the previous free block in the list of its size, of a spare record the next of these; 0: there is none. */
 const NEXT = 2;
 const PREVIOUS = 3;
 /** Records come 512 at a time, 8 KiB. */
@@ -15,16 +15,16 @@ const RECORD_CHUNK_BITS = 9;
 /**
  * The parts of an arena's chunks that hold no block, by size and by place.
  *
- * A hole is a number from 1, that of its record; 0 is no hole. It stands in the hole's first word and in its last, where whoever releases a block
+ * A free block is a number from 1, that of its record; 0 is no free block. It stands in the free block's first word and in its last, where whoever releases a block
  * before or behind it finds it. A block may hold the same word by chance: so it is believed only when the record names that very place.
- * Holes of a size are a list, the latest first, and all that are larger than any block are one.
+ * Free blocks of a size are a list, the latest first, and all that are larger than any block are one.
  */
-export class Holes {
+export class FreeBlocks {
   private readonly records = new SlotRecords(RECORD_WORDS, RECORD_CHUNK_BITS);
   /** Records that ever were, with the one for 0. */
   private recordCount = 1;
   private spare = 0;
-  /** The first hole of each size; the last entry: of those that are larger. */
+  /** The first free block of each size; the last entry: of those that are larger. */
   private readonly first: Int32Array;
   /** A bit for each entry of `first` that is not 0. */
   private readonly present: Int32Array;
@@ -38,7 +38,7 @@ export class Holes {
     this.present = new Int32Array((this.first.length + 31) >>> 5);
   }
 
-  /** Words of all holes. */
+  /** Words of all free blocks. */
   get words(): number {
     return this.sum;
   }
@@ -49,16 +49,16 @@ export class Holes {
   }
 
   /** Whether one is larger than any block. */
-  get haveLarger(): boolean {
+  get hasLarger(): boolean {
     return this.first[this.first.length - 1] !== 0;
   }
 
-  addressOf(hole: number): number {
-    return this.records.read(hole, ADDRESS);
+  addressOf(freeBlock: number): number {
+    return this.records.read(freeBlock, ADDRESS);
   }
 
-  wordsOf(hole: number): number {
-    return this.records.read(hole, WORDS);
+  wordsOf(freeBlock: number): number {
+    return this.records.read(freeBlock, WORDS);
   }
 
   /** The smallest that has so many words; 0: there is none. */
@@ -74,31 +74,31 @@ export class Holes {
   }
 
   /** The one whose first word is at an address; 0: none is. */
-  beginningAt(address: number): number {
-    const hole = this.claimAt(address);
-    return hole !== 0 && this.addressOf(hole) === address ? hole : 0;
+  startingAt(address: number): number {
+    const freeBlock = this.claimAt(address);
+    return freeBlock !== 0 && this.addressOf(freeBlock) === address ? freeBlock : 0;
   }
 
   /** The one whose last word is at an address; 0: none is. */
   endingAt(address: number): number {
-    const hole = this.claimAt(address);
-    if (hole === 0) return 0;
-    const start = this.addressOf(hole);
-    return start !== 0 && start + this.wordsOf(hole) - 1 === address ? hole : 0;
+    const freeBlock = this.claimAt(address);
+    if (freeBlock === 0) return 0;
+    const start = this.addressOf(freeBlock);
+    return start !== 0 && start + this.wordsOf(freeBlock) - 1 === address ? freeBlock : 0;
   }
 
   add(address: number, words: number): void {
-    const hole = this.takeRecord();
+    const freeBlock = this.takeRecord();
     const chunk = this.chunks[chunkOf(address)];
     const start = wordOf(address);
-    chunk[start] = hole;
-    chunk[start + words - 1] = hole;
+    chunk[start] = freeBlock;
+    chunk[start + words - 1] = freeBlock;
     const size = this.sizeOf(words);
     const next = this.first[size];
-    if (next !== 0) this.records.write(next, PREVIOUS, hole);
-    this.setFirst(size, hole);
-    const record = this.records.chunkOf(hole);
-    const at = this.records.offsetOf(hole);
+    if (next !== 0) this.records.write(next, PREVIOUS, freeBlock);
+    this.setFirst(size, freeBlock);
+    const record = this.records.chunkOf(freeBlock);
+    const at = this.records.offsetOf(freeBlock);
     record[at + ADDRESS] = address;
     record[at + WORDS] = words;
     record[at + NEXT] = next;
@@ -106,9 +106,9 @@ export class Holes {
     this.sum += words;
   }
 
-  remove(hole: number): void {
-    const record = this.records.chunkOf(hole);
-    const at = this.records.offsetOf(hole);
+  remove(freeBlock: number): void {
+    const record = this.records.chunkOf(freeBlock);
+    const at = this.records.offsetOf(freeBlock);
     const words = record[at + WORDS];
     const next = record[at + NEXT];
     const previous = record[at + PREVIOUS];
@@ -117,18 +117,18 @@ export class Holes {
     else this.records.write(previous, NEXT, next);
     record[at + ADDRESS] = 0;
     record[at + NEXT] = this.spare;
-    this.spare = hole;
+    this.spare = freeBlock;
     this.sum -= words;
   }
 
-  private setFirst(size: number, hole: number): void {
-    this.first[size] = hole;
+  private setFirst(size: number, freeBlock: number): void {
+    this.first[size] = freeBlock;
     const bit = 1 << (size & 31);
-    if (hole === 0) this.present[size >>> 5] &= ~bit;
+    if (freeBlock === 0) this.present[size >>> 5] &= ~bit;
     else this.present[size >>> 5] |= bit;
   }
 
-  /** What the word at an address says if it is the first or the last of a hole; 0: no hole has such a number. */
+  /** What the word at an address says if it is the first or the last of a free block; 0: no free block has such a number. */
   private claimAt(address: number): number {
     const word = this.chunks[chunkOf(address)][wordOf(address)];
     return word > 0 && word < this.recordCount ? word : 0;
@@ -144,7 +144,7 @@ export class Holes {
     return this.recordCount++;
   }
 
-  /** Where in `first` a hole belongs. */
+  /** Where in `first` a free block belongs. */
   private sizeOf(words: number): number {
     return Math.min(words, this.first.length - 1);
   }

@@ -5,17 +5,18 @@ import { type Decision, Reason, Verdict } from './decision.js';
 import type { Profiles } from './profiles/profiles.js';
 import type { DomainRules } from './rules/domain-rules.js';
 
-/** A rung of the ladder is named by the reason it gives when it decides. */
-export type Rung = (typeof Reason)['domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
+/** A step of the evaluator is named by the reason it gives when it decides. */
+export type RuleStep = (typeof Reason)[
+  'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
 
-/** The order in which a profile decides (decisions §7): the first rung that says allow or deny. None: permitted. */
-const LISTS_FIRST: readonly Rung[] = [
+/** The order in which a profile decides (decisions §7): the first step that says allow or deny. None: permitted. */
+const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
   Reason.domainRule,
   Reason.applicationRule,
   Reason.whiteListOnly,
   Reason.category,
 ];
-const APPLICATIONS_FIRST: readonly Rung[] = [
+const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
   Reason.applicationRule,
   Reason.domainRule,
   Reason.whiteListOnly,
@@ -25,14 +26,14 @@ const APPLICATIONS_FIRST: readonly Rung[] = [
 const MAX_LABELS = 127;
 
 /** Judges names by profiles. Reused: allocates nothing. */
-export class Ladder {
+export class RuleEvaluator {
   catalogue: CatalogueIndex | null = null;
   /** Membership set of each suffix of the name being judged, once looked up. */
   private readonly memberships = new Int32Array(MAX_LABELS);
   private isLookedUp = false;
-  /** Suffixes that the catalogue may list, and those that the profile may have rules for (see `CatalogueIndex.mayList`). */
-  private listed = 0;
-  private ruled = 0;
+  /** Suffixes that the catalogue may list, and those that the profile may have rules for (see `CatalogueIndex.candidateMask`). */
+  private catalogueCandidates = 0;
+  private ruleCandidates = 0;
   /** What was read ahead, so that the reading is not optimised away. */
   protected sink = 0;
 
@@ -41,22 +42,22 @@ export class Ladder {
     private readonly domainRules: DomainRules,
   ) {}
 
-  /** The rungs of a profile in their order. */
-  rungsOf(slot: number): readonly Rung[] {
-    return this.profiles.isAppawarePriority(slot) ? APPLICATIONS_FIRST : LISTS_FIRST;
+  /** The steps of a profile in their order. */
+  stepsOf(slot: number): readonly RuleStep[] {
+    return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
   /** Fills in what `judge` sets of `out`, by the profile of that slot. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
-    this.readAhead(slot, names);
-    const rungs = this.rungsOf(slot);
-    for (let i = 0; i < rungs.length; i++) {
-      const rung = rungs[i];
-      const verdict = this.ask(rung, slot, names, out);
+    this.prefetch(slot, names);
+    const steps = this.stepsOf(slot);
+    for (let i = 0; i < steps.length; i++) {
+      const step = steps[i];
+      const verdict = this.evaluate(step, slot, names, out);
       if (verdict !== 0) {
-        out.reason = rung;
+        out.reason = step;
         out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
-        // Only rules allow; the other rungs deny or say nothing.
+        // Only rules allow; the other steps deny or say nothing.
         out.explicitAllow = verdict === RuleVerdict.allow;
         return;
       }
@@ -70,38 +71,43 @@ export class Ladder {
    * Asks catalogue and rules about all suffixes at once. Tables of this size are not in the processor's cache, and lookups one after the
    * other would wait for memory each.
    */
-  private readAhead(slot: number, names: SuffixHashes): void {
+  private prefetch(slot: number, names: SuffixHashes): void {
     this.isLookedUp = false;
-    this.listed = this.catalogue === null ? 0 : this.catalogue.mayList(names);
-    this.ruled = this.domainRules.mayHave(slot, names);
-    if (this.listed !== 0) this.sink = this.profiles.touchLists(slot);
+    this.catalogueCandidates = this.catalogue === null ? 0 : this.catalogue.candidateMask(names);
+    this.ruleCandidates = this.domainRules.candidateMask(slot, names);
+    if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
   }
 
-  /** What one rung says: allow, deny or nothing (0). Sets which suffix and which application or category it went by. */
-  private ask(rung: Rung, slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+  /** What one step says: allow, deny or nothing (0). Sets which suffix and which application or category it went by. */
+  private evaluate(
+    step: RuleStep,
+    slot: number,
+    names: SuffixHashes,
+    out: Decision,
+  ): RuleVerdict | 0 {
     const { profiles } = this;
     out.matchedLabels = 0;
     out.matchedId = -1;
-    switch (rung) {
+    switch (step) {
       case Reason.domainRule:
-        return this.ruled !== 0 ? this.askDomainRules(slot, names, out) : 0;
+        return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
       case Reason.applicationRule:
-        return this.listed !== 0 && profiles.applicationCount(slot) > 0
-          ? this.askListed(rung, slot, names, out)
+        return this.catalogueCandidates !== 0 && profiles.applicationCount(slot) > 0
+          ? this.matchMemberships(step, slot, names, out)
           : 0;
       case Reason.whiteListOnly:
         return profiles.isWhiteListOnly(slot) ? RuleVerdict.deny : 0;
       case Reason.category:
-        return this.listed !== 0 && profiles.categoryCount(slot) > 0
-          ? this.askListed(rung, slot, names, out)
+        return this.catalogueCandidates !== 0 && profiles.categoryCount(slot) > 0
+          ? this.matchMemberships(step, slot, names, out)
           : 0;
     }
   }
 
   /** The rule for the longest suffix. */
-  private askDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+  private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     for (let i = names.count - 1; i >= 0; i--) {
-      if (!has(this.ruled, i)) continue;
+      if (!has(this.ruleCandidates, i)) continue;
       const verdict = this.domainRules.findSuffix(slot, names, i);
       if (verdict !== 0) {
         out.matchedLabels = i + 1;
@@ -115,8 +121,8 @@ export class Ladder {
    * Of the longest suffix that lists an application with a rule, or a blocked category; of several there, the first, but one that is
    * allowed wins.
    */
-  private askListed(
-    rung: typeof Reason.applicationRule | typeof Reason.category,
+  private matchMemberships(
+    step: typeof Reason.applicationRule | typeof Reason.category,
     slot: number,
     names: SuffixHashes,
     out: Decision,
@@ -125,7 +131,7 @@ export class Ladder {
     if (catalogue === null) return 0;
     this.lookUp(catalogue, names);
     const words = catalogue.memberships;
-    const isOfApplications = rung === Reason.applicationRule;
+    const isOfApplications = step === Reason.applicationRule;
     for (let i = names.count - 1; i >= 0; i--) {
       const set = this.memberships[i];
       if (set === 0) continue;
@@ -153,7 +159,7 @@ export class Ladder {
     if (this.isLookedUp) return;
     this.isLookedUp = true;
     for (let i = names.count - 1; i >= 0; i--) {
-      this.memberships[i] = has(this.listed, i) ? catalogue.find(names, i) : 0;
+      this.memberships[i] = has(this.catalogueCandidates, i) ? catalogue.find(names, i) : 0;
     }
   }
 }

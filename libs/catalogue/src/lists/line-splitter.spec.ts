@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineCutter } from './line-cutter.js';
+import { LineSplitter } from './line-splitter.js';
 
 const MAX_LINE_BYTES = 8;
 
 /** The lines of chunks; null for one that is too long. */
 function cut(chunks: readonly string[]): (string | null)[] {
   const lines: (string | null)[] = [];
-  const cutter = new LineCutter(
+  const splitter = new LineSplitter(
     MAX_LINE_BYTES,
     (bytes, start, end) => lines.push(Buffer.from(bytes.subarray(start, end)).toString()),
     () => lines.push(null),
   );
-  for (const chunk of chunks) cutter.push(Buffer.from(chunk));
-  cutter.end();
+  for (const chunk of chunks) splitter.push(Buffer.from(chunk));
+  splitter.end();
   return lines;
 }
 
-describe('LineCutter', () => {
+describe('LineSplitter', () => {
   it('gives the lines of the whole text, wherever its chunks end', () => {
     const chunk = fc.string({ unit: fc.constantFrom('a', 'b', '\r', '\n'), maxLength: 20 });
     fc.assert(

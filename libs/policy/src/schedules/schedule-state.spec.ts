@@ -2,7 +2,7 @@ import { type Period } from '@weir/config-model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCovered, weekPointAt } from '../testing/wall-clock.js';
-import { WeeklySwitch } from './weekly-switch.js';
+import { ScheduleState } from './schedule-state.js';
 import { ZoneClock } from './zone-clock.js';
 
 const MINUTE = 60_000;
@@ -16,23 +16,23 @@ function point(day: number, hour: number, minute = 0): number {
   return day * 48 + hour * 2 + minute / 30;
 }
 
-function switchOf(...periods: Period[]): WeeklySwitch {
-  return new WeeklySwitch({ profileId: 1, targetProfileId: 2, periods }, 0);
+function switchOf(...periods: Period[]): ScheduleState {
+  return new ScheduleState({ profileId: 1, targetProfileId: 2, periods }, 0);
 }
 
-function seekAt(weekly: WeeklySwitch, nowMs: number, clock: ZoneClock): void {
+function seekAt(weekly: ScheduleState, nowMs: number, clock: ZoneClock): void {
   clock.nowMs = nowMs;
   weekly.seek(clock);
 }
 
 /** What the switch says at an instant: inside, and when it ends. */
-function seek(weekly: WeeklySwitch, at: string, timeZone: string): [boolean, string | null] {
+function seek(weekly: ScheduleState, at: string, timeZone: string): [boolean, string | null] {
   seekAt(weekly, Date.parse(at), new ZoneClock(timeZone));
   const { isInside, untilMs } = weekly;
   return [isInside, Number.isFinite(untilMs) ? new Date(untilMs).toISOString().slice(0, 16) : null];
 }
 
-describe('WeeklySwitch', () => {
+describe('ScheduleState', () => {
   it('is half-open: inside from the start, outside from the end', () => {
     const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
     expect(seek(weekly, '2026-03-02T07:59:59.999Z', 'UTC')).toEqual([false, '2026-03-02T08:00']);

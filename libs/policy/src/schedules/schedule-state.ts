@@ -1,5 +1,5 @@
 import { type Row, type Schedule, toRow } from '@weir/config-model';
-import { HALF_HOUR_MS, Week } from './week.js';
+import { HALF_HOUR_MS, WeeklyPeriods } from './weekly-periods.js';
 import type { ZoneClock } from './zone-clock.js';
 
 /** A switch that the week holds comes within a week; a change of the offset may swallow it once. */
@@ -9,21 +9,21 @@ const LOOK_AHEAD_MS = 15 * 86_400_000;
  * A schedule at work: whether its target decides now, and until when (decisions §5). Both stay as they are until `untilMs`, so a
  * query only compares two numbers; the half hours are searched when a switch has passed.
  */
-export class WeeklySwitch {
+export class ScheduleState {
   /** Valid from `fromMs` until `untilMs`: whether now is inside a period. */
   isInside = false;
   fromMs = Number.POSITIVE_INFINITY;
   /** The next switch; Infinity: there will be none. */
   untilMs = Number.NEGATIVE_INFINITY;
   readonly row: Row;
-  private readonly week: Week;
+  private readonly week: WeeklyPeriods;
 
   constructor(
     schedule: Schedule,
     readonly targetSlot: number,
   ) {
     this.row = toRow('schedule', schedule);
-    this.week = new Week(schedule.periods);
+    this.week = new WeeklyPeriods(schedule.periods);
   }
 
   /** Brings the three fields up to date with `clock.nowMs`. */

@@ -6,7 +6,7 @@ const WEEK_MS = WEEK_POINTS * HALF_HOUR_MS;
 const EPOCH_IN_WEEK_MS = 3 * 86_400_000;
 
 /** Which half hours of a local week are inside a schedule's periods: bit i is week point i. */
-export class Week {
+export class WeeklyPeriods {
   private readonly bits = new Int32Array(Math.ceil(WEEK_POINTS / 32));
   /** Whether all half hours are inside, or all outside: then there is never a switch. */
   readonly isConstant: boolean;
