@@ -27,8 +27,8 @@ export class DomainError extends Error {
 
 /**
  * The normal form of a domain in presentation form (decisions §4): without trailing dot, lower case, IDNA A-labels
- * (UTS #46 non-transitional); labels of 1 to 63 letters, digits, hyphens and underscores; at most 253 characters in all.
- * All spellings of a domain have the same normal form. The normal form of a normal form is the same text.
+ * (UTS #46 non-transitional); labels of 1 to 63 letters, digits, hyphens and underscores; at most 253 characters in
+ * all. All spellings of a domain have the same normal form. The normal form of a normal form is the same text.
  * @throws DomainError for IP literals, wildcards, URLs, the root, and any other text that is not such a name.
  */
 export function normaliseDomain(presentationName: string): string {

@@ -44,7 +44,10 @@ function xorshift(seed: number): () => number {
   };
 }
 
-/** One to eight labels of any bytes, mostly short: the wire name, the input of the hash and the end of each suffix in it. */
+/**
+ * One to eight labels of any bytes, mostly short: the wire name, the input of the hash and the end of each suffix in
+ * it.
+ */
 function randomName(random: () => number): {
   wireName: Uint8Array;
   rootFirst: Uint8Array;

@@ -4,13 +4,13 @@ import type { EntityStores } from './entity-stores.js';
 import type { RuleEvaluator, RuleStep } from './rule-evaluator.js';
 import type { Profiles } from './profiles/profiles.js';
 
-/** A decision with the way to it, a line a step. Names no domain: the policy knows only hashes. */
+/** A decision with its reasons, one line for each step. No line names a domain, as the policy knows only hashes. */
 export interface Explanation {
   readonly decision: Decision;
   readonly lines: readonly string[];
 }
 
-/** Tells a decision that was just made for this client. It is read off the decision, so it cannot tell another one. */
+/** Explains a decision that was just made for this client. All lines come from the decision itself. */
 export function explain(
   stores: EntityStores,
   evaluator: RuleEvaluator,
@@ -28,7 +28,7 @@ export function explain(
     }
     lines.push(describeNoMatch(step, stores, evaluator, slot));
   }
-  if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
+  if (decision.reason === Reason.none) lines.push('no rule and no category matches the name');
   lines.push(describeVerdict(decision), describeCap(decision));
   return lines;
 }
@@ -66,15 +66,15 @@ function describeOrder(profiles: Profiles, slot: number): string {
     : 'order: domain rules before application rules';
 }
 
-/** A step that decided. */
+/** The step that decided. */
 function describeMatch(step: RuleStep, { verdict, matchedId, matchedLabels }: Decision): string {
-  const said = verdict === Verdict.permit ? 'allowed' : 'denied';
+  const effect = verdict === Verdict.permit ? 'allowed' : 'denied';
   const suffix = matchedLabels === 1 ? 'the last label' : `the last ${matchedLabels} labels`;
   switch (step) {
     case Reason.domainRule:
-      return `domain rules: ${suffix} of the name ${said}`;
+      return `domain rules: ${suffix} of the name ${effect}`;
     case Reason.applicationRule:
-      return `application rules: application ${matchedId}, which lists ${suffix} of the name, ${said}`;
+      return `application rules: application ${matchedId}, which lists ${suffix} of the name, ${effect}`;
     case Reason.whiteListOnly:
       return 'white_list_only: on, and no rule allows the name';
     case Reason.category:
@@ -82,7 +82,7 @@ function describeMatch(step: RuleStep, { verdict, matchedId, matchedLabels }: De
   }
 }
 
-/** A step that was asked and said nothing. */
+/** A step that did not match. */
 function describeNoMatch(
   step: RuleStep,
   { profiles, domainRules }: EntityStores,

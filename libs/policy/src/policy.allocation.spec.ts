@@ -84,7 +84,8 @@ describe('Policy.decide', () => {
       grown.push(getHeapStatistics().used_heap_size - before);
     }
     expect(blocked).toBeGreaterThan(QUERIES);
-    // The median, as a collection or a compilation may fall into some rounds. One small object a query would be 800,000.
+    // The median, as a collection or a compilation may fall into some rounds. One small object a query would be
+    // 800,000.
     expect(grown.sort((a, b) => a - b)[ROUNDS >> 1]).toBeLessThan(2 * QUERIES);
   });
 });

@@ -5,11 +5,11 @@ import { type Decision, Reason, Verdict } from './decision.js';
 import type { Profiles } from './profiles/profiles.js';
 import type { DomainRules } from './rules/domain-rules.js';
 
-/** A step of the evaluator is named by the reason it gives when it decides. */
+/** A step of the evaluation, named by the reason that it gives when it decides. */
 export type RuleStep = (typeof Reason)[
   'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
 
-/** The order in which a profile decides (decisions §7): the first step that says allow or deny. None: permitted. */
+/** The order of precedence (decisions §7). The first step that matches decides; if none does, the name is permitted. */
 const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
   Reason.domainRule,
   Reason.applicationRule,
@@ -25,16 +25,16 @@ const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
 
 const MAX_LABELS = 127;
 
-/** Judges names by profiles. Reused: allocates nothing. */
+/** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
 export class RuleEvaluator {
   catalogue: CatalogueIndex | null = null;
-  /** Membership set of each suffix of the name being judged, once looked up. */
+  /** The membership set of each suffix of the current name, valid when `isLookedUp`. */
   private readonly memberships = new Int32Array(MAX_LABELS);
   private isLookedUp = false;
-  /** Suffixes that the catalogue may list, and those that the profile may have rules for (see `CatalogueIndex.candidateMask`). */
+  /** Suffixes that the catalogue may list, and those that the profile may have rules for: see `candidateMask`. */
   private catalogueCandidates = 0;
   private ruleCandidates = 0;
-  /** What was read ahead, so that the reading is not optimised away. */
+  /** Keeps what was prefetched, so that the compiler does not remove the reads. */
   protected sink = 0;
 
   constructor(
@@ -42,12 +42,12 @@ export class RuleEvaluator {
     private readonly domainRules: DomainRules,
   ) {}
 
-  /** The steps of a profile in their order. */
+  /** The steps for a profile in order of precedence. */
   stepsOf(slot: number): readonly RuleStep[] {
     return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
   }
 
-  /** Fills in what `judge` sets of `out`, by the profile of that slot. */
+  /** Sets the fields of `out` that `Policy.judge` sets, by the profile of that slot. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
     const steps = this.stepsOf(slot);
@@ -57,7 +57,7 @@ export class RuleEvaluator {
       if (verdict !== 0) {
         out.reason = step;
         out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
-        // Only rules allow; the other steps deny or say nothing.
+        // Only rules can allow. The other steps deny, or do not match.
         out.explicitAllow = verdict === RuleVerdict.allow;
         return;
       }
@@ -68,8 +68,8 @@ export class RuleEvaluator {
   }
 
   /**
-   * Asks catalogue and rules about all suffixes at once. Tables of this size are not in the processor's cache, and lookups one after the
-   * other would wait for memory each.
+   * Reads what catalogue and rules need for all suffixes at once. Tables of this size are not in the cache of the
+   * processor, and one lookup after the other would wait for memory each time.
    */
   private prefetch(slot: number, names: SuffixHashes): void {
     this.isLookedUp = false;
@@ -78,7 +78,9 @@ export class RuleEvaluator {
     if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
   }
 
-  /** What one step says: allow, deny or nothing (0). Sets which suffix and which application or category it went by. */
+  /**
+   * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the application or category that matched.
+   */
   private evaluate(
     step: RuleStep,
     slot: number,
@@ -107,7 +109,7 @@ export class RuleEvaluator {
   /** The rule for the longest suffix. */
   private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
     for (let i = names.count - 1; i >= 0; i--) {
-      if (!has(this.ruleCandidates, i)) continue;
+      if (!isCandidate(this.ruleCandidates, i)) continue;
       const verdict = this.domainRules.findSuffix(slot, names, i);
       if (verdict !== 0) {
         out.matchedLabels = i + 1;
@@ -118,8 +120,8 @@ export class RuleEvaluator {
   }
 
   /**
-   * Of the longest suffix that lists an application with a rule, or a blocked category; of several there, the first, but one that is
-   * allowed wins.
+   * Finds the longest suffix that an application with a rule lists, or a blocked category. Of several at that suffix
+   * the first decides, but an allowed one wins.
    */
   private matchMemberships(
     step: typeof Reason.applicationRule | typeof Reason.category,
@@ -141,11 +143,11 @@ export class RuleEvaluator {
       let verdict: RuleVerdict | 0 = 0;
       for (let at = first; at < end && verdict !== RuleVerdict.allow; at++) {
         const id = words[at];
-        const said = isOfApplications
+        const found = isOfApplications
           ? profiles.applicationVerdict(slot, id)
           : profiles.categoryVerdict(slot, id);
-        if (said === 0 || said === verdict) continue;
-        verdict = said;
+        if (found === 0 || found === verdict) continue;
+        verdict = found;
         out.matchedLabels = i + 1;
         out.matchedId = id;
       }
@@ -154,17 +156,17 @@ export class RuleEvaluator {
     return 0;
   }
 
-  /** Once a name: applications and categories go by the same sets. */
+  /** Looks the suffixes up once for each name: applications and categories use the same sets. */
   private lookUp(catalogue: CatalogueIndex, names: SuffixHashes): void {
     if (this.isLookedUp) return;
     this.isLookedUp = true;
     for (let i = names.count - 1; i >= 0; i--) {
-      this.memberships[i] = has(this.catalogueCandidates, i) ? catalogue.find(names, i) : 0;
+      this.memberships[i] = isCandidate(this.catalogueCandidates, i) ? catalogue.find(names, i) : 0;
     }
   }
 }
 
-/** Whether a suffix's bit is set, in a mask whose bit 31 stands for all from there on. */
-function has(mask: number, suffix: number): boolean {
+/** Whether the bit of a suffix is set. Bit 31 is for all suffixes from index 31. */
+function isCandidate(mask: number, suffix: number): boolean {
   return ((mask >>> Math.min(suffix, 31)) & 1) !== 0;
 }

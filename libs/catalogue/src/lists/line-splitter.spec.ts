@@ -18,7 +18,7 @@ function cut(chunks: readonly string[]): (string | null)[] {
 }
 
 describe('LineSplitter', () => {
-  it('gives the lines of the whole text, wherever its chunks end', () => {
+  it('returns the lines of the whole text for any sizes of chunks', () => {
     const chunk = fc.string({ unit: fc.constantFrom('a', 'b', '\r', '\n'), maxLength: 20 });
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {

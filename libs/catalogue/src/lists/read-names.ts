@@ -15,18 +15,19 @@ import { peek } from './peek.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 import { unpack } from './unpack.js';
 
-/** What a list holds. */
+/** The names of a list. */
 export interface ReadList {
   readonly names: NameList;
   readonly report: ListReport;
 }
 
-/** Is given each name of a list: the last of `hashes` is its own. */
+/** Is called for each name of a list: the last of `hashes` is that of the name itself. */
 export type VisitName = (hashes: SuffixHashes, line: number) => void;
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
- * @throws CatalogueError in one line, without the name of the list: too large, unsound gzip, not UTF-8; and what `stream` throws.
+ * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8; and what
+ *   `stream` throws.
  */
 export async function readNames(
   stream: ByteStream,
@@ -50,7 +51,7 @@ export async function readNames(
   return { names: builder.finish(), report };
 }
 
-/** As `readNames`, but keeps nothing. */
+/** Like `readNames`, but keeps no names. */
 export async function visitNames(
   stream: ByteStream,
   format: ListFormat,
@@ -85,14 +86,14 @@ function lineFormat(format: ListFormat): LineFormat {
   }
 }
 
-/** The `<name>/domains` of a tar archive. What is none is taken for the text of such a file. */
+/** The files `<name>/domains` of a tar archive. Anything else is read as the text of such a file. */
 async function* ut1Domains(stream: ByteStream): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(stream, TAR_BLOCK);
   const isArchive = readTarHeader(head) !== null;
   yield* isArchive ? tarFiles(whole, /(?:^|\/)domains$/) : whole;
 }
 
-/** One list while it is read. */
+/** The state of one list while it is read. */
 class ListReader implements EntrySink {
   readonly report = new ListReportBuilder();
 
@@ -119,11 +120,11 @@ class ListReader implements EntrySink {
   }
 
   name(bytes: Uint8Array, start: number, end: number): void {
-    this.hashed(this.hasher.take(bytes, start, end));
+    this.hashed(this.hasher.hash(bytes, start, end));
   }
 
   nameText(text: string): void {
-    this.hashed(this.hasher.takeText(text));
+    this.hashed(this.hasher.hashText(text));
   }
 
   skipped(): void {
@@ -144,7 +145,7 @@ class ListReader implements EntrySink {
   }
 }
 
-/** @throws CatalogueError for UTF-16, which no format is written in. */
+/** @throws CatalogueError for UTF-16, which no format uses. */
 function skipByteOrderMark(bytes: Uint8Array, start: number, end: number): number {
   const [first, second, third] = bytes.subarray(start, end);
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {

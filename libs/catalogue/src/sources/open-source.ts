@@ -12,7 +12,7 @@ export function openSource(source: Source, options: OpenOptions): Promise<Opened
   return openLocation(location, options);
 }
 
-/** As `openSource`, of what is one file whatever its format. */
+/** Like `openSource`, for a location that is one file in any format. */
 export function openLocation(
   location: SourceLocation,
   options: OpenOptions,

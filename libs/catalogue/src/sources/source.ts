@@ -4,14 +4,14 @@ import type { ListFormat } from '../lists/list-format.js';
 /** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
 export type SourceLocation = { readonly path: string } | { readonly url: string };
 
-/** What can be opened. */
+/** A list that can be opened. */
 export interface Source {
   readonly location: SourceLocation;
   readonly format: ListFormat;
 }
 
 export interface OpenOptions {
-  /** What `openSource` told of the version that is known: if it is still the current one, nothing is read. */
+  /** The values that `openSource` returned for the known version. If that is still current, nothing is read. */
   readonly etag?: string | null;
   readonly lastModified?: string | null;
   /** Longest time until the last byte. */
@@ -27,7 +27,7 @@ export type OpenedSource =
   | { readonly status: 'unchanged' }
   | {
       readonly status: 'opened';
-      /** To be read once, to its end or to a `break`. Throws CatalogueError when it breaks off, is late or too large. */
+      /** Can be read once. Throws CatalogueError when it is incomplete, too slow or too large. */
       readonly body: ByteStream;
       readonly etag: string | null;
       readonly lastModified: string | null;

@@ -3,18 +3,19 @@ import { FreeBlocks } from './free-blocks.js';
 
 export { chunkOf, wordOf };
 
-/** Words after each chunk that hold nothing: so far a reader may look ahead of any block without leaving its array. */
+/** Unused words at the end of each chunk: a reader may prefetch so many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
 const NOTHING = new Int32Array(0);
 
 /**
- * Blocks of 32-bit words, each within one chunk. Grows by whole chunks and never copies what is there, so that growing costs the same at any size.
+ * Allocates blocks of 32-bit words, each within one chunk. It grows by whole chunks and never copies, so growing
+ * costs the same at any size.
  *
- * A block is cut from the smallest free block that has room for it. One that is released becomes a free block together with those before and behind it, so that
- * what small blocks leave serves large ones. A chunk that is one free block goes, unless no other has room for the largest block. A block larger than
- * `maxBlockWords` has a chunk of its own, which goes when it is released.
+ * Best fit: a block is cut from the smallest free block that is large enough. A released block is joined with the
+ * free blocks before and behind it. A chunk that is one free block is dropped, unless no other one has room for the
+ * largest block. A block larger than `maxBlockWords` has its own chunk, which is dropped when the block is released.
  *
- * 0 is no block's address. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
+ * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
  */
 export class Arena {
   readonly chunks: Int32Array[] = [];
@@ -32,7 +33,7 @@ export class Arena {
     return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, this.freeBlocks.bytes);
   }
 
-  /** A block of that size, its content undefined. @throws RangeError when addresses are used up. */
+  /** @returns the address of a block, its content undefined. @throws RangeError when all addresses are in use. */
   allocate(words: number): number {
     if (words > this.maxBlockWords) return this.addChunk(words);
     const { freeBlocks } = this;

@@ -1,30 +1,31 @@
 import { chunkOf, wordOf } from './address.js';
 import { SlotRecords } from './slot-records.js';
 
-/** Words of a record, and what they are. */
+/** The words of a record. */
 const RECORD_WORDS = 4;
-/** Of a free block's first word; 0: the record is spare. */
+/** The address of the first word of the free block; 0: the record is not in use. */
 const ADDRESS = 0;
 const WORDS = 1;
-/** The next and the previous free block in the list of its size, of a spare record the next of these; 0: there is none. */
+/** The next and the previous free block in the list of its size; 0: none. Of an unused record, the next unused one. */
 const NEXT = 2;
 const PREVIOUS = 3;
 /** Records come 512 at a time, 8 KiB. */
 const RECORD_CHUNK_BITS = 9;
 
 /**
- * The parts of an arena's chunks that hold no block, by size and by place.
+ * The free blocks of an arena, by size (segregated free lists) and by address (boundary tags).
  *
- * A free block is a number from 1, that of its record; 0 is no free block. It stands in the free block's first word and in its last, where whoever releases a block
- * before or behind it finds it. A block may hold the same word by chance: so it is believed only when the record names that very place.
- * Free blocks of a size are a list, the latest first, and all that are larger than any block are one.
+ * A free block is known by the number of its record, from 1; 0 is none. Its first and its last word hold this number,
+ * so that a block which is released beside it can find it. An allocated block may hold the same word by chance: the
+ * number counts only if the record names this address. There is a list for each size, the latest first, and one for
+ * all sizes above that of the largest block.
  */
 export class FreeBlocks {
   private readonly records = new SlotRecords(RECORD_WORDS, RECORD_CHUNK_BITS);
-  /** Records that ever were, with the one for 0. */
+  /** Records so far, used or not, with the one for 0. */
   private recordCount = 1;
-  private spare = 0;
-  /** The first free block of each size; the last entry: of those that are larger. */
+  private unusedRecord = 0;
+  /** The first free block of each size. The last entry is for all larger ones. */
   private readonly first: Int32Array;
   /** A bit for each entry of `first` that is not 0. */
   private readonly present: Int32Array;
@@ -43,12 +44,12 @@ export class FreeBlocks {
     return this.sum;
   }
 
-  /** Memory held to know them, in bytes. */
+  /** Memory held for the records and lists, in bytes. */
   get bytes(): number {
     return this.records.bytes + this.first.byteLength + this.present.byteLength;
   }
 
-  /** Whether one is larger than any block. */
+  /** Whether there is a free block that is larger than the largest block. */
   get hasLarger(): boolean {
     return this.first[this.first.length - 1] !== 0;
   }
@@ -61,7 +62,7 @@ export class FreeBlocks {
     return this.records.read(freeBlock, WORDS);
   }
 
-  /** The smallest that has so many words; 0: there is none. */
+  /** The smallest free block of at least so many words; 0: there is none. */
   find(words: number): number {
     let at = words >>> 5;
     let sizes = this.present[at] & (-1 << (words & 31));
@@ -73,15 +74,15 @@ export class FreeBlocks {
     return this.first[(at << 5) + 31 - Math.clz32(sizes & -sizes)];
   }
 
-  /** The one whose first word is at an address; 0: none is. */
+  /** The free block whose first word is at this address; 0: none. */
   startingAt(address: number): number {
-    const freeBlock = this.claimAt(address);
+    const freeBlock = this.recordNumberAt(address);
     return freeBlock !== 0 && this.addressOf(freeBlock) === address ? freeBlock : 0;
   }
 
-  /** The one whose last word is at an address; 0: none is. */
+  /** The free block whose last word is at this address; 0: none. */
   endingAt(address: number): number {
-    const freeBlock = this.claimAt(address);
+    const freeBlock = this.recordNumberAt(address);
     if (freeBlock === 0) return 0;
     const start = this.addressOf(freeBlock);
     return start !== 0 && start + this.wordsOf(freeBlock) - 1 === address ? freeBlock : 0;
@@ -116,8 +117,8 @@ export class FreeBlocks {
     if (previous === 0) this.setFirst(this.sizeOf(words), next);
     else this.records.write(previous, NEXT, next);
     record[at + ADDRESS] = 0;
-    record[at + NEXT] = this.spare;
-    this.spare = freeBlock;
+    record[at + NEXT] = this.unusedRecord;
+    this.unusedRecord = freeBlock;
     this.sum -= words;
   }
 
@@ -128,23 +129,23 @@ export class FreeBlocks {
     else this.present[size >>> 5] |= bit;
   }
 
-  /** What the word at an address says if it is the first or the last of a free block; 0: no free block has such a number. */
-  private claimAt(address: number): number {
+  /** The number at this address, if it can be that of a record; 0: it cannot. */
+  private recordNumberAt(address: number): number {
     const word = this.chunks[chunkOf(address)][wordOf(address)];
     return word > 0 && word < this.recordCount ? word : 0;
   }
 
   private takeRecord(): number {
-    const { spare } = this;
-    if (spare !== 0) {
-      this.spare = this.records.read(spare, NEXT);
-      return spare;
+    const { unusedRecord } = this;
+    if (unusedRecord !== 0) {
+      this.unusedRecord = this.records.read(unusedRecord, NEXT);
+      return unusedRecord;
     }
     this.records.reserve(this.recordCount);
     return this.recordCount++;
   }
 
-  /** Where in `first` a free block belongs. */
+  /** The index in `first` for a size. */
   private sizeOf(words: number): number {
     return Math.min(words, this.first.length - 1);
   }

@@ -1,21 +1,21 @@
 import { type Arena, chunkOf, wordOf } from './arena.js';
 
 /*
- * One table of pairs in a block of memory: its head, then its buckets, of two words each. Open addressing in the order of a, the
- * first word of an entry: its home bucket goes by the high half of a, and those that cannot have theirs stand right behind,
- * ascending. So a search ends at the first entry that is not below, found or not.
+ * A hash table in one block of memory: a head, then buckets of two words, each for one entry (a, b). Ordered open
+ * addressing: the high half of a gives the home bucket, an entry is in its home bucket or behind it, and all entries
+ * are in ascending order of a. So a search ends at the first entry that is not below the one it looks for.
  */
 
-/** Of the head: the number of entries, and whatever else the owner keeps there. */
+/** The head: the number of entries in its low half; in its high half, for a leaf of a directory, its depth. */
 export const COUNT_MASK = 0xffff;
 export const DEPTH_SHIFT = 16;
 
-/** Words of an entry: a, b. */
+/** Words of an entry. */
 export const ENTRY = 2;
-/** Free buckets have the highest a, so that a search that goes by a ends there, and b 0, which no entry has. */
+/** A free bucket has the highest a, which ends a search, and b = 0, which no entry has. */
 const FREE_A = 0x7fff_ffff;
 export const FREE_B = 0;
-/** Buckets behind the last home bucket, for entries that others moved on; the last of them is always free, which ends every search. */
+/** Buckets behind the last home bucket, for entries that are not at home. The last is always free: it ends a search. */
 const MOST_SPARE = 8;
 
 export function firstOf(start: number): number {
@@ -35,14 +35,14 @@ function home(start: number, capacity: number, a: number): number {
   return firstOf(start) + ((((a >> 16) + 0x8000) * capacity) >>> 16) * ENTRY;
 }
 
-/** Where in the table the first entry is that is not below a, or would be. */
+/** The offset of the first entry that is not below a, or of the bucket where it would be. */
 export function seek(words: Int32Array, start: number, capacity: number, a: number): number {
   let bucket = home(start, capacity, a);
   while (words[bucket] < a) bucket += ENTRY;
   return bucket;
 }
 
-/** Offset of the entry with that key, searched from the first on that is not below; −1: there is none. */
+/** The offset of the entry with that key, searched from `bucket`, which `seek` found; −1: there is none. */
 export function locate(
   words: Int32Array,
   bucket: number,
@@ -59,22 +59,26 @@ export function locate(
 }
 
 /**
- * 0: a is none of the entries; 1: it may be. Without a branch: looks whether a is among the entries at its home bucket and the two behind, and
- * whether a search would have ended there.
+ * 0: the table has no entry with that a; 1: it may have one. It compares a with the home bucket and the two behind
+ * it, and tests whether a search would end there. It has no branch, so several calls wait for memory at the same
+ * time.
  */
 export function mayContain(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
   const bucket = home(start, capacity, a);
   const third = words[bucket + 2 * ENTRY];
   const isElsewhere = nonZero(words[bucket] ^ a) & nonZero(words[bucket + ENTRY] ^ a);
-  const isOver = ((a >> 1) - (third >> 1)) >>> 31;
-  return ((isElsewhere & isOver) ^ 1) as 0 | 1;
+  const isSearchOver = ((a >> 1) - (third >> 1)) >>> 31;
+  return ((isElsewhere & isSearchOver) ^ 1) as 0 | 1;
 }
 
 function nonZero(word: number): number {
   return (word | -word) >>> 31;
 }
 
-/** Puts an entry where it was sought. @returns false: then the last bucket would not be free any more, and nothing was done. */
+/**
+ * Inserts an entry at the bucket that `seek` found.
+ * @returns false: the last bucket would not stay free; nothing is done.
+ */
 export function insert(
   words: Int32Array,
   start: number,
@@ -96,7 +100,7 @@ export function insert(
   return true;
 }
 
-/** Moves entries to the bucket of the one that goes until one is at home. */
+/** Removes the entry of a bucket: moves the entries behind it one bucket back, up to the first one that is at home. */
 export function closeGap(words: Int32Array, start: number, capacity: number, bucket: number): void {
   let gap = bucket;
   for (;;) {
@@ -117,13 +121,13 @@ export function allocateBlock(arena: Arena, capacity: number): number {
   return block;
 }
 
-/** Makes a block an empty table. */
+/** Makes the block an empty table. */
 export function clear(words: Int32Array, start: number, capacity: number): void {
   words[start] = 0;
   empty(words, firstOf(start), endOf(start, capacity));
 }
 
-/** Puts all entries of a table into another. @returns false: it does not take them all. */
+/** Inserts all entries of one table into another. @returns false: they do not all fit. */
 export function addAll(
   from: Int32Array,
   fromStart: number,
@@ -139,7 +143,7 @@ export function addAll(
   return true;
 }
 
-/** Makes a block the same table with another capacity. @returns false: it does not fit, and the block is of no use. */
+/** Copies a table to a block of another capacity. @returns false: it does not fit; the content is then undefined. */
 export function refill(
   from: Int32Array,
   fromStart: number,
@@ -165,7 +169,7 @@ export function refill(
   return true;
 }
 
-/** Makes the buckets from one to before another free. */
+/** Makes the buckets from `first` to before `end` free. */
 function empty(words: Int32Array, first: number, end: number): void {
   for (let at = first; at < end; at += ENTRY) {
     words[at] = FREE_A;

@@ -6,7 +6,7 @@ export interface Listing {
   readonly applications: readonly number[];
 }
 
-/** A catalogue over a plain map, for tests: domain → who lists it. */
+/** A catalogue as a plain map, for tests: domain → the categories and applications that list it. */
 export class MapCatalogue implements CatalogueIndex {
   readonly memberships: Int32Array;
   private readonly positions = new Map<string, number>();

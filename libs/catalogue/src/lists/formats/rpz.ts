@@ -5,9 +5,9 @@ const TOKENS = /"(?:[^"\\]|\\.)*"?|;.*|[()]|(?:[^\s;()"\\]|\\.)+/g;
 const STARTS_WITH_SPACE = /^[ \t]/;
 const TTL = /^\d[\dsmhdw]*$/i;
 const CLASS = /^(?:in|ch|hs)$/i;
-/** Last labels of owners that name addresses, name servers or clients in place of the queried name. */
+/** Last labels of owners that stand for addresses, name servers or clients instead of the queried name. */
 const OTHER_TRIGGER = /(?:^|\.)rpz-(?:ip|nsip|nsdname|client-ip)$/;
-/** Tokens of a record that count: owner, TTL, class, type, target. The rest of a long one is not kept. */
+/** Tokens of a record that are kept: owner, TTL, class, type, target. Further tokens are not. */
 const MAX_TOKENS = 8;
 const MAX_RECORD_LINES = 1000;
 
@@ -15,17 +15,17 @@ const MAX_RECORD_LINES = 1000;
 const BLOCKING = new Set(['.', '*.']);
 
 /**
- * A response policy zone as a zone file. Listed are the owners of `CNAME .` and `CNAME *.`, taken relative to the zone; `*.name` lists name.
- * Other policies and triggers are skipped.
+ * A response policy zone as a zone file. The owners of `CNAME .` and `CNAME *.` are listed, relative to the zone;
+ * `*.name` lists name. Other policies and triggers are skipped.
  * Source: Vixie, Schryver, "DNS Response Policy Zones" (draft-vixie-dnsop-dns-rpz-00), §3, §4.
  */
 export class RpzFormat implements LineFormat {
-  /** The zone's own name, once an `$ORIGIN` or the SOA record tells it: lower case, no dot at the end. */
+  /** The name of the zone, from the first `$ORIGIN` or the SOA record: lower case, no dot at the end. */
   private zone: string | null = null;
-  /** What relative names are relative to; null: the zone, whose name is not known. */
+  /** The origin of relative names; null: the zone, whose name is not known. */
   private origin: string | null = null;
   private lastOwner: string | null = null;
-  /** The record in hand while its parentheses are open. */
+  /** The tokens of the current record, which may have several lines within parentheses. */
   private tokens: string[] = [];
   private isOwnerless = false;
   private depth = 0;
@@ -106,7 +106,7 @@ export class RpzFormat implements LineFormat {
     else entries.nameText(trigger.startsWith('*.') ? trigger.slice(2) : trigger);
   }
 
-  /** A name of the file in full, lower case, without the dot at its end; relative to the zone while that is nameless. */
+  /** The absolute form of a name, in lower case and without the final dot; relative while the zone has no name. */
   private absolute(name: string): string {
     const lower = name.toLowerCase();
     if (lower === '@') return this.origin ?? '';
