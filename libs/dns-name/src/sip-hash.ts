@@ -1,15 +1,14 @@
 import type { HashKey } from './hash-key.js';
-import {
-  hashLabels,
-  MAX_MESSAGE_BYTES,
-  sipHigh,
-  sipLabelEnds,
-  sipLabelStarts,
-  sipLow,
-  sipMessage,
-  sipStart,
-} from './sip-instance.js';
+import { MAX_MESSAGE_BYTES, sip } from './sip-instance.js';
 import { startOfSip } from './sip-state.js';
+
+const { hashLabels } = sip;
+const sipStart = sip.start;
+const sipMessage = sip.message;
+const sipLabelStarts = sip.labelStarts;
+const sipLabelEnds = sip.labelEnds;
+const sipLow = sip.low;
+const sipHigh = sip.high;
 
 /** SipHash-2-4 of any bytes under one key; `SuffixHashes` is for names. Allocates nothing. */
 export class SipHash {

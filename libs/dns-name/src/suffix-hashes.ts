@@ -1,16 +1,14 @@
 import type { HashKey } from './hash-key.js';
-import {
-  hashLabels,
-  MAX_LABELS,
-  MAX_MESSAGE_BYTES,
-  sipHigh,
-  sipLabelEnds,
-  sipLabelStarts,
-  sipLow,
-  sipMessage,
-  sipStart,
-} from './sip-instance.js';
+import { MAX_LABELS, MAX_MESSAGE_BYTES, sip } from './sip-instance.js';
 import { SIP_STATE_WORDS, startOfSip } from './sip-state.js';
+
+const { hashLabels } = sip;
+const sipStart = sip.start;
+const sipMessage = sip.message;
+const sipLabelStarts = sip.labelStarts;
+const sipLabelEnds = sip.labelEnds;
+const sipLow = sip.low;
+const sipHigh = sip.high;
 
 /** Bytes of the longest wire name and of the longest label (RFC 1035 §2.3.4). */
 const MAX_WIRE_NAME = MAX_MESSAGE_BYTES;
