@@ -3,8 +3,9 @@ import type { CidrSet } from '@weir/ops';
 import { isIP } from 'node:net';
 
 /**
- * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost entry of
- * `X-Forwarded-For` that is not a trusted proxy (decisions §8). When all entries are trusted proxies, the leftmost.
+ * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost
+ * entry of `X-Forwarded-For` that is not a trusted proxy (decisions §8). When all entries are trusted proxies, the
+ * leftmost.
  * @returns null when that entry is not an address, or the connection is gone: no list approves such a source.
  */
 export function clientAddress(
