@@ -1,6 +1,6 @@
-import { ClientConnections, ClientNetworks, RateTable, SubscriberKey } from '@weir/clients';
+import { ClientConnections, RateTable, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
-import { explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
+import { CidrSet, explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
@@ -70,7 +70,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const builtIn = new BuiltInPage(readBrand(configuration));
   const pages = new Pages({ builtIn, timeZone: configuration.SCHEDULE_TIMEZONE });
   const language = configuration.BLOCK_PAGE_LANGUAGE;
-  const trustedProxies = new ClientNetworks(configuration.BLOCK_PAGE_TRUSTED_PROXIES?.cidrs ?? []);
+  const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? CidrSet.parse([]);
   const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
   const targets = configuration.INSPECT_CNAME
     ? new CnameTargets(

@@ -1,4 +1,4 @@
-import { ClientNetworks, SubscriberKey } from '@weir/clients';
+import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
 import type { Endpoint, Logger } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
@@ -139,7 +139,7 @@ export class DnsService {
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
-      allowedClients: new ClientNetworks(configuration.DNS_ALLOWED_CLIENTS.cidrs),
+      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
       nowMs: nowMs ?? Date.now,
     });
     const path = new QueryPath({

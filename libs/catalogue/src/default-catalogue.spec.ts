@@ -14,7 +14,7 @@ function overlap(a: string, b: string): boolean {
 }
 
 describe('the default catalogue', () => {
-  it('has twenty categories and sixty applications at least, each with domains of its own', () => {
+  it('has at least twenty categories and sixty applications, each with domains', () => {
     expect(categories.length).toBeGreaterThanOrEqual(20);
     expect(applications.length).toBeGreaterThanOrEqual(60);
     for (const { name, domains } of [...categories, ...applications]) {
@@ -23,13 +23,13 @@ describe('the default catalogue', () => {
     for (const { name, domains } of categories) expect(domains.length, name).toBeGreaterThan(2);
   });
 
-  it('gives each category and application a name of its own', () => {
+  it('has a different name for each category and application', () => {
     for (const groups of [categories, applications]) {
       expect(new Set(groups.map(({ name }) => name)).size).toBe(groups.length);
     }
   });
 
-  it('lists nothing twice in one place, nor below what it lists there', () => {
+  it('lists no domain twice in a group, and none below another one of the group', () => {
     const redundant = [...categories, ...applications].flatMap(({ name, domains }) =>
       domains.flatMap((domain, i) =>
         domains
@@ -40,7 +40,7 @@ describe('the default catalogue', () => {
     expect(redundant).toEqual([]);
   });
 
-  it('gives no domain to two applications', () => {
+  it('has no domain in two applications', () => {
     const owned = applications.flatMap(({ name, domains }) =>
       domains.map((domain) => ({ name, domain })),
     );
@@ -53,7 +53,7 @@ describe('the default catalogue', () => {
     expect(shared).toEqual([]);
   });
 
-  it('needs no source, and names sound public lists for every category', () => {
+  it('needs no source, and has valid public lists in comments for every category', () => {
     expect(sourcesOf({ categories, applications })).toEqual([]);
     const withSources = text.replace(/^ {4}# (sources:| {2}- )/gm, '    $1');
     const definition = parseDefinition(withSources, { path: FOLDER });

@@ -1,6 +1,5 @@
 export { ClientAddress } from './client-address.js';
 export { ClientConnections } from './client-connections.js';
-export { ClientNetworks } from './client-networks.js';
 export type { Connection } from './connection.js';
 export {
   BAD_PROXY_HEADER,

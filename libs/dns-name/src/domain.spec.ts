@@ -24,7 +24,7 @@ describe('normaliseDomain', () => {
     ['1.2.3', '1.2.3'],
     [LONGEST, LONGEST],
     [`${LONGEST}.`, LONGEST],
-  ])('%j is %j', (text, normal) => {
+  ])('gives for %j the normal form %j', (text, normal) => {
     expect(normaliseDomain(text)).toBe(normal);
   });
 
@@ -67,7 +67,7 @@ describe('normaliseDomain', () => {
     expect(() => normaliseDomain(text)).toThrow(why);
   });
 
-  it('gives a form that is its own, or refuses, whatever the text', () => {
+  it('gives the same form for a normal form, or refuses, for any text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.string({ unit: fc.constantFrom(...Array.from('aZ0-_.xnüßא例。１')), maxLength: 30 }),
@@ -103,7 +103,7 @@ describe('toWireName', () => {
     expect(Buffer.from(toWireName('www.example.com'))).toEqual(expected);
   });
 
-  it('writes a single label', () => {
+  it('writes a name of one label', () => {
     expect(Array.from(toWireName('a'))).toEqual([1, 0x61, 0]);
   });
 });

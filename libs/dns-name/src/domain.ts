@@ -4,7 +4,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 const MAX_NAME = 253;
 /** Longest label (RFC 1035 §2.3.4). */
 const MAX_LABEL = 63;
-/** Longest text looked at: Unicode forms may hold characters that the mapping drops, but not without end. */
+/** Longest text that is read. Unicode forms may be longer than a name, as the mapping drops some characters. */
 const MAX_INPUT = 1024;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -14,19 +14,22 @@ const IPV4_LITERAL = /^\d+\.\d+\.\d+\.\d+$/;
 const A_LABEL = /(?:^|\.)xn--/;
 /** Hyphens where a U-label may not have them (RFC 5891 §4.2.3.1). */
 const MISPLACED_HYPHEN = /^-|-$|^..--/u;
-/** Keeps the converter, which reads host names of URLs, from taking a name whose last label is a number for an IPv4 address. */
-const GUARD = '.x';
+/**
+ * Appended to what is converted: the converter, which reads host names of URLs, would take a name whose last label is a
+ * number for an IPv4 address.
+ */
+const LAST_LABEL = '.x';
 
-/** A text that is no domain name. The message says why and never repeats the text: domains are not logged (decisions §4). */
+/** A text that is not a domain name. The message never repeats the text: domains are not logged (decisions §4). */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 }
 
 /**
- * The normal form of a domain in presentation form (decisions §4): without trailing dot, lower case, IDNA A-labels (UTS #46
- * non-transitional); labels of letters, digits, hyphens and underscores, 1–63 long; at most 253 characters in all.
- * All forms of one domain have the same normal form, and a normal form is its own.
- * @throws DomainError for IP literals, wildcards, URLs, the root, and whatever else is no such name.
+ * The normal form of a domain in presentation form (decisions §4): without trailing dot, lower case, IDNA A-labels
+ * (UTS #46 non-transitional); labels of 1 to 63 letters, digits, hyphens and underscores; at most 253 characters in
+ * all. All spellings of a domain have the same normal form. The normal form of a normal form is the same text.
+ * @throws DomainError for IP literals, wildcards, URLs, the root, and any other text that is not such a name.
  */
 export function normaliseDomain(presentationName: string): string {
   if (presentationName.length > MAX_INPUT) throw new DomainError('is too long for a domain name');
@@ -42,9 +45,9 @@ export function normaliseDomain(presentationName: string): string {
 function toAscii(text: string): string {
   if (ASCII.test(text)) return text;
   if (ASCII_OUTSIDE_NAMES.test(text)) throw badCharacter();
-  const ascii = domainToASCII(text + GUARD);
+  const ascii = domainToASCII(text + LAST_LABEL);
   if (ascii === '') throw new DomainError('is not a valid internationalised domain name');
-  return ascii.slice(0, -GUARD.length);
+  return ascii.slice(0, -LAST_LABEL.length);
 }
 
 function checkLabel(label: string): void {
@@ -58,14 +61,14 @@ function checkLabel(label: string): void {
   }
 }
 
-/** Each A-label must be the encoding of a U-label: the converter passes a label that merely looks like one unchanged. */
+/** Each A-label must be the encoding of a U-label. The converter does not change a label that only looks like one. */
 function checkALabels(name: string): void {
-  const unicode = domainToUnicode(name + GUARD);
-  const sound =
-    domainToASCII(unicode) === name + GUARD &&
+  const unicode = domainToUnicode(name + LAST_LABEL);
+  const isValid =
+    domainToASCII(unicode) === name + LAST_LABEL &&
     unicode.split('.').every((label) => ASCII.test(label) || !MISPLACED_HYPHEN.test(label)) &&
     !A_LABEL.test(unicode);
-  if (!sound) throw new DomainError('has an invalid A-label (xn--)');
+  if (!isValid) throw new DomainError('has an invalid A-label (xn--)');
 }
 
 function trimDot(name: string): string {

@@ -2,11 +2,11 @@ import type { HashKey } from './hash-key.js';
 import { SuffixHashes } from './suffix-hashes.js';
 import { toWireName } from './wire-name.js';
 
-/** What of the high 32 bits stays when 64 are cut to 53 (decisions §4). */
+/** The high bits that remain when 64 bits are cut to 53 (decisions §4). */
 const HIGH_BITS_OF_53 = 0x1f_ffff;
 const TWO_TO_32 = 4_294_967_296;
 
-/** One hasher a key: a batch hashes many domains under the same. */
+/** One hasher for each key: a batch hashes many domains under the same key. */
 const hashers = new WeakMap<HashKey, SuffixHashes>();
 
 /**

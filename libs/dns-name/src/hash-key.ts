@@ -1,4 +1,6 @@
-/** A 128-bit SipHash key: four 32-bit words, least significant first (the key's 16 bytes read as little-endian words). */
+/**
+ * A 128-bit SipHash key: four 32-bit words, least significant first (the key's 16 bytes read as little-endian words).
+ */
 export interface HashKey {
   readonly words: Int32Array;
 }

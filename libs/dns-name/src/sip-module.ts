@@ -1,18 +1,23 @@
 /*
- * SipHash-2-4 of all suffixes of a name as a WebAssembly module, put together here instruction by instruction. JavaScript has no 64-bit
- * integers that are fast: the same in pairs of 32-bit words takes three times as long (340 instead of 120 ns for five labels, Node 26).
+ * SipHash-2-4 as a WebAssembly module, put together here instruction by instruction. It is the only SipHash of the
+ * project at run time. JavaScript has no fast 64-bit integers: the same hash in pairs of 32-bit words takes four times
+ * as long for a name, and a cached answer of the resolver then takes 1.4 times the processor time (see the README).
+ * The tests compare the module with 64-bit BigInt arithmetic (testing/sip-hash-reference.ts).
  *
- * Source of the hash: Aumasson, Bernstein, "SipHash: a fast short-input PRF" (2012), §2. Of the opcodes: WebAssembly Core Specification, §5.4.
+ * Source of the hash: Aumasson, Bernstein, "SipHash: a fast short-input PRF" (2012), §2.
+ * Source of the opcodes: WebAssembly Core Specification, §5.4.
  */
 
-/** Where things lie in the module's memory, in bytes. */
+/** Where data is in the module's memory, in bytes from its start. */
 export const Layout = {
-  /** v0 … v3 as a hash under the key begins, 64 bits each, little-endian. */
+  /** v0 … v3 at the start of a hash under the key, 64 bits each, little-endian. */
   start: 0,
-  /** The name's labels, each its length byte and its bytes. At most 255 bytes. */
-  name: 256,
-  /** For each label in the order of the name, where it begins in `name`: a byte each. */
-  labelOffsets: 512,
+  /** The labels of a name, each its length byte and its bytes; or any message. At most 255 bytes. */
+  message: 256,
+  /** For each label in the order of the name, the offset in `message` of its first byte: a byte each. */
+  labelStarts: 512,
+  /** For each label in the order of the name, the offset in `message` of its last byte: a byte each. */
+  labelEnds: 640,
   /** Low and high 32 bits of each hash; index i: the suffix of i + 1 labels. */
   low: 1024,
   high: 1536,
@@ -23,14 +28,14 @@ type Code = readonly number[];
 const I32 = 0x7f;
 const I64 = 0x7e;
 
-/** Numbers of the function's parameter and locals. */
-const COUNT = 0;
-const [SUFFIX, AT, END, BYTE, TOTAL] = [1, 2, 3, 4, 5];
-const [V0, V1, V2, V3] = [6, 7, 8, 9];
+/** Numbers of the function's parameters and locals. */
+const [COUNT, FOLDED_LETTERS] = [0, 1];
+const [SUFFIX, AT, END, BYTE, TOTAL] = [2, 3, 4, 5, 6];
+const [V0, V1, V2, V3] = [7, 8, 9, 10];
 /** The copy of the state that is finalised at a label's end. */
-const [F0, F1, F2, F3] = [10, 11, 12, 13];
-/** The 64-bit word that bytes gather in; the last word of the message, later the hash. */
-const [WORD, LAST] = [14, 15];
+const [F0, F1, F2, F3] = [11, 12, 13, 14];
+/** The 64-bit word that collects bytes; the last word of the message, later the hash. */
+const [WORD, LAST] = [15, 16];
 const I32_LOCALS = 5;
 const I64_LOCALS = 10;
 
@@ -96,14 +101,14 @@ const xorInto = (local: number, value: Code): Code => [
 ];
 const times = (count: number, code: Code): Code => Array.from({ length: count }, () => code).flat();
 
-/** byte = name[at], 'A' … 'Z' as 'a' … 'z'; a length byte is below 'A', so it passes as it is. */
+/** byte = message[at], the first letters from 'A' in lower case. A length byte is below 'A', so it does not change. */
 const READ_BYTE: Code = [
-  ...[...get(AT), ...loadByte(Layout.name), ...tee(BYTE)],
-  ...[...get(BYTE), ...int(0x41), i32.subtract, ...int(26), i32.isLess, ...int(5), i32.shiftLeft],
-  ...[i32.or, ...set(BYTE)],
+  ...[...get(AT), ...loadByte(Layout.message), ...tee(BYTE)],
+  ...[...get(BYTE), ...int(0x41), i32.subtract, ...get(FOLDED_LETTERS), i32.isLess],
+  ...[...int(5), i32.shiftLeft, i32.or, ...set(BYTE)],
 ];
-/** word |= byte << total × 8 (the shift is taken mod 64). */
-const GATHER_BYTE: Code = [
+/** word |= byte << total × 8 (the shift counts modulo 64). */
+const COLLECT_BYTE: Code = [
   ...[...get(WORD), ...get(BYTE), i64.ofI32, ...get(TOTAL), ...int(3), i32.shiftLeft, i64.ofI32],
   ...[i64.shiftLeft, i64.or, ...set(WORD)],
 ];
@@ -113,7 +118,7 @@ const ABSORB_WORD: Code = [
   ...xorInto(V0, get(WORD)),
   ...[...long(0), ...set(WORD)],
 ];
-/** The last word ends with the length of the message; the state itself goes on to the next label. */
+/** The last word ends with the length of the message. The state itself stays as it is for the next label. */
 const FINALISE_COPY: Code = [
   ...[...get(WORD), ...get(TOTAL), i64.ofI32, ...long(56), i64.shiftLeft, i64.or, ...set(LAST)],
   ...[
@@ -142,13 +147,13 @@ const STORE_HASH: Code = [
 const BODY: Code = [
   ...[V0, V1, V2, V3].flatMap((v, i) => [...loadLong(Layout.start + i * 8), ...set(v)]),
   ...LOOP,
-  // The last label of the name comes first. From its length byte to its last byte:
-  ...[...get(COUNT), ...int(1), i32.subtract, ...get(SUFFIX), i32.subtract],
-  ...[...loadByte(Layout.labelOffsets), ...tee(AT)],
-  ...[...get(AT), ...loadByte(Layout.name), i32.add, ...set(END)],
+  // The last label of the name is the first to be hashed, from its length byte to its last byte.
+  ...[...get(COUNT), ...int(1), i32.subtract, ...get(SUFFIX), i32.subtract, ...tee(AT)],
+  ...[...loadByte(Layout.labelEnds), ...set(END)],
+  ...[...get(AT), ...loadByte(Layout.labelStarts), ...set(AT)],
   ...LOOP,
   ...READ_BYTE,
-  ...GATHER_BYTE,
+  ...COLLECT_BYTE,
   ...[...get(TOTAL), ...int(1), i32.add, ...tee(TOTAL), ...int(7), i32.and, i32.isZero],
   ...[...IF, ...ABSORB_WORD, END_BLOCK],
   ...[...get(AT), ...int(1), i32.add, ...tee(AT), ...get(END), i32.isAtMost, ...BRANCH_IF_TO_LOOP],
@@ -171,8 +176,8 @@ function moduleBytes(): Uint8Array<ArrayBuffer> {
   const [type, functions, memories, exported, codes] = [1, 3, 5, 7, 10];
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    // One function of one i32; one memory of one page, never larger; both exported, as `h` and `m`.
-    ...section(type, [1, 0x60, 1, I32, 0]),
+    // One function of two i32 and one memory of one page that cannot grow, exported as `h` and `m`.
+    ...section(type, [1, 0x60, 2, I32, I32, 0]),
     ...section(functions, [1, 0]),
     ...section(memories, [1, 1, 1, 1]),
     ...section(exported, [2, 1, 0x68, 0, 0, 1, 0x6d, 2, 0]),
@@ -180,25 +185,29 @@ function moduleBytes(): Uint8Array<ArrayBuffer> {
   ]);
 }
 
-/** What is used of it here: the compiler's library without a browser does not know it. */
+/** The part of WebAssembly that is used here: the compiler's library without a browser does not declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (module: object) => {
     readonly exports: {
-      readonly h: (count: number) => void;
+      readonly h: SipModule['hashLabels'];
       readonly m: { readonly buffer: ArrayBuffer };
     };
   };
 };
 
 export interface SipModule {
-  /** One page, laid out as `Layout` says; never grows, so views of it hold. */
+  /** One page, as `Layout` describes it. It never grows, so views of it stay valid. */
   readonly memory: ArrayBuffer;
-  /** Hashes all suffixes of the name that lies in `memory`, which has `count` labels; at least 1. */
-  readonly hashSuffixes: (count: number) => void;
+  /**
+   * Hashes the labels in `memory` in reverse order, and writes the hash up to the end of each.
+   * @param count labels, at least 1.
+   * @param foldedLetters 26: hashes ASCII letters in lower case. 0: hashes all bytes as they are.
+   */
+  readonly hashLabels: (count: number, foldedLetters: 0 | 26) => void;
 }
 
 export function instantiateSip(): SipModule {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(moduleBytes()));
-  return { memory: exports.m.buffer, hashSuffixes: exports.h };
+  return { memory: exports.m.buffer, hashLabels: exports.h };
 }

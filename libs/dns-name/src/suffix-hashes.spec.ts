@@ -21,7 +21,7 @@ function lower(byte: number): number {
   return byte >= 65 && byte <= 90 ? byte + 32 : byte;
 }
 
-/** Straight from decisions §8: each label from the root's side, length byte then lower-case bytes. */
+/** As decisions §8 defines it: each label from the root's side, length byte then lower-case bytes. */
 function expectedHash(suffix: readonly Uint8Array[]): bigint {
   const input = suffix.toReversed().flatMap((bytes) => [bytes.length, ...bytes].map(lower));
   return sipHashReference(Uint8Array.from(input), Buffer.from(KEY_HEX, 'hex'));
@@ -44,7 +44,10 @@ function xorshift(seed: number): () => number {
   };
 }
 
-/** One to eight labels of any bytes, mostly short: the wire name, and the hash's input with the end of each suffix in it. */
+/**
+ * One to eight labels of any bytes, mostly short: the wire name, the input of the hash and the end of each suffix in
+ * it.
+ */
 function randomName(random: () => number): {
   wireName: Uint8Array;
   rootFirst: Uint8Array;
@@ -100,19 +103,19 @@ describe('SuffixHashes', () => {
     expect(suffixes).toBeGreaterThanOrEqual(2_000_000);
   }, 120_000);
 
-  it('does not tell upper from lower case', () => {
+  it('gives the same hashes for upper and lower case', () => {
     hashes.compute(toWireName('www.example.com'), 0);
     const plain = hashesOf(hashes);
     hashes.compute(toWireName('wWw.EXAMPLE.cOm'), 0);
     expect(hashesOf(hashes)).toEqual(plain);
   });
 
-  it('answers 0 for the root', () => {
+  it('returns 0 for the root', () => {
     expect(hashes.compute(Uint8Array.of(0), 0)).toBe(0);
     expect(hashes.count).toBe(0);
   });
 
-  it('takes the longest name: 127 labels in 255 bytes', () => {
+  it('hashes the longest name: 127 labels in 255 bytes', () => {
     const name = wire(Array.from({ length: 127 }, () => Uint8Array.of(0x61)));
     expect(name).toHaveLength(255);
     expect(hashes.compute(name, 0)).toBe(127);
@@ -125,8 +128,8 @@ describe('SuffixHashes', () => {
     ],
     ['a compression pointer (RFC 1035 §4.1.4)', Uint8Array.of(1, 0x61, 0xc0, 0x0c)],
     ['a label of 64 bytes', Uint8Array.of(64, ...Array.from({ length: 64 }, () => 0x61), 0)],
-    ['a name without its end', Uint8Array.of(3, 0x77, 0x77, 0x77)],
-    ['a label cut short', Uint8Array.of(3, 0x77)],
+    ['a name that does not end', Uint8Array.of(3, 0x77, 0x77, 0x77)],
+    ['a label that is cut off', Uint8Array.of(3, 0x77)],
     ['no bytes at all', new Uint8Array()],
   ])('refuses %s', (_, bytes) => {
     hashes.compute(toWireName('example.com'), 0);
@@ -148,7 +151,7 @@ describe('hashDomain', () => {
     expect(hashDomain('example.com', other)).not.toBe(hashDomain('example.com', KEY));
   });
 
-  it('stays the same for all time: stored rules are found by it', () => {
+  it('never changes, as stored rules are found by it', () => {
     expect(hashDomain('www.example.com', KEY)).toBe(6_226_598_544_744_627);
   });
 });

@@ -1,26 +1,28 @@
 import type { HashKey } from './hash-key.js';
+import { MAX_LABELS, MAX_MESSAGE_BYTES, sip } from './sip-instance.js';
 import { SIP_STATE_WORDS, startOfSip } from './sip-state.js';
-import { instantiateSip, Layout } from './sip-module.js';
 
-/** Labels of the longest name: 255 bytes, each label at least two, the root one (RFC 1035 §2.3.4). */
-const MAX_LABELS = 127;
-const MAX_WIRE_NAME = 255;
+const { hashLabels } = sip;
+const sipStart = sip.start;
+const sipMessage = sip.message;
+const sipLabelStarts = sip.labelStarts;
+const sipLabelEnds = sip.labelEnds;
+const sipLow = sip.low;
+const sipHigh = sip.high;
+
+/** Bytes of the longest wire name and of the longest label (RFC 1035 §2.3.4). */
+const MAX_WIRE_NAME = MAX_MESSAGE_BYTES;
 const MAX_LABEL = 63;
-
-/** One module serves all hashers of a thread, one call at a time: its memory holds nothing between two calls but the last key. */
-const sip = instantiateSip();
-const sipStart = new Int32Array(sip.memory, Layout.start, SIP_STATE_WORDS);
-const sipName = new Uint8Array(sip.memory, Layout.name, MAX_WIRE_NAME);
-const sipLabelOffsets = new Uint8Array(sip.memory, Layout.labelOffsets, MAX_LABELS);
-const sipLow = new Uint32Array(sip.memory, Layout.low, MAX_LABELS);
-const sipHigh = new Uint32Array(sip.memory, Layout.high, MAX_LABELS);
+/** All letters of ASCII are hashed in lower case. */
+const FOLDED_LETTERS = 26;
 
 /**
- * The keyed hashes of a name and of all its parents, made once a query and used by every lookup.
+ * The keyed hashes of a name and of all its parents. A query computes them once, and every lookup uses them.
  *
  * The hash of a domain is SipHash-2-4 over its labels from the root down, each its length byte and its lower-case bytes
- * (decisions §4, §8): `www.example.com` hashes `03 com 07 example 03 www`. So a parent's input is the beginning of its
- * child's, and one pass from the root serves all of them: at each label's end a copy of the state is finalised.
+ * (decisions §4, §8): `www.example.com` hashes `03 com 07 example 03 www`. So the input of a parent is the beginning of
+ * the input of its child, and one pass from the root is enough for all of them: a copy of the state is finalised at the
+ * end of each label.
  *
  * Holds one name at a time; `compute` allocates nothing.
  */
@@ -51,7 +53,7 @@ export class SuffixHashes {
     const count = takeName(bytes, offset);
     if (count <= 0) return count;
     for (let i = 0; i < SIP_STATE_WORDS; i++) sipStart[i] = this.start[i];
-    sip.hashSuffixes(count);
+    hashLabels(count, FOLDED_LETTERS);
     for (let i = 0; i < count; i++) {
       this.low[i] = sipLow[i];
       this.high[i] = sipHigh[i];
@@ -61,7 +63,7 @@ export class SuffixHashes {
   }
 }
 
-/** Copies a name and the offsets of its labels to where the module reads them. @returns as `compute`. */
+/** Copies a name and the bounds of its labels to the memory of the module. @returns as `compute`. */
 function takeName(bytes: Uint8Array, offset: number): number {
   let count = 0;
   let position = 0;
@@ -71,7 +73,8 @@ function takeName(bytes: Uint8Array, offset: number): number {
     if (length === 0) return count;
     const end = position + length;
     if (length > MAX_LABEL || end >= MAX_WIRE_NAME || offset + end >= bytes.length) return -1;
-    sipLabelOffsets[count++] = position;
-    for (; position <= end; position++) sipName[position] = bytes[offset + position];
+    sipLabelStarts[count] = position;
+    sipLabelEnds[count++] = end;
+    for (; position <= end; position++) sipMessage[position] = bytes[offset + position];
   }
 }

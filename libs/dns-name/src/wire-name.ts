@@ -1,7 +1,7 @@
 /**
  * The wire name of a domain (RFC 1035 §3.1): each label with its length byte before it, then the root's 0.
  * `example.com` gives `07 example 03 com 00`.
- * @param normalised as `normaliseDomain` gives it: ASCII, sound labels, no trailing dot.
+ * @param normalised as `normaliseDomain` gives it: ASCII, valid labels, no trailing dot.
  */
 export function toWireName(normalised: string): Uint8Array {
   const wireName = new Uint8Array(normalised.length + 2);

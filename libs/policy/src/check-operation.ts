@@ -2,9 +2,9 @@ import type { Entities, EntityKeys, Ipv6Words, Operation } from '@weir/config-mo
 import { PolicyError } from './policy-error.js';
 
 /**
- * Refuses what a policy could only get wrong. Ranges of single values are the codec's business; this is about what lookups build
- * on: masked networks and ascending lists.
- * @throws PolicyError
+ * Checks what the lookups of a policy need: networks without host bits and ascending lists. The codec of
+ * `@weir/config-model` checks the ranges of single values.
+ * @throws PolicyError for an operation that a policy cannot apply.
  */
 export function checkOperation(operation: Operation): void {
   if (operation.type === 'reload') {

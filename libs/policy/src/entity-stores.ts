@@ -11,25 +11,25 @@ import {
 } from '@weir/config-model';
 import { Profiles, RULES } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
-import { WeeklySwitch } from './schedules/weekly-switch.js';
+import { ScheduleState } from './schedules/schedule-state.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/** The entities of one kind. What was there before comes back as its row, so that the digest can count it out. */
+/** The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest. */
 export interface EntityStore<K extends EntityKind> {
   readonly size: number;
-  /** @returns the row of the entity that this one replaces; null: it is new. */
+  /** @returns the row of the entity that was replaced; null: the entity is new. */
   put(entity: Entities[K]): Row | null;
-  /** @returns the row of the entity that went; null: there was none. */
+  /** @returns the row of the entity that was deleted; null: there was none. */
   delete(key: EntityKeys[K]): Row | null;
 }
 
-/** Everything that is configured, each kind in the structure that answers queries. */
+/** The whole configuration, each kind of entity in the structure that answers queries. */
 export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
   readonly profiles = new Profiles();
   readonly domainRules = new DomainRules(this.profiles.records, RULES);
   readonly subscribers = new Subscribers();
-  /** By slot of the scheduled profile. */
-  readonly schedules = new Map<number, WeeklySwitch>();
+  /** By the slot of the profile that has the schedule. */
+  readonly schedules = new Map<number, ScheduleState>();
 
   private readonly words = new Uint32Array(4);
 
@@ -104,8 +104,8 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const slot = this.profiles.slotOf(schedule.profileId);
       const previous = this.schedules.get(slot)?.row ?? null;
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
-      this.schedules.set(slot, new WeeklySwitch(schedule, targetSlot));
-      this.profiles.noteSchedule(slot, true);
+      this.schedules.set(slot, new ScheduleState(schedule, targetSlot));
+      this.profiles.setScheduled(slot, true);
       return previous;
     },
     ({ profileId }) => {
@@ -113,7 +113,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const previous = this.schedules.get(slot)?.row ?? null;
       if (previous === null) return null;
       this.schedules.delete(slot);
-      this.profiles.noteSchedule(slot, false);
+      this.profiles.setScheduled(slot, false);
       return previous;
     },
   );

@@ -64,7 +64,7 @@ function lines(from: ReturnType<typeof client>, name: string, nowMs = NOW_MS): r
 }
 
 describe('Policy.explain', () => {
-  it('tells which domain rule decided, and when the schedule switches', () => {
+  it('names the domain rule that decided, and the time of the next schedule switch', () => {
     expect(lines(ipv4Client(1), 'www.bad.example')).toEqual([
       'subscriber: IPv4 network /24, profile 1',
       'schedule: outside of its periods until 2026-03-02T10:30:00.000Z, profile 1 decides',
@@ -78,7 +78,7 @@ describe('Policy.explain', () => {
     );
   });
 
-  it('tells every rung that said nothing before the one that decided', () => {
+  it('has a line for every step before the one that decided', () => {
     expect(lines(ipv4Client(1), 'www.bet.example', NOW_MS + 1_800_000)).toEqual([
       'subscriber: IPv4 network /24, profile 1',
       'schedule: inside a period until 2026-03-02T11:00:00.000Z, profile 2 decides',
@@ -92,7 +92,7 @@ describe('Policy.explain', () => {
     ]);
   });
 
-  it('tells a NAPT range, and that nothing speaks against the name', () => {
+  it('names the NAPT range, and says that no rule and no category matches the name', () => {
     expect(lines(ipv4Client(1, 2047), 'other.example')).toEqual([
       'subscriber: NAPT range 1024–2047, profile 2',
       'schedule: none, profile 2 decides',
@@ -101,24 +101,24 @@ describe('Policy.explain', () => {
       'application rules: none of 1 lists the name or a parent',
       'white_list_only: off',
       'categories: none of 2 blocked lists the name or a parent',
-      'nothing speaks against the name',
+      'no rule and no category matches the name',
       'verdict: permit, unless what its answer leads to is blocked (INSPECT_CNAME)',
       'next switch: none',
     ]);
   });
 
-  it('tells that there is no catalogue, so that nobody looks for a name in its lists', () => {
+  it('says that there is no catalogue', () => {
     policy.setCatalogue(null);
     expect(lines(ipv4Client(1, 2047), 'bet.example').slice(3, 8)).toEqual([
       'domain rules: none of 0 is for the name or a parent',
       'application rules: none of 1 is asked, as there is no catalogue',
       'white_list_only: off',
       'categories: none of 2 blocked is asked, as there is no catalogue',
-      'nothing speaks against the name',
+      'no rule and no category matches the name',
     ]);
   });
 
-  it('tells the order of an application-first profile and a target that does not exist', () => {
+  it('names the order of a profile with application rules first, and a schedule target that does not exist', () => {
     expect(lines(ipv4Client(9), 'bet.example')).toEqual([
       'subscriber: IPv4 network /29, profile 4',
       'schedule: inside a period for good, but its target profile 66 does not exist, profile 4 decides',
@@ -136,7 +136,7 @@ describe('Policy.explain', () => {
     ]);
   });
 
-  it('tells why a client is unfiltered', () => {
+  it('says why a client is unfiltered', () => {
     expect(lines(client(4, 0xcb00_7101n), 'bad.example')).toEqual([
       'subscriber: no NAPT range and no network, no profile',
       'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)',

@@ -1,19 +1,19 @@
 import type { Client } from './client.js';
 import { type Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import type { EntityStores } from './entity-stores.js';
-import type { Ladder, Rung } from './ladder.js';
+import type { RuleEvaluator, RuleStep } from './rule-evaluator.js';
 import type { Profiles } from './profiles/profiles.js';
 
-/** A decision with the way to it, a line a step. Names no domain: the policy knows only hashes. */
+/** A decision with its reasons, one line for each step. No line names a domain, as the policy knows only hashes. */
 export interface Explanation {
   readonly decision: Decision;
   readonly lines: readonly string[];
 }
 
-/** Tells a decision that was just made for this client. It is read off the decision, so it cannot tell another one. */
+/** Explains a decision that was just made for this client. All lines come from the decision itself. */
 export function explain(
   stores: EntityStores,
-  ladder: Ladder,
+  evaluator: RuleEvaluator,
   client: Client,
   decision: Decision,
 ): string[] {
@@ -21,14 +21,14 @@ export function explain(
   const slot = decision.activeSlot;
   if (slot < 0) return [...lines, 'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)'];
   lines.push(describeSchedule(stores, client, decision), describeOrder(stores.profiles, slot));
-  for (const rung of ladder.rungsOf(slot)) {
-    if (rung === decision.reason) {
-      lines.push(`${describeRung(rung, decision)}: this decides`);
+  for (const step of evaluator.stepsOf(slot)) {
+    if (step === decision.reason) {
+      lines.push(`${describeMatch(step, decision)}: this decides`);
       break;
     }
-    lines.push(describeSilence(rung, stores, ladder, slot));
+    lines.push(describeNoMatch(step, stores, evaluator, slot));
   }
-  if (decision.reason === Reason.none) lines.push('nothing speaks against the name');
+  if (decision.reason === Reason.none) lines.push('no rule and no category matches the name');
   lines.push(describeVerdict(decision), describeCap(decision));
   return lines;
 }
@@ -66,15 +66,15 @@ function describeOrder(profiles: Profiles, slot: number): string {
     : 'order: domain rules before application rules';
 }
 
-/** A rung that decided. */
-function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decision): string {
-  const said = verdict === Verdict.permit ? 'allowed' : 'denied';
+/** The step that decided. */
+function describeMatch(step: RuleStep, { verdict, matchedId, matchedLabels }: Decision): string {
+  const effect = verdict === Verdict.permit ? 'allowed' : 'denied';
   const suffix = matchedLabels === 1 ? 'the last label' : `the last ${matchedLabels} labels`;
-  switch (rung) {
+  switch (step) {
     case Reason.domainRule:
-      return `domain rules: ${suffix} of the name ${said}`;
+      return `domain rules: ${suffix} of the name ${effect}`;
     case Reason.applicationRule:
-      return `application rules: application ${matchedId}, which lists ${suffix} of the name, ${said}`;
+      return `application rules: application ${matchedId}, which lists ${suffix} of the name, ${effect}`;
     case Reason.whiteListOnly:
       return 'white_list_only: on, and no rule allows the name';
     case Reason.category:
@@ -82,16 +82,16 @@ function describeRung(rung: Rung, { verdict, matchedId, matchedLabels }: Decisio
   }
 }
 
-/** A rung that was asked and said nothing. */
-function describeSilence(
-  rung: Rung,
+/** A step that did not match. */
+function describeNoMatch(
+  step: RuleStep,
   { profiles, domainRules }: EntityStores,
-  { catalogue }: Ladder,
+  { catalogue }: RuleEvaluator,
   slot: number,
 ): string {
   const how =
     catalogue === null ? 'is asked, as there is no catalogue' : 'lists the name or a parent';
-  switch (rung) {
+  switch (step) {
     case Reason.domainRule:
       return `domain rules: none of ${domainRules.count(slot)} is for the name or a parent`;
     case Reason.applicationRule:

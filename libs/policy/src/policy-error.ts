@@ -1,4 +1,4 @@
-/** A change that a policy cannot take: nothing of it was applied. The follower then loads a snapshot. */
+/** A change that a policy cannot apply. Nothing of it was applied; the follower then loads a snapshot. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError';
 }

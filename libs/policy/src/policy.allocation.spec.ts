@@ -46,7 +46,7 @@ function fullPolicy(): Policy {
   policy.setCatalogue({
     memberships: Int32Array.of(0, 1, 1, 2, 1),
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
-    mayList: () => -1,
+    candidateMask: () => -1,
     categoryName: () => undefined,
     applicationName: () => undefined,
   });
@@ -84,7 +84,8 @@ describe('Policy.decide', () => {
       grown.push(getHeapStatistics().used_heap_size - before);
     }
     expect(blocked).toBeGreaterThan(QUERIES);
-    // The median, as a collection or a compilation may fall into some rounds. One small object a query would be 800,000.
+    // The median, as a collection or a compilation may fall into some rounds. One small object a query would be
+    // 800,000.
     expect(grown.sort((a, b) => a - b)[ROUNDS >> 1]).toBeLessThan(2 * QUERIES);
   });
 });

@@ -76,7 +76,7 @@ describe('Policy.decide', () => {
     });
   });
 
-  it('permits what nothing speaks against', () => {
+  it('permits a name that nothing matches', () => {
     put({ kind: 'profile', entity: profile(7, { pageId: 3, emptyDnsAnswer: true }) }, network(7));
     expect(decide('www.example.com')).toMatchObject({
       verdict: Verdict.permit,
@@ -89,7 +89,7 @@ describe('Policy.decide', () => {
     });
   });
 
-  it('lets the most specific domain rule decide, and says by how many labels', () => {
+  it('lets the most specific domain rule decide, and returns the number of its labels', () => {
     put(
       { kind: 'profile', entity: profile(7) },
       network(7),
@@ -141,7 +141,7 @@ describe('Policy.decide', () => {
     expect(decide('com').verdict).toBe(Verdict.permit);
   });
 
-  it('permits an allowed application though its category is blocked', () => {
+  it('permits an allowed application in a blocked category', () => {
     list({ 'video.example': { categories: [8], applications: [1] } });
     put(
       {
@@ -193,7 +193,7 @@ describe('Policy.decide', () => {
     },
   );
 
-  it('blocks with white_list_only whatever no rule allows', () => {
+  it('blocks every name that no rule allows when white_list_only is set', () => {
     list({ 'video.example': { applications: [1] } });
     put(
       {
@@ -220,7 +220,7 @@ describe('Policy.decide', () => {
     expect(decide('video.example').verdict).toBe(Verdict.permit);
   });
 
-  it('does not carry what one query matched over to the next', () => {
+  it('forgets the match of one query before the next', () => {
     list({ 'a.example': { categories: [1] } });
     put({ kind: 'profile', entity: profile(7, { categoryIds: [1] }) }, network(7));
     decide('a.example');
@@ -234,7 +234,7 @@ describe('Policy.decide', () => {
     });
   });
 
-  it('judges the root by what asks for no name', () => {
+  it('judges the root by white_list_only alone', () => {
     put({ kind: 'profile', entity: profile(7, { whiteListOnly: true }) }, network(7));
     const names = namesOf('example');
     names.compute(Uint8Array.of(0), 0);
@@ -283,12 +283,12 @@ describe('Policy.identify', () => {
     expect(decide('example', client(6, address + (1n << 64n))).profileId).toBe(-1);
   });
 
-  it('does not take an IPv6 address for the IPv4 address that it begins with', () => {
+  it('does not match an IPv6 address with the IPv4 network of its first bits', () => {
     put({ kind: 'profile', entity: profile(7) }, network(7));
     expect(decide('example', client(6, BigInt(NETWORK) << 96n)).profileId).toBe(-1);
   });
 
-  it('lets the target of a schedule decide during its periods, one hop far', () => {
+  it('lets the target of a schedule decide during its periods, and ignores the schedule of the target', () => {
     put(
       { kind: 'profile', entity: profile(1, { pageId: 11 }) },
       { kind: 'profile', entity: profile(2, { pageId: 22, emptyDnsAnswer: true }) },
@@ -346,7 +346,7 @@ describe('Policy.judge', () => {
 });
 
 describe('Policy.apply', () => {
-  it('takes the revision, and the digest follows every put, replacement and delete', () => {
+  it('sets the revision, and updates the digest for every put, replacement and delete', () => {
     policy.apply(change({ type: 'put', ...rule(7, 'example.com', deny) } as PutOperation));
     const digestOfOne = policy.digest();
     expect([policy.revision, policy.counts().domainRule]).toEqual([1, 1]);
@@ -359,7 +359,7 @@ describe('Policy.apply', () => {
     expect([policy.digest(), policy.revision]).toEqual([EMPTY_DIGEST, 2]);
   });
 
-  it('changes nothing when it deletes what is not there; the digest tells', () => {
+  it('changes nothing when it deletes an entity that does not exist, so that the digest differs', () => {
     put({ kind: 'profile', entity: profile(7) }, network(7));
     const before = policy.digest();
     const domainHash = hashDomain('example.com', KEY);
@@ -377,7 +377,7 @@ describe('Policy.apply', () => {
     expect([policy.digest(), policy.revision, policy.counts().profile]).toEqual([before, 1, 1]);
   });
 
-  it('binds references late: a network of a profile that comes later', () => {
+  it('accepts a network before the profile that it refers to', () => {
     put(network(7), rule(7, 'example.com', deny));
     expect(decide('example.com').verdict).toBe(Verdict.unfiltered);
     put({ kind: 'profile', entity: profile(7) });
@@ -386,7 +386,7 @@ describe('Policy.apply', () => {
     expect(decide('example.com').verdict).toBe(Verdict.unfiltered);
   });
 
-  it('stays with the own profile while the target of its schedule does not exist', () => {
+  it('uses the own profile while the target of its schedule does not exist', () => {
     put({ kind: 'profile', entity: profile(1, { whiteListOnly: true }) }, network(1), {
       kind: 'schedule',
       entity: { profileId: 1, targetProfileId: 2, periods: [{ start: 0, end: 0 }] },
@@ -438,7 +438,7 @@ describe('Policy.apply', () => {
 });
 
 describe('Policy.blockPage', () => {
-  it('knows the block pages that were put and not deleted', () => {
+  it('has the block pages that were put and not deleted', () => {
     policy.put({ type: 'put', kind: 'blockPage', entity: { id: 7, type: 1 } });
     expect(policy.blockPage(7)).toEqual({ id: 7, type: 1 });
     expect(policy.blockPage(8)).toBeUndefined();
@@ -453,14 +453,14 @@ describe('Policy', () => {
     expect(() => new Policy({ timeZone: 'Mars/Base' })).toThrow(PolicyError);
   });
 
-  it('takes the revision of a load when it is told', () => {
+  it('has the revision that setRevision gave', () => {
     policy.setRevision(41);
     expect(policy.revision).toBe(41);
   });
 });
 
 describe('Policy.load', () => {
-  it('puts rows as `put` puts their entities, replaced ones included', () => {
+  it('puts rows as `put` puts their entities, and replaces existing ones', () => {
     const rows = Array.from({ length: 1000 }, (_, i) => [i >> 4, i % 700, 1 + (i % 2)]);
     const loaded = new Policy({ timeZone: 'UTC' });
     loaded.load('domainRule', rows);
@@ -491,7 +491,7 @@ describe('Policy.load', () => {
 });
 
 describe('a name of more labels than a mask has bits', () => {
-  it('is judged by the rules and listings of its longest suffixes', () => {
+  it('is judged by the rules and memberships of its longest suffixes', () => {
     const long = `${'a.'.repeat(60)}example`;
     put({ kind: 'profile', entity: profile(1, { categoryIds: [5] }) }, network(1));
     list({ [`b.${long}`]: { categories: [5] } });

@@ -16,31 +16,32 @@ import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
 import { explain, type Explanation } from './explain.js';
-import { Ladder } from './ladder.js';
+import { RuleEvaluator } from './rule-evaluator.js';
 import { PolicyError } from './policy-error.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
 import { ZoneClock } from './schedules/zone-clock.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
 export interface PolicyOptions {
-  /** IANA name of the zone in which schedules are written (decisions §5). */
+  /** IANA name of the time zone of schedules (decisions §5). */
   readonly timeZone: string;
 }
 
-/** Bytes by structure. */
+/** Bytes of each structure. */
 export type PolicyMemory = Readonly<
   Record<'profiles' | 'domainRules' | 'ipv4Networks' | 'ipv6Networks' | 'naptRanges', number>
 >;
 
 /**
- * The configuration in the form that answers queries: who is asking, which profile is active, what it says of a name
- * (decisions §5, §7, §8). Changed in place, one revision a step; a query between two steps sees all of one or nothing of it.
+ * The configuration in the form that answers queries: the subscriber of a client, the active profile, its verdict on
+ * a name (decisions §5, §7, §8). Changes are applied in place, one revision at a time. A query sees a revision whole
+ * or not at all.
  *
  * `identify`, `judge` and `decide` allocate nothing and never throw.
  */
 export class Policy {
   private readonly stores = new EntityStores();
-  private readonly ladder = new Ladder(this.stores.profiles, this.stores.domainRules);
+  private readonly evaluator = new RuleEvaluator(this.stores.profiles, this.stores.domainRules);
   private readonly clock: ZoneClock;
   private readonly sum = new Digest();
   private appliedRevision = 0;
@@ -58,12 +59,12 @@ export class Policy {
     return this.appliedRevision;
   }
 
-  /** Ends a load: what was put is the configuration at this revision. */
+  /** Ends a load: the entities that were put are the configuration at this revision. */
   setRevision(revision: number): void {
     this.appliedRevision = revision;
   }
 
-  /** Of everything put and not deleted (see config-model `Digest`). */
+  /** The digest of all entities (see `Digest` of `@weir/config-model`). */
   digest(): string {
     return this.sum.toString();
   }
@@ -74,8 +75,8 @@ export class Policy {
   }
 
   /**
-   * Bytes of typed arrays that each structure holds, what is kept free for growth included. Schedules (about 400 bytes each) and block pages
-   * (about 100) are ordinary objects and not counted; a catalogue image is its owner's.
+   * Bytes of typed arrays that each structure holds, with free space. Not counted: schedules (about 400 bytes each) and
+   * block pages (about 100), which are ordinary objects, and the catalogue image, which its owner counts.
    */
   memory(): PolicyMemory {
     const { profiles, domainRules, subscribers } = this.stores;
@@ -89,9 +90,9 @@ export class Policy {
   }
 
   /**
-   * Applies all operations of a change and takes its revision. Whether the digest then is the change's is for the caller to
-   * compare: deleting what is not there, for one, changes nothing and shows only there.
-   * @throws PolicyError when an operation cannot be applied (`reload`, malformed entities): then none is.
+   * Applies all operations of a change and sets the revision. The caller must compare the digest with that of the
+   * change: for example, the deletion of an entity that does not exist has no other effect than a different digest.
+   * @throws PolicyError when an operation cannot be applied (`reload`, malformed entities). Then none is applied.
    */
   apply(change: Change): void {
     change.operations.forEach(checkOperation);
@@ -102,14 +103,17 @@ export class Policy {
     this.appliedRevision = change.revision;
   }
 
-  /** For loading a snapshot: puts one entity without a revision of its own. @throws PolicyError when it is malformed. */
+  /**
+   * For loading a snapshot: puts one entity and leaves the revision as it is.
+   * @throws PolicyError when it is malformed.
+   */
   put(operation: PutOperation): void {
     checkOperation(operation);
     this.store(operation);
   }
 
   /**
-   * For loading a snapshot: puts rows of one kind, fastest in a snapshot's order. What was put before a row that is refused stays.
+   * For loading a snapshot: puts rows of one kind, fastest in the order of a snapshot. Rows before a refused one stay.
    * @throws RowError when one is not a row of that kind. @throws PolicyError as `put`.
    */
   load(kind: EntityKind, rows: Iterable<unknown>): void {
@@ -123,14 +127,14 @@ export class Policy {
     }
   }
 
-  /** The index that names are looked up in from now on; null: nothing belongs to any category or application. */
+  /** Sets the index in which names are looked up; null: no name is in any category or application. */
   setCatalogue(index: CatalogueIndex | null): void {
-    this.ladder.catalogue = index;
+    this.evaluator.catalogue = index;
   }
 
-  /** The catalogue that `setCatalogue` was last given. */
+  /** The index that `setCatalogue` was last called with. */
   get catalogue(): CatalogueIndex | null {
-    return this.ladder.catalogue;
+    return this.evaluator.catalogue;
   }
 
   /** The block page with this id (`Decision.pageId`); undefined: there is none. */
@@ -138,13 +142,13 @@ export class Policy {
     return this.stores.findBlockPage(id);
   }
 
-  /** Finds the client's profile and the one that decides now. Leaves what `judge` sets as it is. */
+  /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
   identify(client: Client, nowMs: number, out: Decision): void {
     this.clock.nowMs = nowMs;
     this.identifySlot(this.stores.subscribers.find(client), out);
   }
 
-  /** Finds the record that names the client's subscriber: for telling subscribers apart. Allocates nothing, never throws. */
+  /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
   match(client: Client, out: SubscriberMatch): void {
     this.stores.subscribers.match(client, out);
   }
@@ -152,7 +156,7 @@ export class Policy {
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
     if (out.activeSlot >= 0 && this.stores.profiles.exists(out.activeSlot)) {
-      this.ladder.judge(out.activeSlot, names, out);
+      this.evaluator.judge(out.activeSlot, names, out);
       return;
     }
     out.verdict = Verdict.unfiltered;
@@ -169,11 +173,11 @@ export class Policy {
     return out.verdict;
   }
 
-  /** Decides, and says how it came to it. For people: allocates. */
+  /** Decides, and explains the decision for people. Allocates. */
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
     const decision = new Decision();
     this.decide(client, names, nowMs, decision);
-    return { decision, lines: explain(this.stores, this.ladder, client, decision) };
+    return { decision, lines: explain(this.stores, this.evaluator, client, decision) };
   }
 
   private identifySlot(slot: number, out: Decision): void {
@@ -191,7 +195,7 @@ export class Policy {
     out.emptyDnsAnswer = profiles.isEmptyDnsAnswer(activeSlot);
   }
 
-  /** The schedule's target during its periods, if there is such a profile. Caps the TTL. */
+  /** The target of the schedule during its periods, if that profile exists; else `slot`. Caps the TTL. */
   private activeSlot(slot: number, out: Decision): number {
     const { profiles, schedules } = this.stores;
     const schedule = schedules.get(slot);
@@ -204,7 +208,7 @@ export class Policy {
 
   private store(operation: PutOperation): void {
     const { kind, entity } = operation;
-    // The operation's type ties entity to kind; that a store of the kind takes it is beyond the compiler.
+    // The type of the operation ties entity to kind. The compiler cannot see that the store of the kind takes it.
     const previous = (this.stores[kind] as EntityStore<EntityKind>).put(entity);
     if (previous !== null) this.sum.remove(kind, previous);
     this.sum.add(kind, toRow(kind, entity));

@@ -12,7 +12,7 @@ const ASK = [...FIND, { records: 1 }, { rules: LABELS, filter: LABELS }];
 const LIST = [...ASK, { hashes: 1, setNumbers: 1, lists: 1 }];
 const STEPS = {
   'no profile': FIND,
-  'nothing speaks against it': ASK,
+  'nothing matches': ASK,
   'domain rule': ASK,
   'application rule': LIST,
   category: LIST,

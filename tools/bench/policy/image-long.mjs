@@ -23,7 +23,7 @@ for (let n = 0; n < DOMAINS; n++) {
   writeName(bytes, 0, 'l', n);
   names.compute(bytes, 0);
   // As a policy does: what the filter rules out is not searched.
-  if (((catalogue.mayList(names) >>> 1) & 1) !== 0 && catalogue.find(names, 1) !== 0) found++;
+  if (((catalogue.candidateMask(names) >>> 1) & 1) !== 0 && catalogue.find(names, 1) !== 0) found++;
 }
 
 const random = randomNumbers(20_261_120);

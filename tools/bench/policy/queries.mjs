@@ -58,7 +58,7 @@ class Queries {
 export function makeQueries(policy, { names, client, out }, size, catalogue, count, reasons) {
   const outcomes = {
     'no profile': (d) => d.reason === reasons.noProfile,
-    'nothing speaks against it': (d) => d.reason === reasons.none,
+    'nothing matches': (d) => d.reason === reasons.none,
     'domain rule': (d) => d.reason === reasons.domainRule,
     'application rule': (d) => d.reason === reasons.applicationRule,
     category: (d) => d.reason === reasons.category,

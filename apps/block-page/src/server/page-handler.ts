@@ -1,9 +1,5 @@
-import {
-  type ClientAddress,
-  type ClientNetworks,
-  type RateTable,
-  type SubscriberKey,
-} from '@weir/clients';
+import type { ClientAddress, RateTable, SubscriberKey } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CustomPages } from '../content/custom-pages.js';
 import { sendAsset } from '../content/send-asset.js';
@@ -27,7 +23,7 @@ export interface PageHandlerOptions {
   readonly pages: Pages;
   readonly builtIn: BuiltInPage;
   readonly custom: CustomPages;
-  readonly trustedProxies: ClientNetworks;
+  readonly trustedProxies: CidrSet;
   readonly subscriber: SubscriberKey;
   readonly rates: RateTable;
   /** Requests that one subscriber gets answered in a second; 0: any number. */

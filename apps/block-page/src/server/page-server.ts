@@ -1,9 +1,5 @@
-import {
-  ClientAddress,
-  type ClientConnections,
-  type ClientNetworks,
-  ProxyHeaderReader,
-} from '@weir/clients';
+import { ClientAddress, type ClientConnections, ProxyHeaderReader } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -26,7 +22,7 @@ export interface PageServerOptions {
   readonly host: string;
   readonly port: number;
   readonly handler: PageHandler;
-  readonly trustedProxies: ClientNetworks;
+  readonly trustedProxies: CidrSet;
   readonly maxConnections: number;
   /** Connections of one subscriber. */
   readonly connections: ClientConnections;

@@ -1,8 +1,9 @@
-import { ClientAddress, ClientNetworks } from '@weir/clients';
+import { ClientAddress } from '@weir/clients';
+import { CidrSet } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { followForwardedFor, UNKNOWN_PORT } from './forwarded-for.js';
 
-const trusted = new ClientNetworks(['127.0.0.1', '10.0.0.0/8', '2001:db8:a::/48']);
+const trusted = CidrSet.parse(['127.0.0.1', '10.0.0.0/8', '2001:db8:a::/48']);
 
 function follow(sender: string, header: string | undefined) {
   const client = new ClientAddress();

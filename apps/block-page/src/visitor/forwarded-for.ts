@@ -1,4 +1,5 @@
-import type { ClientAddress, ClientNetworks } from '@weir/clients';
+import type { ClientAddress } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 
 /** Port of a client whose proxy tells only its address. No range of ports holds it. */
 export const UNKNOWN_PORT = -1;
@@ -15,7 +16,7 @@ const ENTRY = /^(?:\[([^\]]*)\]|([\d.]+)|([^\]]*))(?::(\d{1,5}))?$/;
 export function followForwardedFor(
   client: ClientAddress,
   forwardedFor: string | undefined,
-  trustedProxies: ClientNetworks,
+  trustedProxies: CidrSet,
 ): boolean {
   if (forwardedFor === undefined) return true;
   for (const text of forwardedFor.split(',').reverse()) {

@@ -1,4 +1,4 @@
-import type { ClientNetworks } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import { CLASS_IN, HEADER_BYTES } from '@weir/dns-wire';
 import { Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
@@ -19,7 +19,7 @@ export interface PolicyLookupOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: ClientNetworks;
+  readonly allowedClients: CidrSet;
   /** Wall clock in milliseconds: schedules follow it. */
   readonly nowMs: () => number;
 }

@@ -1,6 +1,6 @@
-import { ClientNetworks } from '@weir/clients';
 import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
 import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet } from '@weir/ops';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askTcp, askUdp } from '../testing/client.js';
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const loadBalancers = new ClientNetworks(['127.0.0.1', '::1']);
+const loadBalancers = CidrSet.parse(['127.0.0.1', '::1']);
 const query = (id: number) => encodeQuery(`n${id}.example.com`, 1, { id });
 const idOf = (bytes: Uint8Array | null) => bytes && decodeMessage(bytes).id;
 
@@ -59,7 +59,7 @@ describe('UdpListener behind a load balancer', () => {
   });
 
   it('ignores a header from any other sender', async () => {
-    const { server, handler } = await start('127.0.0.1', new ClientNetworks(['192.0.2.0/24']));
+    const { server, handler } = await start('127.0.0.1', CidrSet.parse(['192.0.2.0/24']));
     const answer = await askUdp(server, concat(proxyHeader({ source: 'c0000201' }), query(7)));
     // Its first bytes, read as a DNS header, have an obsolete opcode.
     expect(idOf(answer)).toBe(0x0d0a);

@@ -1,4 +1,4 @@
-import { ClientNetworks, SubscriberKey } from '@weir/clients';
+import { SubscriberKey } from '@weir/clients';
 import { parseResponse, Response } from '@weir/dns-wire';
 import { encodeMessage, encodeQuery, opt, wireName } from '@weir/dns-wire/testing';
 import { parseHashKey } from '@weir/dns-name';
@@ -36,7 +36,7 @@ function createPath() {
   const policyLookup = new PolicyLookup({
     source: { policy },
     hashKey: parseHashKey(HASH_KEY_HEX),
-    allowedClients: new ClientNetworks(CONFIGURATION.DNS_ALLOWED_CLIENTS.cidrs),
+    allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
     nowMs: () => NOW_MS,
   });
   const path: QueryPath = new QueryPath({

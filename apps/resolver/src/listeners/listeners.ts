@@ -1,11 +1,10 @@
 import {
   type ClientAddress,
   ClientConnections,
-  ClientNetworks,
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { type CidrSet, explainListenError, StartError } from '@weir/ops';
+import { CidrSet, explainListenError, StartError } from '@weir/ops';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
@@ -63,7 +62,7 @@ interface SecureListener {
  */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly loadBalancers: ClientNetworks;
+  private readonly loadBalancers: CidrSet;
   private readonly connections: ClientConnections;
   private readonly udp: UdpListener;
   private readonly tcp: StreamListener;
@@ -74,7 +73,7 @@ export class Listeners {
   constructor(private readonly options: ListenersOptions) {
     const { configuration, handler, counters, subscriber, onError } = options;
     const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
-    this.loadBalancers = new ClientNetworks(configuration.DNS_PROXY_PROTOCOL_FROM?.cidrs ?? []);
+    this.loadBalancers = configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]);
     this.connections = new ClientConnections(maxConnections, subscriber);
     this.udp = new UdpListener({
       host,

@@ -1,10 +1,10 @@
 import {
   ClientAddress,
   type ClientConnections,
-  type ClientNetworks,
   type Connection,
   ProxyHeaderReader,
 } from '@weir/clients';
+import type { CidrSet } from '@weir/ops';
 import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
@@ -20,7 +20,7 @@ export interface StreamListenerOptions {
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
   /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
-  readonly loadBalancers: ClientNetworks;
+  readonly loadBalancers: CidrSet;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
   /**

@@ -1,5 +1,6 @@
-import { type ClientNetworks, readProxyHeader } from '@weir/clients';
+import { readProxyHeader } from '@weir/clients';
 import type { Query } from '@weir/dns-wire';
+import type { CidrSet } from '@weir/ops';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
@@ -28,7 +29,7 @@ export interface UdpListenerOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Load balancers. They must name their client in a PROXY header before each query. */
-  readonly loadBalancers: ClientNetworks;
+  readonly loadBalancers: CidrSet;
   /** Called with errors of the socket; it goes on. */
   readonly onError: (error: Error) => void;
 }

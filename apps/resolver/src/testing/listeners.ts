@@ -1,4 +1,5 @@
-import { ClientConnections, ClientNetworks, SubscriberKey } from '@weir/clients';
+import { ClientConnections, SubscriberKey } from '@weir/clients';
+import { CidrSet } from '@weir/ops';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
@@ -21,7 +22,7 @@ export async function startUdp(
   port = 0,
 ) {
   const counters = new QueryCounters();
-  const loadBalancers = new ClientNetworks([]);
+  const loadBalancers = CidrSet.parse([]);
   const host = '127.0.0.1';
   const listener = new UdpListener({ host, handler, counters, loadBalancers, onError, ...options });
   const server: Server = await listener.start(port);
@@ -43,7 +44,7 @@ export async function startTcp(
       new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs }),
     counters,
     nowMs,
-    loadBalancers: new ClientNetworks([]),
+    loadBalancers: CidrSet.parse([]),
     connections: new ClientConnections(
       options.maxPerClient ?? 128,
       new SubscriberKey({ policy: null }, 1),

@@ -1,38 +1,31 @@
-/** Formats of public lists that can be read. */
-export const LIST_FORMATS = ['domains', 'hosts', 'adblock', 'rpz', 'ut1'] as const;
-export type ListFormat = (typeof LIST_FORMATS)[number];
-
-/** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
-export type SourceLocation = { readonly path: string } | { readonly url: string };
+import type { Source } from '../sources/source.js';
 
 /** A list that a category or an application takes its domains from. */
-export interface SourceDefinition {
+export interface SourceDefinition extends Source {
   /**
-   * Names the source in state, reports, logs and metrics: the path as the definition gives it, or the URL without credentials. The same in
-   * every group that names the same source; never shared by two different ones.
+   * Names the source in state, reports, logs and metrics: the path as the definition gives it, or the URL without
+   * credentials. The same in every group that names the same source; never shared by two different ones.
    */
   readonly name: string;
-  readonly location: SourceLocation;
-  readonly format: ListFormat;
-  /** How often a URL is asked again; null: whenever the definition is read. */
+  /** How often a URL is requested again; null: whenever the definition is read. */
   readonly refreshMs: number | null;
-  /** Where the definition names it first, as `catalogue.yaml:14: categories[3].sources[0]`. */
+  /** Where the definition names it first, such as `catalogue.yaml:14: categories[3].sources[0]`. */
   readonly declaredAt: string;
 }
 
-/** A category or an application as the definition has it. */
+/** A category or an application of the definition. */
 export interface GroupDefinition {
   /** 0 … 2147483647, unique among categories and among applications. */
   readonly id: number;
   readonly name: string;
-  /** Inline, in normal form; each covers everything below it. May hold duplicates. */
+  /** Inline domains in normal form; each also stands for all names below it. May have duplicates. */
   readonly domains: readonly string[];
-  /** The line of `catalogue.yaml` that each of `domains` stands in. */
+  /** For each of `domains` its line in `catalogue.yaml`. */
   readonly domainLines: readonly number[];
   readonly sources: readonly SourceDefinition[];
 }
 
-/** A catalogue as its definition says, sources not read. */
+/** The content of `catalogue.yaml`. Sources are not read. */
 export interface Definition {
   /** Ascending by id. */
   readonly categories: readonly GroupDefinition[];
@@ -40,7 +33,7 @@ export interface Definition {
   readonly applications: readonly GroupDefinition[];
 }
 
-/** The sources of a definition, each once, in the order in which groups name them: several groups share one object. */
+/** The sources of a definition, each once, in the order of first mention. Groups share the object of a source. */
 export function sourcesOf({ categories, applications }: Definition): SourceDefinition[] {
   const all = [...categories, ...applications].flatMap(({ sources }) => sources);
   return [...new Set(all)];

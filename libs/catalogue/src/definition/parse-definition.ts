@@ -11,7 +11,7 @@ const MAX_DOMAIN = 1024;
 
 /**
  * Reads the text of a definition; its sources are named, not opened.
- * @param base what files are relative to.
+ * @param base the folder or URL that file names are relative to.
  * @throws CatalogueError for a fault, as `catalogue.yaml:line: field: problem`; DefinitionFaults for several.
  */
 export function parseDefinition(text: string, base: Base): Definition {
@@ -33,13 +33,13 @@ class GroupReader {
     private readonly base: Base,
   ) {}
 
-  /** @returns ascending by id; without what has a fault. */
+  /** @returns groups ascending by id, without those that have a fault. */
   read(list: Place | undefined): GroupDefinition[] {
     const lineOfId = new Map<number, number>();
     return this.each(list, (place) => this.group(place, lineOfId)).sort((a, b) => a.id - b.id);
   }
 
-  /** @throws CatalogueError when anything that was read had a fault. */
+  /** @throws CatalogueError when anything that was read has a fault. */
   check(): void {
     if (this.faults.length === 1) throw this.faults[0];
     if (this.faults.length > 1) {
@@ -93,7 +93,7 @@ class GroupReader {
     }
   }
 
-  /** Several groups may name one source, all in the same way: its state and its list are kept by name. */
+  /** Several groups may name one source, with equal format and refresh: its state and its list are stored by name. */
   private source(place: Place): SourceDefinition {
     const source = readSource(this.yaml, place, this.base);
     const known = this.sources.get(source.name) ?? source;

@@ -72,7 +72,7 @@ describe('readDefinition', () => {
     ]);
   });
 
-  it('asks a URL for news once a day unless the definition says otherwise', async () => {
+  it('requests a URL once a day unless the definition says otherwise', async () => {
     const yaml =
       'categories: [{id: 1, name: a, sources: [{url: "http://a.example/", format: hosts}]}]';
     const { categories } = await read({ 'catalogue.yaml': yaml });
@@ -178,7 +178,7 @@ describe('readDefinition', () => {
     expect((failure as Error).message).not.toContain('\n');
   });
 
-  it('names every fault, a line each', async () => {
+  it('names every fault in its own line', async () => {
     const text = `
 categories:
   - { id: 1, name: a, domains: [a.example, 10.0.0.1, '*.b.example'] }

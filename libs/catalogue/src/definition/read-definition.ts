@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
 import { openLocation } from '../sources/open-source.js';
-import type { Definition, SourceLocation } from './definition.js';
+import type { SourceLocation } from '../sources/source.js';
+import type { Definition } from './definition.js';
 import { DEFINITION_FILE, parseDefinition } from './parse-definition.js';
 import { type Base, publicName } from './source-fields.js';
 

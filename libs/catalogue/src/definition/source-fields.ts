@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  LIST_FORMATS,
-  type ListFormat,
-  type SourceDefinition,
-  type SourceLocation,
-} from './definition.js';
+import { LIST_FORMATS, type ListFormat } from '../lists/list-format.js';
+import type { SourceLocation } from '../sources/source.js';
+import type { SourceDefinition } from './definition.js';
 import type { Place, YamlReader } from './yaml-reader.js';
 
 const MAX_LOCATION = 2048;
@@ -15,7 +12,7 @@ const MIN_REFRESH_MS = 10_000;
 const MAX_REFRESH_MS = 30 * 24 * 3_600_000;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** What the files of a definition are relative to: a folder's path, or an http(s) URL that ends with a slash. */
+/** The base of the file names of a definition: the path of a folder, or an http(s) URL that ends with a slash. */
 export type Base = SourceLocation;
 
 /** Reads one item of `sources`. */
@@ -81,7 +78,7 @@ function readRefresh(yaml: YamlReader, place: Place): number {
   return refreshMs;
 }
 
-/** A URL without what may be secret: no user and password, and a digest in place of the query. */
+/** A URL without its secrets: no user and password, and a digest in place of the query. */
 export function publicName(url: URL): string {
   const query = url.search === '' ? '' : `?${digest(url.search)}`;
   return `${url.origin}${url.pathname}${query}`;

@@ -1,13 +1,13 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 import { CatalogueError } from '../catalogue-error.js';
 
-/** A node of the file with the way to it, as `categories[3].domains[0]`. */
+/** A node of the file with its path, such as `categories[3].domains[0]`. */
 export interface Place {
   readonly node: Node | null;
   readonly path: string;
 }
 
-/** Reads one YAML file node by node, so that every complaint names file, line and field. */
+/** Reads one YAML file node by node, so that every error names file, line and field. */
 export class YamlReader {
   private readonly lines = new LineCounter();
   private readonly contents: Node | null;
@@ -34,7 +34,7 @@ export class YamlReader {
     return this.lines.linePos(place.node?.range?.[0] ?? 0).line;
   }
 
-  /** As `catalogue.yaml:14: categories[3].name`. */
+  /** Such as `catalogue.yaml:14: categories[3].name`. */
   where(place: Place): string {
     return `${this.file}:${this.line(place)}${place.path === '' ? '' : `: ${place.path}`}`;
   }
@@ -43,7 +43,7 @@ export class YamlReader {
     return new CatalogueError(`${this.where(place)}: ${problem}`);
   }
 
-  /** The fields of a map; those not in `known` are refused, so that a misspelt one never goes unnoticed. */
+  /** The fields of a map. A field that is not in `known` is refused, as it may be misspelt. */
   fields<K extends string>(place: Place, known: readonly K[]): Partial<Record<K, Place>> {
     if (!isMap(place.node)) throw this.fail(place, `must be a map of ${known.join(', ')}`);
     const fields: Partial<Record<K, Place>> = {};

@@ -7,7 +7,7 @@ import { writeImage } from './image-writer.js';
 import { MembershipSets } from './membership-sets.js';
 import { NameMerge } from './name-merge.js';
 
-/** A category or an application with the names that it lists. */
+/** A category or an application with its lists. */
 export interface ListedGroup {
   readonly id: number;
   readonly name: string;
@@ -15,16 +15,16 @@ export interface ListedGroup {
   readonly lists: readonly NameList[];
 }
 
-/** What a catalogue is compiled from. */
+/** The input of a compilation. */
 export interface ListedGroups {
   readonly categories: readonly ListedGroup[];
   readonly applications: readonly ListedGroup[];
 }
 
-/** A compiled catalogue and what is to be known of it. */
+/** A compiled catalogue and its key figures. */
 export interface CompiledCatalogue {
   readonly image: Uint8Array<ArrayBuffer>;
-  /** Of the image, 64 lower-case hex digits. */
+  /** The digest of the image, 64 lower-case hex digits. */
   readonly sha256: string;
   /** Distinct names listed. */
   readonly domainCount: number;
@@ -35,9 +35,10 @@ export interface CompiledCatalogue {
 }
 
 /**
- * Compiles groups into an image; `key` is the one that their names are hashed under. Equal groups and keys give equal images,
- * whatever the order of groups and lists. Needs memory for the image beyond that of the lists.
- * @throws CatalogueError when a name hashes to the mark of an empty slot (one in 2⁶⁴), or the image would exceed 4 GiB.
+ * Compiles groups into an image; `key` is the one that their names are hashed under. Equal groups and keys give equal
+ * images, whatever the order of groups and lists. Needs memory for the image beyond that of the lists.
+ * @throws CatalogueError when a name hashes to the mark of an empty slot (one in 2⁶⁴), or the image would exceed 4
+ *   GiB.
  */
 export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCatalogue {
   const byId = (a: ListedGroup, b: ListedGroup): number => a.id - b.id;
@@ -64,7 +65,7 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
   return { image, sha256, domainCount: count, ...names };
 }
 
-/** The mark of an empty slot is the highest hash, so only a last name can have it. */
+/** The mark of an empty slot is the highest hash, so only the last name of a list can have it. */
 function checkNames({ words }: NameList): void {
   if (words.length > 0 && words.at(-1) === EMPTY && words.at(-2) === EMPTY) {
     throw new CatalogueError('a name cannot be listed under this DOMAIN_HASH_KEY');

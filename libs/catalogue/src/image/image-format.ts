@@ -1,4 +1,6 @@
-/** The binary image, version 2. The README of this library describes it byte by byte. All integers are little-endian. */
+/**
+ * The binary image, version 2. The README of this library describes it byte by byte. All integers are little-endian.
+ */
 
 /** `WEIRCAT\n` */
 export const MAGIC = Uint8Array.of(0x57, 0x45, 0x49, 0x52, 0x43, 0x41, 0x54, 0x0a);
@@ -15,7 +17,7 @@ export const Header = {
   domainCount: 24,
   /** The home slot of a hash is its high 32 bits × homeSlots / 2³², rounded down. */
   homeSlots: 28,
-  /** Slots that there are: home slots, what runs over the last of them, and one empty slot that ends every search. */
+  /** All slots: home slots, slots behind the last of them, and one empty slot that ends every search. */
   slotCount: 32,
   /** Bytes of a slot's set number: 2 or 4. */
   setNumberBytes: 36,
@@ -33,10 +35,10 @@ export const Header = {
 
 export const CHECKED_FROM = 16;
 
-/** Share of the home slots in use: 10 bytes a slot ÷ 0.94 = 10.6 bytes a domain, and a search ends after about 9 slots. */
+/** Load factor of the home slots: 10 bytes a slot ÷ 0.94 = 10.6 bytes a domain. A search reads about 9 slots. */
 export const LOAD = 0.94;
 
-/** Bits of the filter a domain: with three of them set for each, one name in thirty that is not listed passes. */
+/** Bits of the filter for each domain, three of which are set. One name in thirty that is not listed passes. */
 export const FILTER_BITS = 10;
 
 /** Half of an empty slot's hash. No listed name may hash to the two together. */
@@ -45,7 +47,7 @@ export const EMPTY = 0xffff_ffff;
 /** Most set numbers that fit two bytes; number 0 is no set. */
 export const MAX_SHORT_SET_NUMBER = 0xffff;
 
-/** The home slot of a hash; ascending with `high`, which keeps the slots sorted. `scale` is homeSlots / 2³². */
+/** The home slot of a hash. It ascends with `high`, which keeps the slots sorted. `scale` is homeSlots / 2³². */
 export function homeSlot(high: number, scale: number): number {
   return Math.floor(high * scale);
 }
@@ -55,12 +57,12 @@ export function filterWord(low: number, scale: number): number {
   return Math.floor(low * scale);
 }
 
-/** The three bits that a hash has in its word, from the low fifteen of its high half: the low half picks the word. */
+/** The three filter bits of a hash, from the low 15 bits of its high half. The low half selects the word. */
 export function filterBits(high: number): number {
   return (1 << (high & 31)) | (1 << ((high >>> 5) & 31)) | (1 << ((high >>> 10) & 31));
 }
 
-/** A category or an application as the image names it. */
+/** A category or an application as the image describes it. */
 export interface GroupSummary {
   readonly id: number;
   readonly name: string;

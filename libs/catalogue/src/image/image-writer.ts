@@ -23,7 +23,7 @@ import type { NameMerge } from './name-merge.js';
 const MAX_IMAGE_BYTES = 0xffff_ffff;
 const TWO_TO_32 = 4_294_967_296;
 
-/** The names to write: gone through as often as needed, as they may be many. */
+/** The names to write. `merge` is read several times, as the names may be too many to hold. */
 export interface NamesToWrite {
   readonly merge: NameMerge;
   readonly sets: MembershipSets;
@@ -31,7 +31,7 @@ export interface NamesToWrite {
   readonly count: number;
 }
 
-/** Lays the names out as an image. */
+/** Writes an image. @throws CatalogueError when it would exceed 4 GiB. */
 export function writeImage(
   { merge, sets, count }: NamesToWrite,
   names: Names,
@@ -91,7 +91,7 @@ export function writeImage(
   return image;
 }
 
-/** A name's slot is its home, or the first free one after it. Ascending hashes make ascending slots. */
+/** A name is in its home slot or in the first free one after it. Ascending hashes have ascending slots. */
 function countSlots(merge: NameMerge, homeSlots: number): number {
   const scale = homeSlots / TWO_TO_32;
   let next = 0;

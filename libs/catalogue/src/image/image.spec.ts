@@ -29,7 +29,7 @@ function lookUp(
 ): { categories: number[]; applications: number[] } {
   const last = hashes.compute(toWireName(domain), 0) - 1;
   const at = image.find(hashes, last);
-  const isRuledOut = ((image.mayList(hashes) >>> last) & 1) === 0;
+  const isRuledOut = ((image.candidateMask(hashes) >>> last) & 1) === 0;
   if (isRuledOut && at !== 0) throw new Error('the filter rules out a name that is listed');
   if (at === 0) return { categories: [], applications: [] };
   const [categoryCount, applicationCount] = image.memberships.subarray(at, at + 2);
@@ -44,7 +44,7 @@ function openCompiled(from: ListedGroups): CatalogueImage {
 }
 
 describe('CatalogueImage', () => {
-  it('answers who lists a name, and only that name', () => {
+  it('finds the categories and applications of a name, and of no other name', () => {
     const image = openCompiled(
       groups(
         [group(12, 'bet.example', 'both.example'), group(3, 'both.example')],
@@ -58,7 +58,7 @@ describe('CatalogueImage', () => {
     expect(lookUp(image, 'example')).toEqual({ categories: [], applications: [] });
   });
 
-  it('knows the names of its categories and applications', () => {
+  it('has the names of its categories and applications', () => {
     const image = openCompiled(groups([group(12, 'bet.example')], [group(7, 'app.example')]));
     expect(image.categoryName(12)).toBe(image.categories[0].name);
     expect(image.categoryName(7)).toBeUndefined();
@@ -66,7 +66,7 @@ describe('CatalogueImage', () => {
     expect(image.applicationName(12)).toBeUndefined();
   });
 
-  it('holds what a plain map holds, whatever is listed', () => {
+  it('has the same names as a plain map, for any lists', () => {
     const domains = fc.array(
       fc.nat({ max: 400 }).map((n) => `d${n}.example`),
       { maxLength: 300 },
@@ -114,26 +114,26 @@ describe('CatalogueImage', () => {
     expect(others.filter((name) => lookUp(image, name).categories.length !== 0)).toEqual([]);
   });
 
-  it('rules out all but a few names by its filter', () => {
+  it('has a candidate bit for few names that are not listed', () => {
     const many = Array.from({ length: 50_000 }, (_, i) => `n${i}.example`);
     const image = openCompiled(groups([{ ...group(1), lists: [NameList.of(many, KEY)] }]));
     let passed = 0;
     for (let i = 0; i < 50_000; i++) {
       hashes.compute(toWireName(`m${i}.example`), 0);
-      passed += (image.mayList(hashes) >>> 1) & 1;
+      passed += (image.candidateMask(hashes) >>> 1) & 1;
     }
     expect(passed / 50_000).toBeLessThan(0.06);
   });
 
-  it('rules out nothing below the 31st label of a long name', () => {
+  it('always has the candidate bit for suffixes from index 31', () => {
     const long = `${'a.'.repeat(40)}example`;
     const image = openCompiled(groups([group(1, long)]));
     expect(hashes.compute(toWireName(`b.${long}`), 0)).toBe(42);
-    expect(image.mayList(hashes) >>> 31).toBe(1);
+    expect(image.candidateMask(hashes) >>> 31).toBe(1);
     expect(image.memberships[image.find(hashes, 40)]).toBe(1);
   });
 
-  it('holds more combinations than two bytes can number', () => {
+  it('can have more membership sets than two bytes can number', () => {
     const categories = Array.from({ length: 17 }, (_, bit) =>
       group(
         bit,
@@ -158,7 +158,7 @@ describe('CatalogueImage', () => {
     expect([image.categories, image.applications]).toEqual([[], []]);
   });
 
-  it('works in memory that threads share, and at any offset', () => {
+  it('can be opened in shared memory and at any offset', () => {
     const { image } = compileCatalogue(groups([group(1, 'a.example')]), KEY);
     const shared = new Uint8Array(new SharedArrayBuffer(image.length));
     shared.set(image);
@@ -180,7 +180,7 @@ describe('CatalogueImage.open', () => {
     }
   });
 
-  it('refuses an image cut short or run over', () => {
+  it('refuses an image that is too short or too long', () => {
     for (let length = 0; length < sound.length; length++) {
       expect(() => CatalogueImage.open(sound.slice(0, length), KEY)).toThrow(CatalogueError);
     }
@@ -199,7 +199,7 @@ describe('CatalogueImage.open', () => {
     expect(() => CatalogueImage.open(later, KEY)).toThrow('format version is 3');
   });
 
-  it('refuses sections outside of the image even where the checksum is not looked at', () => {
+  it('refuses sections outside of the image even when the checksum is skipped', () => {
     const broken = sound.slice();
     new DataView(broken.buffer).setUint32(Header.slotCount, 1_000_000, true);
     expect(() => CatalogueImage.open(broken, KEY, { checksumVerified: true })).toThrow(
@@ -209,7 +209,7 @@ describe('CatalogueImage.open', () => {
 });
 
 describe('compileCatalogue', () => {
-  it('gives the same image in whatever order things are listed', () => {
+  it('compiles the same image for any order of groups and lists', () => {
     const one = compileCatalogue(
       groups([group(1, 'a.example', 'b.example'), group(2, 'a.example')]),
       KEY,
@@ -223,7 +223,7 @@ describe('compileCatalogue', () => {
     expect(one.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('takes the lists of a group as one', () => {
+  it('merges the lists of a group', () => {
     const lists = [['b.example', 'a.example'], [], ['c.example', 'b.example']];
     const several = { ...group(1), lists: lists.map((domains) => NameList.of(domains, KEY)) };
     const { sha256, categories } = compileCatalogue(groups([several]), KEY);
@@ -239,7 +239,7 @@ describe('compileCatalogue', () => {
     );
   });
 
-  it('gives another image under another key', () => {
+  it('compiles another image under another key', () => {
     const other = { ...group(1), lists: [NameList.of(['a.example'], OTHER_KEY)] };
     expect(compileCatalogue(groups([other]), OTHER_KEY).sha256).not.toBe(
       compileCatalogue(groups([group(1, 'a.example')]), KEY).sha256,

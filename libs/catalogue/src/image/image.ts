@@ -17,18 +17,18 @@ import {
 import { keyCheck } from '../names/key-check.js';
 
 const TWO_TO_32 = 4_294_967_296;
-/** A mask has a bit for each of the first 31 suffixes, and one for all further. */
+/** A mask has a bit for each of the first 31 suffixes, and one for all others. */
 const LAST_BIT = 31;
 
 export interface ImageOptions {
   /**
-   * The checksum was verified before, in this process, for these very bytes: skip it (about 0.1 s for 100 MB), so that a worker
-   * thread can take over a shared image between two queries. Everything else is verified all the same.
+   * The checksum was verified before, in this process, for these very bytes: skip it (about 0.1 s for 100 MB), so
+   * that a worker thread can take over a shared image between two queries. Everything else is verified all the same.
    */
   readonly checksumVerified?: boolean;
 }
 
-/** A compiled catalogue, used in place. The caller must not write to the image any more. */
+/** A compiled catalogue, used in place. The caller must not change the image afterwards. */
 export class CatalogueImage implements CatalogueIndex {
   readonly memberships: Int32Array;
   /** Ascending by id. */
@@ -38,7 +38,7 @@ export class CatalogueImage implements CatalogueIndex {
   /** Distinct names listed. */
   readonly domainCount: number;
   private readonly filterScale: number;
-  /** What was read ahead, so that the reading is not optimised away. */
+  /** Keeps what was prefetched, so that the compiler does not remove the reads. */
   protected sink = 0;
 
   private constructor(
@@ -60,7 +60,7 @@ export class CatalogueImage implements CatalogueIndex {
 
   /**
    * Opens an image; its bytes may be shared between threads.
-   * @throws CatalogueError when it is no sound image of this format, or was compiled under another key.
+   * @throws CatalogueError when it is not a valid image of this format, or was compiled under another key.
    */
   static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
@@ -75,8 +75,8 @@ export class CatalogueImage implements CatalogueIndex {
     check(slotCount > field('homeSlots') && field('homeSlots') > 0, 'its table is too small');
     const section = (offset: number, count: number, bytesEach: number): Uint8Array => {
       const end = offset + count * bytesEach;
-      const sound = offset >= HEADER_BYTES && offset % bytesEach === 0 && end <= bytes.length;
-      check(sound, 'a section lies outside of it');
+      const isInside = offset >= HEADER_BYTES && offset % bytesEach === 0 && end <= bytes.length;
+      check(isInside, 'a section lies outside of it');
       return bytes.subarray(offset, end);
     };
     const words = (offset: number, count: number): Uint32Array => {
@@ -98,27 +98,27 @@ export class CatalogueImage implements CatalogueIndex {
       new Int32Array(filter.buffer, filter.byteOffset, filter.length),
       new Int32Array(memberships.buffer, memberships.byteOffset, memberships.length),
       field('domainCount'),
-      // A copy, as text is not decoded from shared memory.
+      // A copy, as TextDecoder does not read shared memory.
       JSON.parse(new TextDecoder().decode(names.slice())) as Names,
     );
   }
 
-  mayList({ count, high, low }: SuffixHashes): number {
+  candidateMask({ count, high, low }: SuffixHashes): number {
     const { filter, filterScale } = this;
     let mask = count > LAST_BIT ? 1 << LAST_BIT : 0;
     const end = Math.min(count, LAST_BIT);
     for (let i = 0; i < end; i++) {
       const bits = filterBits(high[i]);
-      // Without a branch, so that all words are waited for at once.
+      // Without a branch, so that all words are read at the same time.
       const missing = bits & ~filter[filterWord(low[i], filterScale)];
       mask |= (((missing | -missing) >>> 31) ^ 1) << i;
     }
-    if (mask !== 0) this.touch(high, mask);
+    if (mask !== 0) this.prefetch(high, mask);
     return mask;
   }
 
-  /** Begins to read what `find` will need for the suffixes of a mask. */
-  private touch(high: Uint32Array, mask: number): void {
+  /** Prefetches what `find` will need for the suffixes of a mask. */
+  private prefetch(high: Uint32Array, mask: number): void {
     let read = 0;
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
       const slot = homeSlot(high[31 - Math.clz32(rest & -rest)], this.scale);
@@ -135,7 +135,7 @@ export class CatalogueImage implements CatalogueIndex {
     return this.applications.find((application) => application.id === id)?.name;
   }
 
-  /** Slots are ascending by hash, so a search ends at the first that is not below. Empty slots hold the highest hash. */
+  /** Slots are ascending by hash: a search ends at the first that is not below. Empty slots have the highest hash. */
   find(names: SuffixHashes, suffix: number): number {
     const { hashes } = this;
     const high = names.high[suffix];
@@ -163,6 +163,6 @@ function readHeader(bytes: Uint8Array): (name: keyof typeof Header) => number {
   return field;
 }
 
-function check(sound: boolean, problem: string): void {
-  if (!sound) throw new CatalogueError(`not a usable catalogue image: ${problem}`);
+function check(isValid: boolean, problem: string): void {
+  if (!isValid) throw new CatalogueError(`not a usable catalogue image: ${problem}`);
 }

@@ -1,13 +1,13 @@
 /**
- * Distinct combinations of categories and applications, each stored once and numbered from 1 in order of appearance. Groups go by
- * index: categories ascending by id, then applications ascending by id.
+ * Distinct combinations of categories and applications, each stored once and numbered from 1 in order of appearance.
+ * Groups go by index: categories ascending by id, then applications ascending by id.
  */
 export class MembershipSets {
   /** Position of each set in `words`, by number; number 0 is no set. */
   readonly positions: number[] = [0];
   /** See `CatalogueIndex.memberships`. Position 0 is no set. */
   readonly words: number[] = [0];
-  /** By group: the number of the set of that group alone, which is most; 0 if there is none yet. */
+  /** By group: the number of the set of that group alone, the most frequent case; 0: there is none yet. */
   private readonly alone: Uint32Array;
   private readonly numbers = new Map<string, number>();
 
@@ -19,7 +19,7 @@ export class MembershipSets {
     this.alone = new Uint32Array(ids.length);
   }
 
-  /** @param groups the first `count` of them, ascending, each once; at least one. */
+  /** The number of the set of the first `count` of `groups`: at least one, ascending, each once. */
   number(groups: Uint32Array, count: number): number {
     if (count === 1) {
       const [group] = groups;

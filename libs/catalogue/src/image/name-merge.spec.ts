@@ -34,7 +34,7 @@ function walk(merge: NameMerge) {
 }
 
 describe('NameMerge', () => {
-  it('gives each name once, ascending, with all its owners; as often as it is restarted', () => {
+  it('returns each name once, ascending, with all its owners, and again after a restart', () => {
     fc.assert(
       fc.property(fc.array(owned, { maxLength: 8 }), (unsorted) => {
         const lists = unsorted.toSorted((a, b) => a.owner - b.owner);

@@ -1,6 +1,9 @@
 import type { NameList } from '../names/name-list.js';
 
-/** The distinct names of several lists, ascending by hash, and for each who lists it. Holds one name at a time. */
+/**
+ * A k-way merge: the distinct names of several lists, ascending by hash, each with its owners. Holds one name at a
+ * time.
+ */
 export class NameMerge {
   /** The current name's hash. */
   high = 0;
@@ -9,12 +12,12 @@ export class NameMerge {
   readonly owners: Uint32Array;
   ownerCount = 0;
 
-  /** A binary heap of the lists that are not used up, by the hash that each is at, then by number: three values an entry. */
+  /** A binary heap of the lists that have names left, by their next hash, then by number: three values an entry. */
   private readonly heapHigh: Uint32Array;
   private readonly heapLow: Uint32Array;
   private readonly heapList: Uint32Array;
   private size = 0;
-  /** Per list: position of its next name in its words. */
+  /** For each list the index of its next name in its words. */
   private readonly at: Uint32Array;
 
   /**
@@ -33,7 +36,7 @@ export class NameMerge {
     this.at = new Uint32Array(length);
   }
 
-  /** Starts over, before the first name. */
+  /** Goes back before the first name. */
   restart(): void {
     this.size = 0;
     for (let list = 0; list < this.lists.length; list++) {
@@ -47,7 +50,7 @@ export class NameMerge {
     for (let parent = (this.size >>> 1) - 1; parent >= 0; parent--) this.sink(parent);
   }
 
-  /** Goes to the next name. @returns false behind the last. */
+  /** Goes to the next name. @returns false after the last. */
   next(): boolean {
     if (this.size === 0) return false;
     const high = this.heapHigh[0];
@@ -67,7 +70,7 @@ export class NameMerge {
     this.owners[this.ownerCount++] = owner;
   }
 
-  /** Takes the first entry's list to its next name, or out of the heap. */
+  /** Advances the list of the first heap entry to its next name, or removes it from the heap. */
   private advance(): void {
     const list = this.heapList[0];
     if (this.at[list] < this.lists[list].words.length) {

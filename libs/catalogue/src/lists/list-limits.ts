@@ -1,12 +1,12 @@
 import { CatalogueError } from '../catalogue-error.js';
 
-/** How much of a list is taken: whatever comes, memory stays bounded by `maxNames`. */
+/** Limits of a list. `maxNames` bounds the memory. */
 export interface ListLimits {
-  /** Bytes as they come, packed or not. */
+  /** Bytes as received, compressed or not. */
   readonly maxBytes: number;
-  /** Bytes after unpacking. */
+  /** Bytes after decompression. */
   readonly maxUnpackedBytes: number;
-  /** A longer line is an invalid one. */
+  /** A longer line is counted as invalid. */
   readonly maxLineBytes: number;
   /** Names, duplicates included: 8 bytes of memory each. */
   readonly maxNames: number;
@@ -21,7 +21,7 @@ export const DEFAULT_LIMITS: ListLimits = {
 
 export type ByteStream = AsyncIterable<Uint8Array>;
 
-/** Passes a stream on. @throws CatalogueError when it is longer than `maxBytes`. */
+/** The same stream with a limit. @throws CatalogueError when it is longer than `maxBytes`. */
 export async function* bounded(
   stream: ByteStream,
   maxBytes: number,

@@ -1,9 +1,9 @@
-/** What reading a list gave. */
+/** The result of reading a list. */
 export interface ListReport {
   readonly lines: number;
   /** Names listed, duplicates included. */
   readonly domains: number;
-  /** Sound entries that list no name: other rules, other policies, addresses of real hosts. */
+  /** Valid entries that list no name: other rules, other policies, addresses of real hosts. */
   readonly skipped: number;
   readonly invalidLines: number;
   /** The first ten invalid lines: their numbers, from 1, and what is wrong. */
@@ -12,8 +12,8 @@ export interface ListReport {
 
 const MAX_EXAMPLES = 10;
 
-/** Counts while a list is read. */
-export class ListTally implements ListReport {
+/** Builds the report while a list is read. */
+export class ListReportBuilder implements ListReport {
   lines = 0;
   domains = 0;
   skipped = 0;

@@ -1,7 +1,7 @@
 import { DomainError, normaliseDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KEY } from '../testing/lists.js';
+import { KEY } from './testing/lists.js';
 import { NameHasher } from './name-hasher.js';
 
 const hasher = new NameHasher(KEY);
@@ -20,13 +20,13 @@ function expected(text: string): string | readonly [number, number] {
 
 function taken(text: string): string | readonly [number, number] {
   const bytes = Buffer.from(`<${text}>`);
-  const problem = hasher.take(bytes, 1, bytes.length - 1);
+  const problem = hasher.hash(bytes, 1, bytes.length - 1);
   const { count, high, low } = hasher.hashes;
   return problem ?? [high[count - 1], low[count - 1]];
 }
 
 describe('NameHasher', () => {
-  it('takes for a domain what normaliseDomain does, as the same name', () => {
+  it('accepts the same texts as normaliseDomain, with the same hashes', () => {
     const label = fc.oneof(
       fc.string({ unit: fc.constantFrom(...Array.from('abzAZ019-_')), maxLength: 6 }),
       fc.constantFrom('xn--bcher-kva', 'xn--a', 'xn--', 'ab--c', 'bücher', 'ß', 'x'.repeat(63)),
@@ -43,7 +43,7 @@ describe('NameHasher', () => {
     );
   });
 
-  it('agrees on the longest names and on addresses', () => {
+  it('agrees with normaliseDomain on the longest names and on addresses', () => {
     const long = (length: number) => 'a.'.repeat(200).slice(0, length - 1) + 'b';
     for (const text of [long(252), long(253), `${long(253)}.`, long(254), long(255)]) {
       expect(taken(text)).toEqual(expected(text));

@@ -11,15 +11,15 @@ const MAX_LABEL = 63;
 const DOT = 0x2e;
 const HYPHEN = 0x2d;
 
-/** By byte: the lower-case form of what a label may hold, 0 for anything else. */
+/** For each byte its lower-case form if a label may have it, else 0. */
 const LABEL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte).toLowerCase();
   return /^[a-z0-9_-]$/.test(character) && byte < 128 ? character.charCodeAt(0) : 0;
 });
 
 /**
- * Hashes domains as they stand in a list. Most are plain ASCII names, which go to a wire name without becoming a string; the rest
- * takes the way of `normaliseDomain`, which says what is a domain.
+ * Hashes the domains of a list. A plain ASCII name, as most are, is converted to a wire name without a string.
+ * `normaliseDomain` reads all others, and decides what is a domain.
  */
 export class NameHasher {
   readonly hashes: SuffixHashes;
@@ -32,9 +32,9 @@ export class NameHasher {
 
   /**
    * Hashes the presentation name in bytes `start` … `end` − 1; the last of `hashes` is then its own.
-   * @returns what is wrong with it; null: nothing.
+   * @returns what is wrong with the name; null: it is valid.
    */
-  take(bytes: Uint8Array, start: number, end: number): string | null {
+  hash(bytes: Uint8Array, start: number, end: number): string | null {
     if (this.writePlainName(bytes, start, end)) {
       this.hashes.compute(this.wireName, 0);
       return null;
@@ -43,14 +43,14 @@ export class NameHasher {
     try {
       text = this.decoder.decode(bytes.subarray(start, end));
     } catch {
-      // The decoder throws for nothing else.
+      // The decoder throws for no other reason.
       return 'is not UTF-8 text';
     }
-    return this.takeText(text);
+    return this.hashText(text);
   }
 
-  /** As `take`, of a text. */
-  takeText(text: string): string | null {
+  /** Like `hash`, for a text. */
+  hashText(text: string): string | null {
     try {
       this.hashes.compute(toWireName(normaliseDomain(text)), 0);
       return null;
@@ -60,7 +60,7 @@ export class NameHasher {
     }
   }
 
-  /** @returns false for what is not plain: then it may be a domain or not. */
+  /** @returns false: the name is not a plain one, so it may be a domain or not. */
   private writePlainName(bytes: Uint8Array, start: number, givenEnd: number): boolean {
     const { wireName } = this;
     const end = givenEnd > start && bytes[givenEnd - 1] === DOT ? givenEnd - 1 : givenEnd;
@@ -84,7 +84,10 @@ export class NameHasher {
     return wireName[lengthAt + 1] > 0x39;
   }
 
-  /** Writes a label's length. @returns false when the label is not plain: empty, too long, a hyphen at an end, an A-label. */
+  /**
+   * Writes a label's length.
+   * @returns false when the label is not plain: empty, too long, a hyphen at an end, an A-label.
+   */
   private endLabel(lengthAt: number, at: number): boolean {
     const { wireName } = this;
     const length = at - lengthAt - 1;

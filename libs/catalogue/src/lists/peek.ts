@@ -1,8 +1,9 @@
 import type { ByteStream } from './list-limits.js';
 
 /**
- * Reads the first bytes of a stream without taking them from it.
- * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read it or `close` it.
+ * Reads the first bytes of a stream without consuming them.
+ * @returns `head`: at least `count` bytes unless the stream is shorter. `whole`: the stream from its beginning; read
+ *   it or `close` it.
  */
 export async function peek(
   stream: ByteStream,
@@ -32,7 +33,7 @@ async function* joined(
   }
 }
 
-/** Ends a stream that nobody reads: a generator that has never begun would not close what it reads from. */
+/** Closes a stream that is not read. A generator that was never started would not close its source. */
 export async function close(whole: AsyncGenerator<Uint8Array>): Promise<void> {
   await whole.next();
   await whole.return(undefined);

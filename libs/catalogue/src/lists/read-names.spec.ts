@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { chunksOf, expectNames, KEY, read } from '../testing/lists.js';
+import { chunksOf, expectNames, KEY, read } from './testing/lists.js';
 import { DEFAULT_LIMITS } from './list-limits.js';
 import { readNames } from './read-names.js';
 
 const MIB = 1024 * 1024;
 
 describe('readNames', () => {
-  it('reads gzip as well as plain text, told by the first bytes', async () => {
+  it('reads gzip and plain text, which it tells apart by the first bytes', async () => {
     const packed = gzipSync('a.example\nb.example\n');
     await expectNames(packed, 'domains', ['a.example', 'b.example']);
     await expectNames(Buffer.concat([packed, gzipSync('c.example')]), 'domains', [
@@ -22,7 +22,7 @@ describe('readNames', () => {
     await expectNames(gzipSync(''), 'domains', []);
   });
 
-  it('takes line ends of any system, a byte order mark and a last line without an end', async () => {
+  it('accepts line ends of any system, a byte order mark and a last line without a line end', async () => {
     await expectNames('\ufeffa.example\r\nb.example\r\n\r\nc.example', 'domains', [
       'a.example',
       'b.example',
@@ -43,7 +43,7 @@ describe('readNames', () => {
     await expect(read(bytes, 'domains')).rejects.toThrow(/^is UTF-16, must be UTF-8$/);
   });
 
-  it('counts a line that is too long as invalid, and reads on', async () => {
+  it('counts a line that is too long as invalid, and continues', async () => {
     const list = `a.example\n${'x'.repeat(200)}\nb.example\n${'y'.repeat(200)}`;
     const { names, report } = await read(list, 'domains', { maxLineBytes: 100 });
     expect(names.count).toBe(2);
@@ -65,7 +65,7 @@ describe('readNames', () => {
     expect([names.count, report.invalidLines]).toEqual([1, 1]);
   });
 
-  it('refuses more bytes than the limit, packed and unpacked', async () => {
+  it('refuses more bytes than the limit, compressed and decompressed', async () => {
     await expect(read('a.example\n'.repeat(20), 'domains', { maxBytes: 199 })).rejects.toThrow(
       /^is larger than 199 bytes$/,
     );
@@ -88,20 +88,20 @@ describe('readNames', () => {
     expect((await read(list, 'domains', { maxNames: 3 })).names.count).toBe(3);
   });
 
-  it('refuses gzip that is cut short or broken', async () => {
+  it('refuses gzip that is incomplete or invalid', async () => {
     const packed = gzipSync(Array.from({ length: 1000 }, (_, n) => `d${n}.example`).join('\n'));
     await expect(read(packed.subarray(0, -20), 'domains')).rejects.toThrow(
-      /^is not sound gzip: unexpected end of file$/,
+      /^is not valid gzip: unexpected end of file$/,
     );
     packed[200] ^= 0xff;
-    await expect(read(packed, 'domains')).rejects.toThrow(/^is not sound gzip: /);
+    await expect(read(packed, 'domains')).rejects.toThrow(/^is not valid gzip: /);
   });
 
   it.each([
     ['zip', 'PK\x03\x04'],
     ['bzip2', 'BZh91AY'],
     ['xz', '\xfd7zXZ'],
-  ])('names the packer of what is packed with %s', async (name, begin) => {
+  ])('names the format of a list that is compressed with %s', async (name, begin) => {
     let isClosed = false;
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
     async function* list(): AsyncGenerator<Uint8Array> {
@@ -117,7 +117,7 @@ describe('readNames', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('passes on what breaks the stream', async () => {
+  it('throws the error of the stream', async () => {
     // eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is there already
     async function* broken(first: Uint8Array): AsyncGenerator<Uint8Array> {
       yield first;

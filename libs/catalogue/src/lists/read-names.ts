@@ -1,32 +1,33 @@
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
-import type { ListFormat } from '../definition/definition.js';
 import { type NameList, NameListBuilder } from '../names/name-list.js';
 import { ADBLOCK } from './formats/adblock.js';
 import { DOMAINS } from './formats/domains.js';
 import { HOSTS } from './formats/hosts.js';
-import type { Entries, LineFormat } from './formats/line-format.js';
+import type { EntrySink, LineFormat } from './formats/line-format.js';
 import { RpzFormat } from './formats/rpz.js';
-import { LineCutter } from './line-cutter.js';
+import { LineSplitter } from './line-splitter.js';
+import type { ListFormat } from './list-format.js';
 import { type ByteStream, DEFAULT_LIMITS, type ListLimits } from './list-limits.js';
-import { type ListReport, ListTally } from './list-report.js';
+import { type ListReport, ListReportBuilder } from './list-report.js';
 import { NameHasher } from './name-hasher.js';
 import { peek } from './peek.js';
 import { readTarHeader, TAR_BLOCK, tarFiles } from './tar-files.js';
 import { unpack } from './unpack.js';
 
-/** What a list holds. */
+/** The names of a list. */
 export interface ReadList {
   readonly names: NameList;
   readonly report: ListReport;
 }
 
-/** Is given each name of a list: the last of `hashes` is its own. */
+/** Is called for each name of a list: the last of `hashes` is that of the name itself. */
 export type VisitName = (hashes: SuffixHashes, line: number) => void;
 
 /**
  * Reads a list as a stream, gzip or plain, and keeps its names as hashes. Invalid lines are counted, never fatal.
- * @throws CatalogueError in one line, without the name of the list: too large, unsound gzip, not UTF-8; and what `stream` throws.
+ * @throws CatalogueError in one line, without the name of the list: too large, invalid gzip, not UTF-8; and what
+ *   `stream` throws.
  */
 export async function readNames(
   stream: ByteStream,
@@ -50,7 +51,7 @@ export async function readNames(
   return { names: builder.finish(), report };
 }
 
-/** As `readNames`, but keeps nothing. */
+/** Like `readNames`, but keeps no names. */
 export async function visitNames(
   stream: ByteStream,
   format: ListFormat,
@@ -59,16 +60,16 @@ export async function visitNames(
   limits: ListLimits = DEFAULT_LIMITS,
 ): Promise<ListReport> {
   const reader = new ListReader(lineFormat(format), new NameHasher(key), visit, limits);
-  const cutter = new LineCutter(
+  const splitter = new LineSplitter(
     limits.maxLineBytes,
     (bytes, start, end) => reader.line(bytes, start, end),
     () => reader.tooLongLine(),
   );
   const bytes = unpack(stream, limits);
-  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) cutter.push(chunk);
-  cutter.end();
+  for await (const chunk of format === 'ut1' ? ut1Domains(bytes) : bytes) splitter.push(chunk);
+  splitter.end();
   reader.end();
-  return reader.tally;
+  return reader.report;
 }
 
 function lineFormat(format: ListFormat): LineFormat {
@@ -85,16 +86,16 @@ function lineFormat(format: ListFormat): LineFormat {
   }
 }
 
-/** The `<name>/domains` of a tar archive. What is none is taken for the text of such a file. */
+/** The files `<name>/domains` of a tar archive. Anything else is read as the text of such a file. */
 async function* ut1Domains(stream: ByteStream): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(stream, TAR_BLOCK);
   const isArchive = readTarHeader(head) !== null;
   yield* isArchive ? tarFiles(whole, /(?:^|\/)domains$/) : whole;
 }
 
-/** One list while it is read. */
-class ListReader implements Entries {
-  readonly tally = new ListTally();
+/** The state of one list while it is read. */
+class ListReader implements EntrySink {
+  readonly report = new ListReportBuilder();
 
   constructor(
     private readonly format: LineFormat,
@@ -104,8 +105,8 @@ class ListReader implements Entries {
   ) {}
 
   line(bytes: Uint8Array, start: number, end: number): void {
-    this.tally.lines++;
-    const from = this.tally.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
+    this.report.lines++;
+    const from = this.report.lines === 1 ? skipByteOrderMark(bytes, start, end) : start;
     this.format.line(bytes, from, end, this);
   }
 
@@ -114,37 +115,37 @@ class ListReader implements Entries {
   }
 
   tooLongLine(): void {
-    this.tally.lines++;
+    this.report.lines++;
     this.invalid(`is longer than ${this.limits.maxLineBytes} bytes`);
   }
 
   name(bytes: Uint8Array, start: number, end: number): void {
-    this.hashed(this.hasher.take(bytes, start, end));
+    this.hashed(this.hasher.hash(bytes, start, end));
   }
 
   nameText(text: string): void {
-    this.hashed(this.hasher.takeText(text));
+    this.hashed(this.hasher.hashText(text));
   }
 
   skipped(): void {
-    this.tally.skipped++;
+    this.report.skipped++;
   }
 
   invalid(problem: string): void {
-    this.tally.invalid(problem);
+    this.report.invalid(problem);
   }
 
   private hashed(problem: string | null): void {
     if (problem !== null) {
-      this.tally.invalid(problem);
+      this.report.invalid(problem);
       return;
     }
-    this.tally.domains++;
-    this.visit(this.hasher.hashes, this.tally.lines);
+    this.report.domains++;
+    this.visit(this.hasher.hashes, this.report.lines);
   }
 }
 
-/** @throws CatalogueError for UTF-16, which no format is written in. */
+/** @throws CatalogueError for UTF-16, which no format uses. */
 function skipByteOrderMark(bytes: Uint8Array, start: number, end: number): number {
   const [first, second, third] = bytes.subarray(start, end);
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {

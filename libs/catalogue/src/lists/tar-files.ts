@@ -1,7 +1,7 @@
 import { CatalogueError } from '../catalogue-error.js';
 import type { ByteStream } from './list-limits.js';
 
-/** Of a tar archive (POSIX.1-1988, "ustar"): entries begin at blocks of this size. */
+/** The block size of a tar archive (POSIX.1-1988, "ustar"). Each entry begins at a block. */
 export const TAR_BLOCK = 512;
 const [NAME_BYTES, SIZE_AT, SIZE_BYTES, CHECKSUM_AT, CHECKSUM_BYTES] = [100, 124, 12, 148, 8];
 const [TYPE_AT, PREFIX_AT, PREFIX_BYTES] = [156, 345, 155];
@@ -16,26 +16,27 @@ interface Entry {
 }
 
 /**
- * The content of an archive's files whose path matches, one after the other, with a line feed behind each. Holds one block at
- * most, whatever the archive says; extended headers are passed over: a path longer than a header holds does not match.
- * @throws CatalogueError while iterated: not sound, or cut short.
+ * The content of an archive's files whose path matches, one after the other, with a line feed behind each. Holds one
+ * block at most, whatever the archive says; extended headers are passed over: a path longer than a header holds does
+ * not match.
+ * @throws CatalogueError while iterated: invalid or incomplete.
  */
 export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerator<Uint8Array> {
   const header = new Uint8Array(TAR_BLOCK);
   let headerBytes = 0;
-  /** Of the current entry: bytes of content, then bytes up to the next block. */
+  /** Bytes left of the current entry: its content, then the padding up to the next block. */
   let content = 0;
   let padding = 0;
-  let isWanted = false;
+  let isSelected = false;
   for await (const chunk of stream) {
     let at = 0;
     while (at < chunk.length) {
       if (content > 0) {
         const part = chunk.subarray(at, at + content);
-        if (isWanted) yield part;
+        if (isSelected) yield part;
         at += part.length;
         content -= part.length;
-        if (content === 0 && isWanted) yield NEWLINE;
+        if (content === 0 && isSelected) yield NEWLINE;
       } else if (padding > 0) {
         const skipped = Math.min(padding, chunk.length - at);
         at += skipped;
@@ -49,17 +50,17 @@ export async function* tarFiles(stream: ByteStream, path: RegExp): AsyncGenerato
         headerBytes = 0;
         if (header.every((byte) => byte === 0)) return;
         const entry = readTarHeader(header);
-        if (entry === null) throw new CatalogueError('is not a sound tar archive');
-        isWanted = entry.isFile && path.test(entry.path);
+        if (entry === null) throw new CatalogueError('is not a valid tar archive');
+        isSelected = entry.isFile && path.test(entry.path);
         content = entry.size;
         padding = (TAR_BLOCK - (content % TAR_BLOCK)) % TAR_BLOCK;
       }
     }
   }
-  if (content > 0 || headerBytes > 0) throw new CatalogueError('is a tar archive cut short');
+  if (content > 0 || headerBytes > 0) throw new CatalogueError('is an incomplete tar archive');
 }
 
-/** @returns null for what is no header. */
+/** @returns null for a block that is not a header. */
 export function readTarHeader(block: Uint8Array): Entry | null {
   if (block.length < TAR_BLOCK || checksum(block) !== octal(block, CHECKSUM_AT, CHECKSUM_BYTES)) {
     return null;
@@ -75,7 +76,7 @@ export function readTarHeader(block: Uint8Array): Entry | null {
   };
 }
 
-/** The sum of the header's bytes, those of the checksum itself taken as spaces. */
+/** The sum of the bytes of the header, with spaces in place of the checksum itself. */
 function checksum(block: Uint8Array): number {
   let sum = CHECKSUM_BYTES * SPACE;
   for (let i = 0; i < TAR_BLOCK; i++) {

@@ -5,7 +5,7 @@ import { bounded, type ByteStream, type ListLimits } from './list-limits.js';
 import { close, peek } from './peek.js';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
-/** What lists are sometimes packed with, told by its first bytes so that the complaint is clear. */
+/** Other compression formats by their first bytes, so that the error can name them. */
 const OTHER_PACKERS: readonly (readonly [string, readonly number[]])[] = [
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
   ['bzip2', [0x42, 0x5a, 0x68]],
@@ -15,7 +15,7 @@ const OTHER_PACKERS: readonly (readonly [string, readonly number[]])[] = [
 ];
 const PEEKED_BYTES = 5;
 
-/** The bytes of a list, unpacked when they begin as gzip. @throws CatalogueError while iterated: too large, unsound. */
+/** The bytes of a list, decompressed if they are gzip. @throws CatalogueError while iterated: too large, or invalid. */
 export async function* unpack(stream: ByteStream, limits: ListLimits): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(bounded(stream, limits.maxBytes), PEEKED_BYTES);
   for (const [name, magic] of OTHER_PACKERS) {
@@ -33,12 +33,12 @@ function begins(head: Uint8Array, magic: readonly number[]): boolean {
 
 async function* gunzip(stream: ByteStream): AsyncGenerator<Uint8Array> {
   const unpacker = createGunzip({ chunkSize: 64 * 1024 });
-  // The iteration below throws whatever ends the pipeline early.
+  // The iteration below throws the error that ends the pipeline.
   pipeline(Readable.from(stream), unpacker, () => undefined);
   try {
     yield* unpacker as AsyncIterable<Uint8Array>;
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
-    throw new CatalogueError(`is not sound gzip: ${(error as Error).message}`, { cause: error });
+    throw new CatalogueError(`is not valid gzip: ${(error as Error).message}`, { cause: error });
   }
 }

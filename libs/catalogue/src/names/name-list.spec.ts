@@ -14,7 +14,7 @@ function hashOf(domain: string): bigint {
 }
 
 describe('NameList', () => {
-  it('holds the hash of each domain once, ascending', () => {
+  it('has the hash of each domain once, ascending', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 3000 })), (numbers) => {
         const domains = numbers.map((n) => `d${n}.example`);
@@ -30,7 +30,7 @@ describe('NameList', () => {
     );
   });
 
-  it('grows to whatever number of names', () => {
+  it('grows to any number of names', () => {
     const domains = Array.from({ length: 5_000 }, (_, n) => `d${n}.example`);
     expect(NameList.of([...domains, ...domains], KEY).count).toBe(5_000);
   });
@@ -40,7 +40,7 @@ describe('NameList.fromBytes', () => {
   const list = NameList.of(['a.example', 'b.example'], KEY);
   const sound = list.toBytes(KEY);
 
-  it('gives what toBytes kept, wherever the bytes lie', () => {
+  it('returns the list that toBytes stored, at any offset of its buffer', () => {
     const shifted = new Uint8Array(sound.length + 1).subarray(1);
     shifted.set(sound);
     expect(NameList.fromBytes(shifted, KEY).words).toEqual(list.words);
@@ -48,7 +48,7 @@ describe('NameList.fromBytes', () => {
     expect(NameList.fromBytes(empty.toBytes(KEY), KEY).count).toBe(0);
   });
 
-  it('refuses bytes of which one is changed', () => {
+  it('refuses bytes when any one is changed', () => {
     for (let i = 0; i < sound.length; i++) {
       const broken = sound.slice();
       broken[i] ^= 0x10;
@@ -56,7 +56,7 @@ describe('NameList.fromBytes', () => {
     }
   });
 
-  it('refuses bytes cut short or run over', () => {
+  it('refuses bytes that are too short or too long', () => {
     for (let length = 0; length < sound.length; length++) {
       expect(() => NameList.fromBytes(sound.subarray(0, length), KEY)).toThrow(CatalogueError);
     }

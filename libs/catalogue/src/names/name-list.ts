@@ -14,8 +14,8 @@ const HASH_BYTES = 8;
 const FIRST_CAPACITY = 1024;
 
 /**
- * Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. Immutable, unless the
- * caller writes to `words`.
+ * Distinct names as their 64-bit keyed hashes, ascending: what a list holds, without a domain in plain. Immutable,
+ * unless the caller writes to `words`.
  */
 export class NameList {
   /** @param words two a name, its hash's low 32 bits and then the high 32 bits; ascending by hash, no hash twice. */
@@ -25,7 +25,7 @@ export class NameList {
     return this.words.length / 2;
   }
 
-  /** Of domains in normal form, in any order and any number of times. */
+  /** A list of domains in normal form, given in any order, with duplicates or not. */
   static of(domains: Iterable<string>, key: HashKey): NameList {
     const hashes = new SuffixHashes(key);
     const builder = new NameListBuilder();
@@ -33,7 +33,7 @@ export class NameList {
     return builder.finish();
   }
 
-  /** Sorts `words` (two a name) in place. Takes them over. */
+  /** A list of unsorted words, two for each name. Sorts them in place; the caller must not use them afterwards. */
   static ofUnsorted(words: Uint32Array<ArrayBuffer>): NameList {
     const hashes = new BigUint64Array(words.buffer, words.byteOffset, words.length / 2).sort();
     let count = Math.min(1, hashes.length);
@@ -47,7 +47,7 @@ export class NameList {
     return new NameList(words.subarray(0, count * 2));
   }
 
-  /** A form to keep: 32 bytes of header, 8 bytes a name. */
+  /** The stored form: 32 bytes of header, 8 bytes for each name. */
   toBytes(key: HashKey): Uint8Array<ArrayBuffer> {
     const { words } = this;
     const bytes = new Uint8Array(HEADER_BYTES + words.byteLength);
@@ -61,7 +61,7 @@ export class NameList {
     return bytes;
   }
 
-  /** @throws CatalogueError for anything but what `toBytes` gave under the same key. */
+  /** @throws CatalogueError for any bytes that `toBytes` did not return under the same key. */
   static fromBytes(bytes: Uint8Array, key: HashKey): NameList {
     const begins = bytes.length >= HEADER_BYTES && MAGIC.every((byte, i) => bytes[i] === byte);
     check(begins, 'it does not begin as one');
@@ -72,12 +72,12 @@ export class NameList {
     check(length === HEADER_BYTES + field('count') * HASH_BYTES, 'it is not as long as it says');
     check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
     check(field('keyCheck') === keyCheck(key), 'it was made under another DOMAIN_HASH_KEY');
-    // A copy: aligned, and not the caller's.
+    // A copy, which is aligned and does not belong to the caller.
     return new NameList(new Uint32Array(bytes.slice(HEADER_BYTES).buffer));
   }
 }
 
-/** Gathers names for a list, 8 bytes each. */
+/** Collects names for a list, 8 bytes each. */
 export class NameListBuilder {
   private words = new Uint32Array(FIRST_CAPACITY * 2);
   private used = 0;
@@ -96,7 +96,7 @@ export class NameListBuilder {
     this.words[this.used++] = hashes.high[suffix];
   }
 
-  /** The list; the builder is empty then. */
+  /** The list of all names added. The builder is empty afterwards. */
   finish(): NameList {
     const words = new Uint32Array(this.words.buffer.transfer(this.used * 4));
     this.words = new Uint32Array(FIRST_CAPACITY * 2);
@@ -105,6 +105,6 @@ export class NameListBuilder {
   }
 }
 
-function check(sound: boolean, problem: string): void {
-  if (!sound) throw new CatalogueError(`not a usable name list: ${problem}`);
+function check(isValid: boolean, problem: string): void {
+  if (!isValid) throw new CatalogueError(`not a usable name list: ${problem}`);
 }

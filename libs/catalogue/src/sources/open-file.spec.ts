@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ListFormat } from '../definition/definition.js';
-import { type OpenedSource, type OpenOptions, openSource } from './open-source.js';
+import type { ListFormat } from '../lists/list-format.js';
+import { openSource } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 1000 };
 
@@ -29,7 +30,7 @@ async function read(opened: OpenedSource): Promise<string> {
 }
 
 describe('openSource of a file', () => {
-  it('reads it, and does not again until it changes', async () => {
+  it('reads a file, and returns unchanged until the file changes', async () => {
     await writeFile(join(folder, 'l'), 'a.example\n');
     const first = await open('l');
     expect(await read(first)).toBe('a.example\n');
@@ -39,7 +40,7 @@ describe('openSource of a file', () => {
     expect(await read(await open('l', 'domains', { etag }))).toBe('a.example\n');
   });
 
-  it('refuses what is no file, and what is larger than the limit', async () => {
+  it('refuses a path that is not a file, and a file larger than the limit', async () => {
     await expect(open('absent')).rejects.toThrow(/^cannot be read: ENOENT$/);
     await expect(open('.')).rejects.toThrow(/^is not a file$/);
     await expect(open('/dev/../../dev/null')).rejects.toThrow();

@@ -4,11 +4,11 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list-limits.js';
-import type { OpenedSource, OpenOptions } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = Uint8Array.of(0x0a);
-/** What UT1 calls the file of a list. */
+/** The name of the file of a list in UT1 archives and folders. */
 const UT1_FILE = 'domains';
 
 interface File {
@@ -17,18 +17,18 @@ interface File {
 }
 
 export async function openFile(path: string, options: OpenOptions): Promise<OpenedSource> {
-  const file = await look(path);
+  const file = await statFile(path);
   if (!file.stats.isFile()) throw new CatalogueError('is not a file');
   return openFiles([file], options);
 }
 
-/** Opens a folder as UT1 has them, `domains` or `<name>/domains` in it, as one text; or a file. */
+/** Opens a UT1 folder, which has a file `domains` or files `<name>/domains`, as one text; or opens a file. */
 export async function openUt1(path: string, options: OpenOptions): Promise<OpenedSource> {
-  const { stats } = await look(path);
+  const { stats } = await statFile(path);
   if (!stats.isDirectory()) return openFile(path, options);
   const folders = ['.', ...(await readdir(path).catch(fail)).sort()];
   const found = await Promise.all(
-    folders.map((folder) => look(join(path, folder, UT1_FILE)).catch(absent)),
+    folders.map((folder) => statFile(join(path, folder, UT1_FILE)).catch(nullIfMissing)),
   );
   const files = found.filter((file) => file?.stats.isFile() === true) as File[];
   if (files.length === 0) throw new CatalogueError(`is a folder without a file ${UT1_FILE}`);
@@ -54,11 +54,11 @@ async function* readAll(files: readonly File[], signal?: AbortSignal): ByteStrea
   }
 }
 
-async function look(path: string): Promise<File> {
+async function statFile(path: string): Promise<File> {
   return { path, stats: await stat(path, { bigint: true }).catch(fail) };
 }
 
-function absent(error: CatalogueError): null {
+function nullIfMissing(error: CatalogueError): null {
   const { code } = error.cause as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return null;
   throw error;

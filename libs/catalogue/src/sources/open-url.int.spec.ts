@@ -2,7 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type OpenedSource, openLocation, type OpenOptions } from './open-source.js';
+import { openLocation } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const LIMITS = { maxBytes: 1000, timeoutMs: 5_000 };
 const servers: Server[] = [];
@@ -31,7 +32,7 @@ async function read(opened: OpenedSource): Promise<string> {
 }
 
 describe('openSource of a URL', () => {
-  it('reads a list once, and asks whether it has changed from then on', async () => {
+  it('reads a list once, and then sends conditional requests', async () => {
     const asked: (string | undefined)[][] = [];
     const host = await serve((request, response) => {
       const { 'if-none-match': etag, 'if-modified-since': since } = request.headers;
@@ -52,7 +53,7 @@ describe('openSource of a URL', () => {
     ]);
   });
 
-  it('sends the credentials of the URL, but not to where another host redirects to', async () => {
+  it('sends the credentials of the URL, but not to another host after a redirect', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -66,7 +67,7 @@ describe('openSource of a URL', () => {
     expect(seen).toEqual([`Basic ${Buffer.from('me:p@ss').toString('base64')}`, undefined]);
   });
 
-  it('undoes the compression of the transport', async () => {
+  it('decodes the content encoding', async () => {
     const host = await serve((_, response) => {
       response.setHeader('content-encoding', 'gzip').end(gzipSync('a.example\n'));
     });
@@ -85,25 +86,25 @@ describe('openSource of a URL', () => {
     expect((failure as Error).message).not.toContain('secret');
   });
 
-  it('gives up redirects without end', async () => {
+  it('gives up after too many redirects', async () => {
     const host = await serve((_, response) => response.writeHead(302, { location: '/list' }).end());
     await expect(get(host)).rejects.toThrow(/^cannot be reached: redirect count exceeded$/);
   });
 
-  it('refuses a redirect to what is not http', async () => {
+  it('refuses a redirect to another protocol', async () => {
     const host = await serve((_, response) =>
       response.writeHead(302, { location: 'file:///etc/hosts' }).end(),
     );
     await expect(get(host)).rejects.toThrow(/^cannot be reached: /);
   });
 
-  it('says when nobody listens', async () => {
+  it('throws an error with the reason when nobody listens', async () => {
     const host = await serve(() => undefined);
     await new Promise((resolve) => servers[0].close(resolve));
     await expect(get(host)).rejects.toThrow(/^cannot be reached: ECONNREFUSED$/);
   });
 
-  it('refuses a body that is cut short', async () => {
+  it('refuses an incomplete body', async () => {
     const host = await serve((_, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('a.example\n', () => response.destroy());
@@ -127,7 +128,7 @@ describe('openSource of a URL', () => {
     await expect(get(endless).then(read)).rejects.toThrow(/^is larger than 1000 bytes$/);
   });
 
-  it('gives up a server that is silent, before its answer or within', async () => {
+  it('gives up when the server sends nothing, before or within its answer', async () => {
     const silent = await serve(() => undefined);
     await expect(get(silent, { idleTimeoutMs: 50 })).rejects.toThrow(
       /^sent nothing within 0\.05 s$/,
@@ -138,7 +139,7 @@ describe('openSource of a URL', () => {
     );
   });
 
-  it('gives up a server that takes too long in all, though it is never silent', async () => {
+  it('gives up at the total timeout even if the server keeps sending', async () => {
     const slow = await serve((_, response) => {
       const timer = setInterval(() => response.write('a\n'), 10);
       response.on('close', () => clearInterval(timer));
@@ -148,7 +149,7 @@ describe('openSource of a URL', () => {
     );
   });
 
-  it('stops when its caller does not want the list any more', async () => {
+  it('stops when its caller aborts', async () => {
     const silent = await serve(() => undefined);
     const controller = new AbortController();
     const opened = get(silent, { signal: controller.signal });

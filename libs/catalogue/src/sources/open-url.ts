@@ -1,34 +1,34 @@
 import { CatalogueError } from '../catalogue-error.js';
 import { bounded, type ByteStream } from '../lists/list-limits.js';
-import type { OpenedSource, OpenOptions } from './open-source.js';
+import type { OpenedSource, OpenOptions } from './source.js';
 
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_STATUS_TEXT = 60;
 
 export async function openUrl(address: string, options: OpenOptions): Promise<OpenedSource> {
-  const deadlines = new Deadlines(options);
+  const timeouts = new Timeouts(options);
   try {
     const { url, headers } = request(address, options);
-    const response = await fetch(url, { headers, signal: deadlines.signal });
-    deadlines.heard();
+    const response = await fetch(url, { headers, signal: timeouts.signal });
+    timeouts.restartIdle();
     if (response.status === 304) {
-      deadlines.end();
+      timeouts.end();
       return { status: 'unchanged' };
     }
     checkAnswer(response, options.maxBytes);
     return {
       status: 'opened',
-      body: bounded(bodyOf(response, deadlines), options.maxBytes),
+      body: bounded(bodyOf(response, timeouts), options.maxBytes),
       etag: response.headers.get('etag'),
       lastModified: response.headers.get('last-modified'),
     };
   } catch (error) {
-    deadlines.end();
-    throw explained(error, 'cannot be reached');
+    timeouts.end();
+    throw toCatalogueError(error, 'cannot be reached');
   }
 }
 
-/** `fetch` takes no credentials in a URL; it drops the header when a redirect leads elsewhere. */
+/** `fetch` accepts no credentials in a URL. It drops the header when a redirect leads to another origin. */
 function request(
   address: string,
   { etag, lastModified }: OpenOptions,
@@ -56,30 +56,30 @@ function checkAnswer(response: Response, maxBytes: number): void {
   }
 }
 
-async function* bodyOf(response: Response, deadlines: Deadlines): ByteStream {
+async function* bodyOf(response: Response, timeouts: Timeouts): ByteStream {
   try {
     for await (const chunk of response.body ?? []) {
-      deadlines.heard();
+      timeouts.restartIdle();
       yield chunk;
     }
   } catch (error) {
-    throw explained(error, 'broke off');
+    throw toCatalogueError(error, 'broke off');
   } finally {
-    deadlines.end();
+    timeouts.end();
   }
 }
 
-/** The words of the network's own error, which stand in its cause. */
-function explained(error: unknown, problem: string): unknown {
+/** A network error as a CatalogueError with the reason, which `fetch` puts in the cause. */
+function toCatalogueError(error: unknown, problem: string): unknown {
   if (!(error instanceof TypeError)) return error;
   const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
-  // Errors of the system have a name for a code, others none or a number.
+  // System errors have a name as their code, others a number or none.
   const reason = typeof code === 'string' ? code : message;
   return new CatalogueError(`${problem}: ${reason}`, { cause: error });
 }
 
-/** Aborts a request that takes too long in all, or too long without a byte, or that its caller does not want any more. */
-class Deadlines {
+/** Aborts a request at its total timeout, at its idle timeout, or when its caller aborts. */
+class Timeouts {
   readonly signal: AbortSignal;
   private readonly controller = new AbortController();
   private readonly idleMs: number;
@@ -93,13 +93,13 @@ class Deadlines {
     this.idle = this.after(this.idleMs, 'sent nothing');
   }
 
-  /** A byte came. */
-  heard(): void {
+  /** Restarts the idle timeout: call it for each chunk. */
+  restartIdle(): void {
     clearTimeout(this.idle);
     this.idle = this.after(this.idleMs, 'sent nothing');
   }
 
-  /** Nothing more is awaited: closes the connection if it is still busy. */
+  /** Stops the timeouts, and closes the connection if the body was not read to its end. */
   end(): void {
     clearTimeout(this.total);
     clearTimeout(this.idle);

@@ -1,4 +1,6 @@
-/** SipHash-2-4 as its paper writes it, in 64-bit arithmetic: the obvious form, the oracle for the one in 32-bit words. */
+/**
+ * SipHash-2-4 as its paper writes it, in 64-bit BigInt arithmetic: the oracle of the tests for the WebAssembly module.
+ */
 export function sipHashReference(message: Uint8Array, key: Uint8Array): bigint {
   const k0 = word(key, 0);
   const k1 = word(key, 8);

@@ -1,6 +1,6 @@
 /*
- * An address names a word of an arena: the number of a chunk in its high half, of the word in that chunk in its low half. It is a signed
- * word, below 0 from 8 GiB on.
+ * An address names a word of an arena. Its high half is the number of a chunk, its low half the index of the word in
+ * that chunk. It is a signed 32-bit word: from 8 GiB on it is negative.
  */
 
 const CHUNK_BITS = 16;

@@ -16,7 +16,10 @@ interface Block extends Part {
   readonly content: Int32Array;
 }
 
-/** An arena as the list of its blocks. Room is what is left between them; all that has room for the largest block counts as the same size. */
+/**
+ * An arena as the list of its blocks. Room is what is left between them; all that has room for the largest block
+ * counts as the same size.
+ */
 class BlockList {
   readonly blocks: Block[] = [];
   /** Words of each chunk that there is. */
@@ -85,7 +88,7 @@ const sizes = fc.oneof(
 const step = fc.oneof(
   fc.record({
     words: sizes,
-    // As small as the numbers of holes, for which no content may be taken. null: whatever was there.
+    // As small as the numbers of free blocks, for which no content may be taken. null: whatever was there.
     mark: fc.option(fc.integer({ min: 0, max: 12 })),
   }),
   fc.record({ release: fc.nat() }),
@@ -95,7 +98,7 @@ describe.each([
   { where: 'from the first chunk on', chunksBefore: 1 },
   { where: 'around 8 GiB, where addresses become negative words', chunksBefore: 2 ** 15 - 1 },
 ])('Arena, $where', ({ chunksBefore }) => {
-  it('cuts each block from the smallest room, keeps it apart, and gives back empty chunks', () => {
+  it('allocates by best fit without overlaps, and drops empty chunks', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 200 }), (steps) => {
         const arena = new Arena(MOST);
@@ -143,7 +146,7 @@ describe('Arena', () => {
     expect(arena.chunks).toHaveLength(5);
   });
 
-  it('makes room for large blocks of what small ones leave, in whatever order they go', () => {
+  it('joins released small blocks to large ones, in any order of release', () => {
     const arena = new Arena(1000);
     const small = allocateAll(arena, 100_000, 7);
     const { bytes } = arena;
@@ -154,7 +157,7 @@ describe('Arena', () => {
     expect(arena.bytes).toBeLessThan(bytes * 1.1);
   });
 
-  it('gives back what it took, but for one chunk and the records of holes', () => {
+  it('keeps only one chunk and the records of free blocks when all blocks are released', () => {
     const arena = new Arena(10);
     const { bytes } = arena;
     const addresses = allocateAll(arena, 200_000, 10);
@@ -163,7 +166,7 @@ describe('Arena', () => {
     expect(arena.bytes).toBeLessThan(bytes * 2.1);
   });
 
-  it('gives back the memory of a block larger than its limit', () => {
+  it('drops the chunk of a released block larger than its limit', () => {
     const arena = new Arena(10);
     const { bytes } = arena;
     for (let round = 0; round < 3; round++) {

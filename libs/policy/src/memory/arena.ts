@@ -1,50 +1,51 @@
 import { CHUNK_WORDS, chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
-import { Holes } from './holes.js';
+import { FreeBlocks } from './free-blocks.js';
 
 export { chunkOf, wordOf };
 
-/** Words after each chunk that hold nothing: so far a reader may look ahead of any block without leaving its array. */
+/** Unused words at the end of each chunk: a reader may prefetch so many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
 const NOTHING = new Int32Array(0);
 
 /**
- * Blocks of 32-bit words, each within one chunk. Grows by whole chunks and never copies what is there, so that growing costs the same at any size.
+ * Allocates blocks of 32-bit words, each within one chunk. It grows by whole chunks and never copies, so growing
+ * costs the same at any size.
  *
- * A block is cut from the smallest hole that has room for it. One that is released becomes a hole together with those before and behind it, so that
- * what small blocks leave serves large ones. A chunk that is one hole goes, unless no other has room for the largest block. A block larger than
- * `maxBlockWords` has a chunk of its own, which goes when it is released.
+ * Best fit: a block is cut from the smallest free block that is large enough. A released block is joined with the
+ * free blocks before and behind it. A chunk that is one free block is dropped, unless no other one has room for the
+ * largest block. A block larger than `maxBlockWords` has its own chunk, which is dropped when the block is released.
  *
- * 0 is no block's address. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
+ * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
  */
 export class Arena {
   readonly chunks: Int32Array[] = [];
   private readonly freeChunks: number[] = [];
-  private readonly holes: Holes;
+  private readonly freeBlocks: FreeBlocks;
 
   constructor(private readonly maxBlockWords: number) {
-    this.holes = new Holes(this.chunks, maxBlockWords);
+    this.freeBlocks = new FreeBlocks(this.chunks, maxBlockWords);
     this.addChunk(CHUNK_WORDS);
-    this.holes.add(1, CHUNK_WORDS - 1);
+    this.freeBlocks.add(1, CHUNK_WORDS - 1);
   }
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, this.holes.bytes);
+    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, this.freeBlocks.bytes);
   }
 
-  /** A block of that size, its content undefined. @throws RangeError when addresses are used up. */
+  /** @returns the address of a block, its content undefined. @throws RangeError when all addresses are in use. */
   allocate(words: number): number {
     if (words > this.maxBlockWords) return this.addChunk(words);
-    const { holes } = this;
-    let hole = holes.find(words);
-    if (hole === 0) {
-      holes.add(this.addChunk(CHUNK_WORDS), CHUNK_WORDS);
-      hole = holes.find(words);
+    const { freeBlocks } = this;
+    let freeBlock = freeBlocks.find(words);
+    if (freeBlock === 0) {
+      freeBlocks.add(this.addChunk(CHUNK_WORDS), CHUNK_WORDS);
+      freeBlock = freeBlocks.find(words);
     }
-    const address = holes.addressOf(hole);
-    const rest = holes.wordsOf(hole) - words;
-    holes.remove(hole);
-    if (rest > 0) holes.add(address + words, rest);
+    const address = freeBlocks.addressOf(freeBlock);
+    const rest = freeBlocks.wordsOf(freeBlock) - words;
+    freeBlocks.remove(freeBlock);
+    if (rest > 0) freeBlocks.add(address + words, rest);
     return address;
   }
 
@@ -53,23 +54,23 @@ export class Arena {
       this.dropChunk(chunkOf(address));
       return;
     }
-    const { holes } = this;
+    const { freeBlocks } = this;
     const at = wordOf(address);
-    const before = at === 0 ? 0 : holes.endingAt(address - 1);
-    const behind = at + words === CHUNK_WORDS ? 0 : holes.beginningAt(address + words);
+    const before = at === 0 ? 0 : freeBlocks.endingAt(address - 1);
+    const behind = at + words === CHUNK_WORDS ? 0 : freeBlocks.startingAt(address + words);
     let start = address;
     let size = words;
     if (before !== 0) {
-      start = holes.addressOf(before);
-      size += holes.wordsOf(before);
-      holes.remove(before);
+      start = freeBlocks.addressOf(before);
+      size += freeBlocks.wordsOf(before);
+      freeBlocks.remove(before);
     }
     if (behind !== 0) {
-      size += holes.wordsOf(behind);
-      holes.remove(behind);
+      size += freeBlocks.wordsOf(behind);
+      freeBlocks.remove(behind);
     }
-    if (size === CHUNK_WORDS && holes.haveLarger) this.dropChunk(chunkOf(start));
-    else holes.add(start, size);
+    if (size === CHUNK_WORDS && freeBlocks.hasLarger) this.dropChunk(chunkOf(start));
+    else freeBlocks.add(start, size);
   }
 
   /** @returns the address of its first word. */

@@ -1,21 +1,21 @@
 import { type Arena, chunkOf, wordOf } from './arena.js';
 
 /*
- * One table of pairs in a block of memory: its head, then its positions, of two words each. Open addressing in the order of a, the
- * first word of an entry: its home position goes by the high half of a, and those that cannot have theirs stand right behind,
- * ascending. So a search ends at the first entry that is not below, found or not.
+ * A hash table in one block of memory: a head, then buckets of two words, each for one entry (a, b). Ordered open
+ * addressing: the high half of a gives the home bucket, an entry is in its home bucket or behind it, and all entries
+ * are in ascending order of a. So a search ends at the first entry that is not below the one it looks for.
  */
 
-/** Of the head: the number of entries, and whatever else the owner keeps there. */
+/** The head: the number of entries in its low half; in its high half, for a leaf of a directory, its depth. */
 export const COUNT_MASK = 0xffff;
 export const DEPTH_SHIFT = 16;
 
-/** Words of an entry: a, b. */
+/** Words of an entry. */
 export const ENTRY = 2;
-/** Free positions have the highest a, so that a search that goes by a ends there, and b 0, which no entry has. */
+/** A free bucket has the highest a, which ends a search, and b = 0, which no entry has. */
 const FREE_A = 0x7fff_ffff;
 export const FREE_B = 0;
-/** Positions behind the last home position, for entries that others moved on; the last of them is always free, which ends every search. */
+/** Buckets behind the last home bucket, for entries that are not at home. The last is always free: it ends a search. */
 const MOST_SPARE = 8;
 
 export function firstOf(start: number): number {
@@ -35,75 +35,74 @@ function home(start: number, capacity: number, a: number): number {
   return firstOf(start) + ((((a >> 16) + 0x8000) * capacity) >>> 16) * ENTRY;
 }
 
-/** Where in the table the first entry is that is not below a, or would be. */
+/** The offset of the first entry that is not below a, or of the bucket where it would be. */
 export function seek(words: Int32Array, start: number, capacity: number, a: number): number {
-  let position = home(start, capacity, a);
-  while (words[position] < a) position += ENTRY;
-  return position;
+  let bucket = home(start, capacity, a);
+  while (words[bucket] < a) bucket += ENTRY;
+  return bucket;
 }
 
-/** Position of the entry with that key, searched from the first on that is not below; −1: there is none. */
+/** The offset of the entry with that key, searched from `bucket`, which `seek` found; −1: there is none. */
 export function locate(
   words: Int32Array,
-  position: number,
+  bucket: number,
   a: number,
   b: number,
   keyOfB: number,
 ): number {
-  for (; words[position] === a; position += ENTRY) {
-    const found = words[position + 1];
+  for (; words[bucket] === a; bucket += ENTRY) {
+    const found = words[bucket + 1];
     if (found === FREE_B) return -1;
-    if (((found ^ b) & keyOfB) === 0) return position;
+    if (((found ^ b) & keyOfB) === 0) return bucket;
   }
   return -1;
 }
 
 /**
- * 0: a is none of the entries; 1: it may be. Without a branch: looks whether a is among the entries at its home position and the two behind, and
- * whether a search would have ended there.
+ * 0: the table has no entry with that a; 1: it may have one. It compares a with the home bucket and the two behind
+ * it, and tests whether a search would end there. It has no branch, so several calls wait for memory at the same
+ * time.
  */
-export function mayHave(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
-  const position = home(start, capacity, a);
-  const third = words[position + 2 * ENTRY];
-  const isElsewhere = nonZero(words[position] ^ a) & nonZero(words[position + ENTRY] ^ a);
-  const isOver = ((a >> 1) - (third >> 1)) >>> 31;
-  return ((isElsewhere & isOver) ^ 1) as 0 | 1;
+export function mayContain(words: Int32Array, start: number, capacity: number, a: number): 0 | 1 {
+  const bucket = home(start, capacity, a);
+  const third = words[bucket + 2 * ENTRY];
+  const isElsewhere = nonZero(words[bucket] ^ a) & nonZero(words[bucket + ENTRY] ^ a);
+  const isSearchOver = ((a >> 1) - (third >> 1)) >>> 31;
+  return ((isElsewhere & isSearchOver) ^ 1) as 0 | 1;
 }
 
 function nonZero(word: number): number {
   return (word | -word) >>> 31;
 }
 
-/** Puts an entry where it was sought. @returns false: then the last position would not be free any more, and nothing was done. */
+/**
+ * Inserts an entry at the bucket that `seek` found.
+ * @returns false: the last bucket would not stay free; nothing is done.
+ */
 export function insert(
   words: Int32Array,
   start: number,
   capacity: number,
-  position: number,
+  bucket: number,
   a: number,
   b: number,
 ): boolean {
-  let free = position;
+  let free = bucket;
   while (words[free + 1] !== FREE_B) free += ENTRY;
   if (free === endOf(start, capacity) - ENTRY) return false;
-  for (; free > position; free -= ENTRY) {
+  for (; free > bucket; free -= ENTRY) {
     words[free] = words[free - ENTRY];
     words[free + 1] = words[free - ENTRY + 1];
   }
-  words[position] = a;
-  words[position + 1] = b;
+  words[bucket] = a;
+  words[bucket + 1] = b;
   words[start]++;
   return true;
 }
 
-/** Moves entries to the position of the one that goes until one is at home. */
-export function closeGap(
-  words: Int32Array,
-  start: number,
-  capacity: number,
-  position: number,
-): void {
-  let gap = position;
+/** Removes the entry of a bucket: moves the entries behind it one bucket back, up to the first one that is at home. */
+export function closeGap(words: Int32Array, start: number, capacity: number, bucket: number): void {
+  let gap = bucket;
   for (;;) {
     const next = gap + ENTRY;
     if (words[next + 1] === FREE_B || home(start, capacity, words[next]) === next) break;
@@ -122,13 +121,13 @@ export function allocateBlock(arena: Arena, capacity: number): number {
   return block;
 }
 
-/** Makes a block an empty table. */
+/** Makes the block an empty table. */
 export function clear(words: Int32Array, start: number, capacity: number): void {
   words[start] = 0;
   empty(words, firstOf(start), endOf(start, capacity));
 }
 
-/** Puts all entries of a table into another. @returns false: it does not take them all. */
+/** Inserts all entries of one table into another. @returns false: they do not all fit. */
 export function addAll(
   from: Int32Array,
   fromStart: number,
@@ -144,7 +143,7 @@ export function addAll(
   return true;
 }
 
-/** Makes a block the same table with another capacity. @returns false: it does not fit, and the block is of no use. */
+/** Copies a table to a block of another capacity. @returns false: it does not fit; the content is then undefined. */
 export function refill(
   from: Int32Array,
   fromStart: number,
@@ -158,19 +157,19 @@ export function refill(
   let free = firstOf(toStart);
   for (let at = firstOf(fromStart); at < fromEnd; at += ENTRY) {
     if (from[at + 1] === FREE_B) continue;
-    const position = Math.max(free, home(toStart, toCapacity, from[at]));
-    if (position >= toEnd - ENTRY) return false;
-    empty(to, free, position);
-    to[position] = from[at];
-    to[position + 1] = from[at + 1];
-    free = position + ENTRY;
+    const bucket = Math.max(free, home(toStart, toCapacity, from[at]));
+    if (bucket >= toEnd - ENTRY) return false;
+    empty(to, free, bucket);
+    to[bucket] = from[at];
+    to[bucket + 1] = from[at + 1];
+    free = bucket + ENTRY;
   }
   empty(to, free, toEnd);
   to[toStart] = from[fromStart];
   return true;
 }
 
-/** Makes the positions from one to before another free. */
+/** Makes the buckets from `first` to before `end` free. */
 function empty(words: Int32Array, first: number, end: number): void {
   for (let at = first; at < end; at += ENTRY) {
     words[at] = FREE_A;

@@ -15,18 +15,18 @@ import {
 } from './pair-block.js';
 
 /*
- * A reference is an address and a shape. 0: there is nothing. Above 0: a table in one block, of that capacity. Below 0: a directory of
- * 1 << ~shape leaves.
+ * A reference to a table is an address and a shape. Shape 0: there is no table. Above 0: a table in one block of that
+ * capacity. Below 0: a directory of 1 << ~shape leaves.
  */
 
-/** Positions of a leaf, and the most that a table in one block may have. */
+/** Buckets of a leaf; also the most buckets of a table in one block. */
 export const LEAF = 1024;
-/** Two leaves become one when together they are no fuller than that. */
+/** Two leaves are merged when the result has at most this load. */
 const MERGED_LOAD = 0.3;
 /** A directory has at most 4 million leaves. */
 const MAX_BITS = 22;
 
-/** Tables of pairs that are too large for one block: extendible hashing by the lowest bits of a. */
+/** Tables that are too large for one block: extendible hashing by the lowest bits of a. */
 export class PairDirectories {
   /** @param scratch room for a leaf that is being split or merged. */
   constructor(
@@ -34,14 +34,14 @@ export class PairDirectories {
     private readonly scratch: Int32Array,
   ) {}
 
-  /** The block in which an entry with that a is, or would be. */
+  /** The block that has, or would have, an entry with that a. */
   blockOf(references: Int32Array, at: number, a: number): number {
     const address = references[at];
     const shape = references[at + 1];
     return shape > 0 ? address : this.wordsAt(address)[wordOf(address) + (a & lowest(~shape))];
   }
 
-  /** Makes the block of a table, which has as many positions as a leaf, the only leaf of a directory. */
+  /** Makes a table in one block, which must have as many buckets as a leaf, the only leaf of a directory. */
   start(references: Int32Array, at: number): void {
     const directory = this.arena.allocate(1);
     this.wordsAt(directory)[wordOf(directory)] = references[at];
@@ -49,7 +49,7 @@ export class PairDirectories {
     references[at + 1] = ~0;
   }
 
-  /** Gives half of what the leaf for a has to a leaf of its own. @throws RangeError when there are too many already. */
+  /** Splits the leaf for a into two. @throws RangeError when the directory has its full size. */
   split(references: Int32Array, at: number, a: number): void {
     const leaf = this.blockOf(references, at, a);
     const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
@@ -65,7 +65,7 @@ export class PairDirectories {
       const to = ((scratch[entry] >>> depth) & 1) === 0 ? leaf : next;
       const toWords = this.wordsAt(to);
       const first = seek(toWords, wordOf(to), LEAF, scratch[entry]);
-      // There is room: none is further from home than before.
+      // There is room: no entry is further from home than before.
       insert(toWords, wordOf(to), LEAF, first, scratch[entry], scratch[entry + 1]);
     }
     this.setDepth(leaf, depth + 1);
@@ -73,7 +73,10 @@ export class PairDirectories {
     this.point(references, at, (a & lowest(depth)) | (1 << depth), depth + 1, next);
   }
 
-  /** Makes one leaf of the one for a and its other half, as long as both are nearly empty; the last one becomes a table of one block. */
+  /**
+   * Merges the leaf for a with its other half, while both are nearly empty. The last leaf becomes a table in one
+   * block.
+   */
   merge(references: Int32Array, at: number, a: number): void {
     for (;;) {
       const leaf = this.blockOf(references, at, a);
@@ -105,7 +108,10 @@ export class PairDirectories {
     references[at + 1] = ~(bits + 1);
   }
 
-  /** Puts the entries of one leaf into another. @returns false: they are too many, or of different depth, and nothing was done. */
+  /**
+   * Moves the entries of `other` to `leaf`.
+   * @returns false: there are too many, or the depths differ; nothing is done.
+   */
   private unite(leaf: number, other: number): boolean {
     const [head, otherHead] = [this.headOf(leaf), this.headOf(other)];
     if (head >>> DEPTH_SHIFT !== otherHead >>> DEPTH_SHIFT) return false;
@@ -119,7 +125,7 @@ export class PairDirectories {
     return true;
   }
 
-  /** Makes the directory name a leaf for all a whose lowest `depth` bits are those. */
+  /** Makes the directory point to a leaf for all a whose lowest `depth` bits are `bits`. */
   private point(
     references: Int32Array,
     at: number,
@@ -146,7 +152,7 @@ export class PairDirectories {
   }
 }
 
-/** Positions of a block of a table of that shape. */
+/** Buckets of each block of a table of that shape. */
 export function capacityOf(shape: number): number {
   return shape > 0 ? shape : LEAF;
 }

@@ -38,7 +38,7 @@ const scattered = (i: number): number => {
 };
 
 describe('PairTables', () => {
-  it('holds what maps hold after any puts and deletes in several tables', () => {
+  it('has the same entries as maps after any puts and deletes in several tables', () => {
     const step = fc.record({
       table: fc.nat({ max: 2 }),
       a: fc.oneof(
@@ -69,7 +69,7 @@ describe('PairTables', () => {
             const at = table * REFERENCE_WORDS;
             expect(tables.find(references, at, a, key)).toBe(oracle.find(a, key));
             const isThere = [0, 1, 2].some((one) => oracle.find(a, one) !== 0);
-            const mask = tables.mayHave(references, at, Uint32Array.of(a ^ 1, a), 2);
+            const mask = tables.candidateMask(references, at, Uint32Array.of(a ^ 1, a), 2);
             if (isThere) expect(mask & 2).toBe(2);
           });
         }
@@ -101,7 +101,7 @@ describe('PairTables', () => {
     expect(tables.bytes).toBeLessThan(bytes * 1.1);
   });
 
-  it('gives back what a table took when its last entry goes', () => {
+  it('releases the memory of a table when its last entry is deleted', () => {
     const tables = new PairTables(KEY_BITS);
     const reference = new Int32Array(REFERENCE_WORDS);
     const bytes: number[] = [];
@@ -114,7 +114,7 @@ describe('PairTables', () => {
     expect(bytes[3]).toBe(bytes[0]);
   });
 
-  it('takes at most 24 bytes an entry in ten thousand tables of a hundred, one after the other, and in one of a million', () => {
+  it('needs at most 24 bytes an entry in 10,000 tables of 100 entries, and in one of a million', () => {
     const many = new PairTables(KEY_BITS);
     const references = new Int32Array(10_000 * REFERENCE_WORDS);
     const one = new PairTables(KEY_BITS);
@@ -127,7 +127,7 @@ describe('PairTables', () => {
     expect(one.bytes / 1_000_000).toBeLessThan(24);
   });
 
-  it('takes at most 24 bytes an entry in ten thousand tables that grow in turns, from ten entries in each on', () => {
+  it('needs at most 24 bytes an entry in 10,000 tables that grow in turns, from ten entries each', () => {
     const tables = new PairTables(KEY_BITS);
     const references = new Int32Array(10_000 * REFERENCE_WORDS);
     for (let i = 0; i < 1_000_000; i++) {
@@ -139,7 +139,7 @@ describe('PairTables', () => {
     }
   });
 
-  it('takes at most 24 bytes an entry in tables that grow by chance', () => {
+  it('needs at most 24 bytes an entry in tables that grow at random', () => {
     const tables = new PairTables(KEY_BITS);
     const references = new Int32Array(2000 * REFERENCE_WORDS);
     for (let i = 0; i < 200_000; i++) {
@@ -150,7 +150,7 @@ describe('PairTables', () => {
     expect(tables.bytes / 200_000).toBeLessThan(24);
   });
 
-  it('takes at most one stranger in six for an entry before it is sought', () => {
+  it('has a candidate bit for at most one key in six that is not stored', () => {
     const tables = new PairTables(KEY_BITS);
     const references = new Int32Array(1000 * REFERENCE_WORDS);
     for (let i = 0; i < 100_000; i++) {
@@ -159,13 +159,13 @@ describe('PairTables', () => {
     let strangers = 0;
     for (let i = 100_000; i < 200_000; i++) {
       const at = (i % 1000) * REFERENCE_WORDS;
-      strangers += tables.mayHave(references, at, Uint32Array.of(scattered(i)), 1);
+      strangers += tables.candidateMask(references, at, Uint32Array.of(scattered(i)), 1);
     }
     // 14,200 of them, where 100 entries have 140 positions.
     expect(strangers).toBeLessThan(16_000);
   });
 
-  it('splits by the low bits of a where its high bits are all the same', () => {
+  it('splits by the low bits of a when its high bits are all the same', () => {
     const tables = new PairTables(0);
     const reference = new Int32Array(REFERENCE_WORDS);
     for (let i = 0; i < 30_000; i++) tables.set(reference, 0, 0x7fff_0000 | i, i + 1);
@@ -174,7 +174,7 @@ describe('PairTables', () => {
     expect(all.filter((i) => !found(i))).toEqual([]);
   });
 
-  it('refuses more entries of the same a than a block holds, and keeps those it has', () => {
+  it('refuses more entries of the same a than a block can hold, and keeps the others', () => {
     const tables = new PairTables(-1);
     const reference = new Int32Array(REFERENCE_WORDS);
     const fill = (): void => {

@@ -6,46 +6,48 @@ import {
   COUNT_MASK,
   insert,
   locate,
-  mayHave,
+  mayContain,
   refill,
   seek,
 } from './pair-block.js';
 import { capacityOf, LEAF, PairDirectories } from './pair-directories.js';
 
-/** Words of a reference. Whoever owns a table keeps two, both 0 at first; all else is this file's business. */
+/** Words of a reference to a table. The owner of a table keeps them, 0 at first; only `PairTables` changes them. */
 export const REFERENCE_WORDS = 2;
 
 const MAX_LOAD = 0.8;
 const GROWTH = 1.5;
-/** Positions that a table in one block may have. */
+/** The capacities of a table in one block. */
 const CAPACITIES = capacities(2, LEAF);
 
 /**
- * Hash tables of two-word entries, any number of them, of any size, in one memory (see pair-block.ts for what a block looks like).
+ * Hash tables of two-word entries (a, b) in one arena: any number of tables of any size. pair-block.ts describes a
+ * block.
  *
- * A table is one block, which grows by a half until it has a thousand positions. From then on it is extendible hashing: a directory
- * names a leaf for each value of the lowest bits of a, and a leaf that is full is split in two by one more bit. So no insertion or
- * removal moves more than 820 entries, and leaves are all of one size, so that none leaves a hole that no other fits. Where the
- * directory is too small for a split it is doubled, which copies four bytes for every 600 entries or so.
+ * A small table is one block, which grows by a half until it has 1024 buckets. A larger one uses extendible hashing:
+ * a directory points to a leaf for each value of the lowest bits of a, and a full leaf is split into two by one more
+ * bit. So no insertion or removal moves more than 820 entries. All leaves have the same size, so any released one can
+ * be reused. When the directory has no bit left for a split it is doubled, which copies about four bytes for every
+ * 600 entries.
  *
- * Which bits of b belong to the key is the owner's choice; the others are the value. b is never 0. a is key as a whole, a signed word, and should
- * be random: all its bits are used.
+ * All of a, a signed word, belongs to the key, and the owner chooses which bits of b do; the others are the value. b
+ * is never 0. a should be random, as all its bits are used.
  */
 export class PairTables {
   private readonly arena = new Arena(blockWords(LEAF));
-  /** One block, while it is made another. */
+  /** Room for one block that is being rebuilt. */
   private readonly scratch = new Int32Array(blockWords(LEAF));
   private readonly directories = new PairDirectories(this.arena, this.scratch);
 
-  /** @param keyOfB bits that belong to the key. */
+  /** @param keyOfB mask of the bits of b that belong to the key. */
   constructor(private readonly keyOfB: number) {}
 
-  /** Memory held by all tables, in bytes; that of the references is their owners'. */
+  /** Memory held by all tables, in bytes, without the references. */
   get bytes(): number {
     return this.arena.bytes;
   }
 
-  /** How many entries the table referred to has. Adds them up. */
+  /** The number of entries of a table. Adds up its blocks. */
   count(references: Int32Array, at: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
@@ -58,22 +60,23 @@ export class PairTables {
     return sum;
   }
 
-  /** Word b of the entry with that key in the table referred to at `at`; 0: there is none. Allocates nothing. */
+  /** Word b of the entry with that key in the table whose reference is at `at`; 0: there is none. Allocates nothing. */
   find(references: Int32Array, at: number, a: number, b: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
     const block = this.directories.blockOf(references, at, a);
     const words = this.wordsAt(block);
     const first = seek(words, wordOf(block), capacityOf(shape), a);
-    const position = locate(words, first, a, b, this.keyOfB);
-    return position < 0 ? 0 : words[position + 1];
+    const bucket = locate(words, first, a, b, this.keyOfB);
+    return bucket < 0 ? 0 : words[bucket + 1];
   }
 
   /**
-   * Which of the first `count` words of `as` may be a of an entry in the table referred to, by index as bits: no unset one is. For asking about
-   * several at once, few of which are there: no branch waits for memory, which so answers all together. At most 32.
+   * Which of the first `count` words of `as`, at most 32, may be the a of an entry, as bits by index. A word without
+   * its bit is not. For several keys of which few exist: no branch depends on memory, so all reads are made at the
+   * same time.
    */
-  mayHave(references: Int32Array, at: number, as: Uint32Array, count: number): number {
+  candidateMask(references: Int32Array, at: number, as: Uint32Array, count: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
     const capacity = capacityOf(shape);
@@ -81,15 +84,15 @@ export class PairTables {
     for (let i = 0; i < count; i++) {
       const a = as[i] | 0;
       const block = this.directories.blockOf(references, at, a);
-      mask |= mayHave(this.wordsAt(block), wordOf(block), capacity, a) << i;
+      mask |= mayContain(this.wordsAt(block), wordOf(block), capacity, a) << i;
     }
     return mask;
   }
 
   /**
-   * Puts an entry in, in place of the one with its key.
-   * @returns word b of that one; 0: there was none.
-   * @throws RangeError when more entries have the same lowest bits of a than a leaf holds, though the directory has its full size.
+   * Inserts an entry, or replaces the one with the same key.
+   * @returns word b of the replaced entry; 0: there was none.
+   * @throws RangeError when the directory has its full size and a leaf is full.
    */
   set(references: Int32Array, at: number, a: number, b: number): number {
     for (;;) {
@@ -100,10 +103,10 @@ export class PairTables {
         const start = wordOf(block);
         const capacity = capacityOf(shape);
         const first = seek(words, start, capacity, a);
-        const position = locate(words, first, a, b, this.keyOfB);
-        if (position >= 0) {
-          const previous = words[position + 1];
-          words[position + 1] = b;
+        const bucket = locate(words, first, a, b, this.keyOfB);
+        if (bucket >= 0) {
+          const previous = words[bucket + 1];
+          words[bucket + 1] = b;
           return previous;
         }
         const hasRoom = (words[start] & COUNT_MASK) < capacity * MAX_LOAD;
@@ -114,7 +117,7 @@ export class PairTables {
     }
   }
 
-  /** @returns word b of the entry that went; 0: there was none. */
+  /** @returns word b of the deleted entry; 0: there was none. */
   delete(references: Int32Array, at: number, a: number, b: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
@@ -122,17 +125,17 @@ export class PairTables {
     const words = this.wordsAt(block);
     const start = wordOf(block);
     const capacity = capacityOf(shape);
-    const position = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
-    if (position < 0) return 0;
-    const previous = words[position + 1];
-    closeGap(words, start, capacity, position);
+    const bucket = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
+    if (bucket < 0) return 0;
+    const previous = words[bucket + 1];
+    closeGap(words, start, capacity, bucket);
     words[start]--;
     if (shape < 0) this.directories.merge(references, at, a);
     this.shrink(references, at);
     return previous;
   }
 
-  /** Makes room in a table of one block, or makes one. */
+  /** Enlarges a table in one block, or creates it. */
   private grow(references: Int32Array, at: number): void {
     const shape = references[at + 1];
     if (shape === 0) {
@@ -142,11 +145,11 @@ export class PairTables {
     }
     const capacity = CAPACITIES.find((one) => one > shape);
     if (capacity === undefined) this.directories.start(references, at);
-    // What a block holds, a larger one holds, as there are no fewer positions from any home to the end.
+    // The entries fit in a larger block: it has no fewer buckets from any home to the end.
     else this.resize(references, at, capacity);
   }
 
-  /** Takes memory from a table of one block that has become far too large for it. */
+  /** Shrinks a table in one block that is nearly empty. */
   private shrink(references: Int32Array, at: number): void {
     const capacity = references[at + 1];
     if (capacity < 0) return;
@@ -160,13 +163,13 @@ export class PairTables {
     }
   }
 
-  /** Moves a table to a block of that capacity, unless its entries do not fit there: then it stays where it is. */
+  /** Moves a table to a block of that capacity. If its entries do not fit there, it stays where it is. */
   private resize(references: Int32Array, at: number, capacity: number): void {
     const { arena, scratch } = this;
     const from = references[at];
     const old = references[at + 1];
     if (!refill(this.wordsAt(from), wordOf(from), old, scratch, 0, capacity)) return;
-    // Before the other is allocated, which may then begin in the same place.
+    // Released first, so that the new block may begin at the same address.
     arena.release(from, blockWords(old));
     const to = arena.allocate(blockWords(capacity));
     const words = this.wordsAt(to);

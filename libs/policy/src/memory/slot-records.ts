@@ -1,11 +1,14 @@
 const CHUNK_BITS = 12;
 
-/** A record of some words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies. */
+/**
+ * A record of a few words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies.
+ */
 export class SlotRecords {
   private readonly chunks: Int32Array[] = [];
 
   /**
-   * @param words of a record; of a power of two, most lie within one cache line (arrays begin at any 16 bytes).
+   * @param words of a record; with a power of two most records are within one cache line (arrays are aligned to 16
+   *   bytes).
    * @param chunkBits a chunk has room for 2 ** chunkBits records.
    */
   constructor(
@@ -18,19 +21,19 @@ export class SlotRecords {
     return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   }
 
-  /** Makes room for the record of a slot and of all below. The questions below are for slots that have one. */
+  /** Makes room for the records up to that of a slot. The methods below need a slot that has one. */
   reserve(slot: number): void {
     while (slot >>> this.chunkBits >= this.chunks.length) {
       this.chunks.push(new Int32Array(this.words << this.chunkBits));
     }
   }
 
-  /** The array in which a slot's record is … */
+  /** The array that has the record of a slot, from `offsetOf`. */
   chunkOf(slot: number): Int32Array {
     return this.chunks[slot >>> this.chunkBits];
   }
 
-  /** … and where it begins there. */
+  /** The index in `chunkOf` of the first word of the record. */
   offsetOf(slot: number): number {
     return (slot & ((1 << this.chunkBits) - 1)) * this.words;
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { WordMap } from './word-map.js';
 
 describe('WordMap', () => {
-  it('holds what a map holds after any puts and deletes', () => {
+  it('has the same entries as a map after any puts and deletes', () => {
     const step = fc.record({
       key: fc.oneof(fc.integer({ min: -20, max: 20 }), fc.constantFrom(0x7fff_ffff, -0x8000_0000)),
       value: fc.oneof(fc.nat({ max: 0x7fff_fffe }), fc.integer({ min: -0x8000_0000, max: -2 })),

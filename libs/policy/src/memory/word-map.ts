@@ -1,6 +1,6 @@
 import { PairTables, REFERENCE_WORDS } from './pair-tables.js';
 
-/** Signed words to signed words other than −1 and 2³¹ − 1. */
+/** A map from signed words to signed words. −1 and 2³¹ − 1 cannot be values. */
 export class WordMap {
   private readonly tables = new PairTables(0);
   private readonly reference = new Int32Array(REFERENCE_WORDS);
@@ -10,7 +10,7 @@ export class WordMap {
     return this.tables.bytes;
   }
 
-  /** −1: there is no such key. Allocates nothing. */
+  /** The value of a key; −1: there is none. Allocates nothing. */
   find(key: number): number {
     return this.tables.find(this.reference, 0, mix(key), 0) - 1;
   }
@@ -24,7 +24,7 @@ export class WordMap {
   }
 }
 
-/** Another word for each word, as if by chance (the finaliser of MurmurHash3, which can be undone). */
+/** Spreads the bits of a word; different words stay different (the finaliser of MurmurHash3). */
 function mix(word: number): number {
   let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);

@@ -3,20 +3,23 @@ import { Arena, chunkOf, wordOf } from '../memory/arena.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import { WordMap } from '../memory/word-map.js';
 
-/** Words of a slot, and what they are. */
+/** The words of a slot. */
 const SLOT_WORDS = 8;
 const ID = 0;
-/** −1: the deployment's default page. */
+/** −1: the default page of the deployment. */
 const PAGE_ID = 1;
 const FLAGS = 2;
-/** Address of category ids, ascending, then (application id, verdict) pairs, ascending by id. 0: there are neither. */
+/** The address of the category ids, ascending, then (application id, verdict) pairs, ascending by id. 0: none. */
 const LISTS = 3;
 const CATEGORY_COUNT = 4;
 const APPLICATION_COUNT = 5;
-/** The reference of its domain rules, two words: `DomainRules` writes them. Here, as they are read together with the rest. */
+/**
+ * The reference of its domain rules, two words. `DomainRules` writes them; here they share a cache line with the
+ * rest.
+ */
 export const RULES = 6;
 
-/** The lowest three are those of a profile's row (see config-model). */
+/** The lowest three bits are those of the row of a profile (see `@weir/config-model`). */
 const WHITE_LIST_ONLY = 1;
 const EMPTY_DNS_ANSWER = 2;
 const APPAWARE_PRIORITY = 4;
@@ -27,8 +30,9 @@ const SCHEDULED = 16;
 const MAX_LIST_WORDS = 4096;
 
 /**
- * Profiles by slot. A slot belongs to a profile id for good, from the first mention of the id: so whatever refers to a profile keeps
- * its slot, and holds again should a profile that went, or was not there yet, come. Slots count from 0 and are never reused.
+ * Profiles by slot. An id gets a slot when it is first mentioned, and keeps it: slots count from 0 and are never
+ * reused. So networks, rules and schedules refer to slots. They may refer to a profile that does not exist yet, or no
+ * longer.
  */
 export class Profiles {
   /** Id → slot. */
@@ -47,12 +51,12 @@ export class Profiles {
     return this.records.bytes + this.directory.bytes + this.lists.bytes;
   }
 
-  /** The slot of an id that was mentioned before; −1: it was not. */
+  /** The slot of an id; −1: it has none. */
   findSlot(id: number): number {
     return this.directory.find(id);
   }
 
-  /** The slot of an id. */
+  /** The slot of an id; gives it one if it has none. */
   slotOf(id: number): number {
     const known = this.findSlot(id);
     if (known >= 0) return known;
@@ -66,7 +70,7 @@ export class Profiles {
   /** @returns the row of the profile that was replaced; null: it is new. */
   set(profile: Profile): Row | null {
     const slot = this.slotOf(profile.id);
-    const previous = this.exists(slot) ? this.takeOut(slot) : null;
+    const previous = this.exists(slot) ? this.remove(slot) : null;
     const { categoryIds, applicationRules } = profile;
     const [, pageId, flags] = toRow('profile', profile);
     this.records.write(slot, PAGE_ID, pageId ?? -1);
@@ -90,13 +94,13 @@ export class Profiles {
     return previous;
   }
 
-  /** @returns the row of the profile that went; null: there was none. */
+  /** @returns the row of the profile that was deleted; null: there was none. */
   delete(id: number): Row | null {
     const slot = this.findSlot(id);
-    return slot < 0 || !this.exists(slot) ? null : this.takeOut(slot);
+    return slot < 0 || !this.exists(slot) ? null : this.remove(slot);
   }
 
-  /** Whether the profile of a slot exists. The questions below are for those that do. None allocates. */
+  /** Whether the profile of a slot exists. The methods below need a profile that exists. None allocates. */
   exists(slot: number): boolean {
     return (this.records.read(slot, FLAGS) & EXISTS) !== 0;
   }
@@ -105,7 +109,7 @@ export class Profiles {
     return this.records.read(slot, ID);
   }
 
-  /** −1: the deployment's default page. */
+  /** −1: the default page of the deployment. */
   pageId(slot: number): number {
     return this.records.read(slot, PAGE_ID);
   }
@@ -122,23 +126,26 @@ export class Profiles {
     return (this.records.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
   }
 
-  /** Blocked categories. */
+  /** How many categories are blocked. */
   categoryCount(slot: number): number {
     return this.records.read(slot, CATEGORY_COUNT);
   }
 
-  /** Application rules. */
+  /** How many application rules there are. */
   applicationCount(slot: number): number {
     return this.records.read(slot, APPLICATION_COUNT);
   }
 
-  /** Begins to read the lists of a slot. @returns a word to be kept somewhere, so that the reading is not optimised away. */
-  touchLists(slot: number): number {
+  /**
+   * Reads the first word of the lists.
+   * @returns that word, to be kept, so that the compiler does not remove the read.
+   */
+  prefetchLists(slot: number): number {
     const address = this.records.read(slot, LISTS);
     return this.lists.chunks[chunkOf(address)][wordOf(address)];
   }
 
-  /** deny: the category is blocked. 0: it is not. */
+  /** `deny`: the category is blocked. 0: it is not. */
   categoryVerdict(slot: number, categoryId: number): RuleVerdict | 0 {
     const address = this.records.read(slot, LISTS);
     const lists = this.lists.chunks[chunkOf(address)];
@@ -155,18 +162,18 @@ export class Profiles {
     return at < 0 ? 0 : (lists[at + 1] as RuleVerdict);
   }
 
-  /** Whether the slot has a schedule: noted for its owner, so that a profile without one costs no lookup. */
+  /** Whether the profile has a schedule. Kept here so that a profile without one needs no lookup. */
   isScheduled(slot: number): boolean {
     return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
   }
 
-  noteSchedule(slot: number, isScheduled: boolean): void {
+  setScheduled(slot: number, isScheduled: boolean): void {
     const others = this.records.read(slot, FLAGS) & ~SCHEDULED;
     this.records.write(slot, FLAGS, isScheduled ? others | SCHEDULED : others);
   }
 
   /** Empties the slot of its profile. @returns the profile's row. */
-  private takeOut(slot: number): Row {
+  private remove(slot: number): Row {
     const address = this.records.read(slot, LISTS);
     const categoryCount = this.categoryCount(slot);
     const words = categoryCount + 2 * this.applicationCount(slot);
@@ -187,7 +194,7 @@ export class Profiles {
   }
 }
 
-/** Position of `value` among `count` ascending ones that stand `stride` apart from `start`; −1: it is not among them. */
+/** The index of `value` among `count` ascending words, `stride` apart from `start`; −1: it is not among them. */
 function search(
   words: Int32Array,
   start: number,

@@ -3,17 +3,17 @@ import type { SuffixHashes } from '@weir/dns-name';
 import { PairTables } from '../memory/pair-tables.js';
 import type { SlotRecords } from '../memory/slot-records.js';
 
-/** Of the high half of a hash, what belongs to its low 53 bits (decisions §4). */
+/** The bits of the high half of a hash that belong to its low 53 bits (decisions §4). */
 const HIGH_BITS = 0x1f_ffff;
-/** Where the verdict stands, above them. */
+/** The verdict is above them. */
 const VERDICT_SHIFT = 21;
-/** A mask has a bit for each of the first 31 suffixes, and one for all further. */
+/** A mask has a bit for each of the first 31 suffixes, and one for all others. */
 const LAST_BIT = 31;
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * Every profile's allow and deny rules by domain hash: a table a profile slot, so that all that a query needs of them lies together. Of an
- * entry, a is the hash's low half, b its high 21 bits and the verdict.
+ * The allow and deny rules of all profiles by domain hash. Each profile slot has its own table, so all that a query
+ * needs is close together. In an entry, word a is the low half of the hash, word b its high 21 bits and the verdict.
  */
 export class DomainRules {
   private readonly tables = new PairTables(HIGH_BITS);
@@ -37,14 +37,14 @@ export class DomainRules {
     return this.tables.bytes;
   }
 
-  /** Rules of a slot. Counts them. */
+  /** The number of rules of a slot. Adds up the blocks of the table. */
   count(slot: number): number {
     return this.tables.count(this.records.chunkOf(slot), this.at(slot));
   }
 
-  /** Which suffixes of a name the slot may have a rule for (as `CatalogueIndex.mayList`): no unset bit has one. */
-  mayHave(slot: number, { count, low }: SuffixHashes): number {
-    const mask = this.tables.mayHave(
+  /** Which suffixes of a name the slot may have a rule for, as bits: see `CatalogueIndex.candidateMask`. */
+  candidateMask(slot: number, { count, low }: SuffixHashes): number {
+    const mask = this.tables.candidateMask(
       this.records.chunkOf(slot),
       this.at(slot),
       low,
@@ -53,9 +53,9 @@ export class DomainRules {
     return count > LAST_BIT ? mask | (1 << LAST_BIT) : mask;
   }
 
-  /** What the profile says of exactly the suffix with that index in `names`; 0: nothing. Allocates nothing. */
+  /** The verdict for exactly the suffix with that index in `names`; 0: there is no rule. Allocates nothing. */
   findSuffix(slot: number, { high, low }: SuffixHashes, suffix: number): RuleVerdict | 0 {
-    // Both halves signed, so that they are small integers and not boxed.
+    // Both halves are signed, so that they are small integers and not boxed.
     const a = low[suffix] | 0;
     const b = high[suffix] & HIGH_BITS;
     return verdictOf(this.tables.find(this.records.chunkOf(slot), this.at(slot), a, b));

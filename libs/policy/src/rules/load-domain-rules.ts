@@ -5,9 +5,9 @@ import type { DomainRules } from './domain-rules.js';
 type RuleRow = readonly [profileId: number, domainHash: number, verdict: RuleVerdict];
 
 /**
- * Puts rules by their rows, ten million in seconds: makes no entity and no list for a rule. Fast when the rows of a profile follow each other,
- * as in a snapshot.
- * @throws RowError when a row is none of a domain rule; those before it are in.
+ * Puts rules by their rows, ten million in seconds: it creates no entity and no list for a rule. Fast when the rows
+ * of a profile follow each other, as in a snapshot.
+ * @throws RowError for a row that is not one of a domain rule. The rows before it stay.
  */
 export function loadDomainRules(
   rows: Iterable<unknown>,
@@ -19,7 +19,7 @@ export function loadDomainRules(
   let slot = -1;
   for (const row of rows) {
     if (!isRuleRow(row)) {
-      // Says what is wrong with it.
+      // Throws a RowError with the reason.
       fromRow('domainRule', row);
       continue;
     }

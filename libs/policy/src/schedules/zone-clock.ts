@@ -1,19 +1,19 @@
 const DAY_MS = 86_400_000;
-/** How far ahead a window reaches when the zone does not change its offset before. */
+/** The longest window, when the offset of the zone does not change. */
 const HORIZON_DAYS = 14;
-/** Windows kept: the one of now, and those that the search for a next switch runs into. */
+/** Windows that are kept: the current one, and those that the search for the next switch needs. */
 const WINDOWS = 4;
 
 /**
- * Local time of an IANA zone, daylight saving included, without asking Intl more than once a fortnight: between two changes of
- * its offset a zone is a constant, so the clock keeps windows [from, until) with one offset each.
+ * Local time of an IANA time zone, with daylight saving. Between two changes of the offset of a zone the offset is a
+ * constant, so the clock keeps windows [from, until) with one offset each, and asks Intl only for a new window.
  */
 export class ZoneClock {
-  /** The time of the query in hand, set by the policy. A field, as a number handed from call to call would be boxed in each. */
+  /** The time of the current query, set by the policy. A field, as an argument would be boxed in each call. */
   nowMs = Number.NaN;
-  /** Offset of local time from UTC in the window that `seek` found, in milliseconds, positive east. */
+  /** The offset of local time from UTC in the window that `seek` found, in milliseconds; positive is east. */
   offsetMs = 0;
-  /** End of that window, exclusive: the offset's next change, or as far as the clock has looked. */
+  /** The end of that window, exclusive: the next change of the offset, or the last day that the clock looked at. */
   untilMs = 0;
 
   private readonly format: Intl.DateTimeFormat;
@@ -38,7 +38,10 @@ export class ZoneClock {
     });
   }
 
-  /** Finds the window that holds an instant and fills in `offsetMs` and `untilMs`. Allocates only when it is a new window. */
+  /**
+   * Finds the window that holds an instant and fills in `offsetMs` and `untilMs`. Allocates only when it is a new
+   * window.
+   */
   seek(atMs: number): void {
     let window = 0;
     while (window < WINDOWS && !(this.from[window] <= atMs && atMs < this.until[window])) window++;

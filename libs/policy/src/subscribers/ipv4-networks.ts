@@ -4,8 +4,8 @@ import { ShortPrefixes } from './short-prefixes.js';
 const SHORT_BITS = 16;
 
 /**
- * Longest-prefix match of IPv4 networks: those longer than /16 in a tree that begins at bit 16, with a root for every /16, and the others
- * in a table. So a search reads one word instead of the upper four levels of a tree.
+ * Longest-prefix match of IPv4 networks. Prefixes longer than /16 are in a tree that begins at bit 16 and has a root
+ * for every /16. The others are in a table. So a search reads one word instead of the upper four levels of a tree.
  */
 export class Ipv4Networks {
   private readonly long = new PrefixTree(1, SHORT_BITS);
@@ -21,7 +21,7 @@ export class Ipv4Networks {
     return this.long.bytes + this.short.bytes;
   }
 
-  /** Length of the prefix that the last `find` found, if it found one. */
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
   get matchedLength(): number {
     return this.matched;
   }

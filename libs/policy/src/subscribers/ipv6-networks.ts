@@ -1,11 +1,11 @@
 import { PrefixTree } from './prefix-tree.js';
 
-/** Subscribers' networks are hardly ever longer: a /64 is the smallest that hosts number themselves in (RFC 4291 §2.5.1). */
+/** Networks of subscribers are rarely longer: the interface id of a host has 64 bits (RFC 4291 §2.5.1). */
 const SHORT_BITS = 64;
 
 /**
- * Longest-prefix match of IPv6 networks: a tree of those up to /64, which goes by half the address and needs half the memory, and one of
- * the longer ones, which is asked first.
+ * Longest-prefix match of IPv6 networks. Prefixes up to /64 are in a tree of half addresses, which needs half the
+ * memory. The longer ones are in a second tree, which is searched first.
  */
 export class Ipv6Networks {
   private readonly short = new PrefixTree(2);
@@ -21,7 +21,7 @@ export class Ipv6Networks {
     return this.short.bytes + this.long.bytes;
   }
 
-  /** Length of the prefix that the last `find` found, if it found one. */
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
   get matchedLength(): number {
     return (this.isLongMatch ? this.long : this.short).matchedLength;
   }

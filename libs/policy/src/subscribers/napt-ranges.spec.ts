@@ -76,7 +76,7 @@ describe('NaptRanges', () => {
     ]);
   });
 
-  it('answers some range that holds the port where ranges overlap in part', () => {
+  it('finds one of the ranges that have the port when ranges overlap in part', () => {
     const ranges = new NaptRanges();
     ranges.set(SHARED, 10, 20, 1);
     ranges.set(SHARED, 15, 30, 2);
@@ -84,7 +84,7 @@ describe('NaptRanges', () => {
     expect([12, 17, 25, 28, 31].map((port) => ranges.find(SHARED, port))).toEqual([1, 2, 3, 2, -1]);
   });
 
-  it('holds every single port of an address', () => {
+  it('can have a range for every single port of an address', () => {
     const ranges = new NaptRanges();
     for (let port = 0; port < 4096; port++) ranges.set(SHARED, port, port, port);
     ranges.set(SHARED, 0, 65_535, 9999);
@@ -92,7 +92,7 @@ describe('NaptRanges', () => {
     expect(ranges.find(SHARED, 4096)).toBe(9999);
   });
 
-  it('takes at most 24 bytes a range when addresses get theirs in turns', () => {
+  it('needs at most 24 bytes a range when addresses get their ranges in turns', () => {
     const ranges = new NaptRanges();
     for (let i = 0; i < 64; i++) {
       for (let address = SHARED; address < SHARED + 2000; address++) {

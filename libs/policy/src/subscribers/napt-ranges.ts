@@ -1,23 +1,27 @@
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
 import { WordMap } from '../memory/word-map.js';
 
-/** Words of a range: bounds (lower port in the high half, upper in the low), value, index of the range around it or −1. */
+/**
+ * The words of a range: bounds (lower port in the high half, upper port in the low half), value, index of its parent.
+ */
 const RANGE = 3;
 const BOUNDS = 0;
 const VALUE = 1;
 const PARENT = 2;
-/** Larger blocks, of addresses with more than 1365 ranges, have memory of their own. */
+/** Larger blocks, for addresses with more than 1365 ranges, have their own chunk. */
 const MAX_BLOCK_WORDS = 4096;
 const NO_RANGES = new Int32Array(0);
 
 /**
- * The port ranges of shared addresses. Ranges of one address nest (decisions §3), and the narrowest that holds a port wins.
+ * The port ranges of shared addresses. Ranges of one address nest (decisions §3); the narrowest that has the port
+ * wins.
  *
- * An address has one block of memory: the number of its ranges, then these, ascending by lower port and, where that is equal,
- * descending by upper port: a range comes after those around it. So the last range that begins at or before a port is the narrowest
- * candidate; if it ends before the port, the next one is the range around it, which each range names.
+ * An address has one block: the number of its ranges, then the ranges in ascending order of the lower port. Of ranges
+ * with the same lower port the wider is first. So the ranges around a range, the next of which is its parent (−1:
+ * none), come before it. A search begins with the last range that starts at or before the port, and goes to the
+ * parent while the range ends before the port.
  *
- * Ranges that overlap in part are refused by the management API; here one of those that hold the port wins.
+ * The management API refuses ranges that overlap in part. Here one of those that have the port wins.
  */
 export class NaptRanges {
   /** Address → its block. */
@@ -26,7 +30,7 @@ export class NaptRanges {
   private count = 0;
   private matchedBounds = 0;
 
-  /** Bounds of the range that the last `find` found, if it found one. */
+  /** The lower bound of the range that the last `find` found. Undefined if it found none. */
   get matchedLowerPort(): number {
     return this.matchedBounds >>> 16;
   }
@@ -44,7 +48,9 @@ export class NaptRanges {
     return this.directory.bytes + this.blocks.bytes;
   }
 
-  /** The value of the narrowest range that holds the port; −1: none. Addresses may be signed or not. Allocates nothing. */
+  /**
+   * The value of the narrowest range that has the port; −1: none. Addresses may be signed or not. Allocates nothing.
+   */
   find(address: number, port: number): number {
     if (this.count === 0) return -1;
     const block = this.directory.find(address | 0);
@@ -112,7 +118,7 @@ export class NaptRanges {
     return chunk.subarray(at, at + chunk[at - 1] * RANGE);
   }
 
-  /** Gives an address other ranges, in a block of their size. @param block −1: it has none yet. */
+  /** Stores the ranges of an address in a block of their size. @param block its current block; −1: it has none. */
   private replace(address: number, block: number, words: number, ranges: Int32Array): void {
     if (block !== -1) this.blocks.release(block, 1 + words);
     if (ranges.length === 0) {
@@ -129,7 +135,7 @@ export class NaptRanges {
   }
 }
 
-/** Offset of the first range that does not come before one with those bounds. */
+/** The offset of the first range that is not before one with those bounds. */
 function insertionPoint(ranges: Int32Array, bounds: number): number {
   let low = 0;
   let high = ranges.length / RANGE;
@@ -141,7 +147,7 @@ function insertionPoint(ranges: Int32Array, bounds: number): number {
   return low * RANGE;
 }
 
-/** Orders bounds: by lower port, then the wider first. */
+/** The sort key of bounds: ascending by lower port, then the wider first. */
 function rank(bounds: number): number {
   return (bounds ^ 0xffff) >>> 0;
 }

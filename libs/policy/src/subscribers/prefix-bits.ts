@@ -1,9 +1,10 @@
 /*
- * Bit arithmetic of the prefix tree. A node at position p stores prefixes of length p + 1 … p + 4 (p = 0 also length 0), told apart by
- * a heap index: 1 for p itself; a prefix of d bits beyond p, which are b, has (1 << d) | b. So longer prefixes have higher indices.
+ * Bit arithmetic of the prefix tree. A node at position p stores the prefixes of length p + 1 … p + 4 (p = 0 also
+ * length 0). Each has a heap index: a prefix with d bits b beyond position p has (1 << d) | b; without such bits it
+ * is 1. So longer prefixes have higher indices.
  */
 
-/** Position of the node that stores prefixes of that length. */
+/** The position of the node that stores prefixes of that length. */
 export function nodePosition(length: number): number {
   return length === 0 ? 0 : (length - 1) & ~3;
 }
@@ -54,7 +55,7 @@ export function popCount(bits: number): number {
   return Math.imul((n + (n >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
-/** How many bits longer than its node's position a prefix with that heap index is. */
+/** How many bits a prefix with that heap index has beyond the position of its node. */
 export function heapLength(index: number): number {
   return 31 - Math.clz32(index);
 }

@@ -9,14 +9,12 @@ import {
 } from './prefix-bits.js';
 
 /*
- * A node of the prefix tree, in words; K is the number of words of an address:
- *   0        results: bit h is set when the prefix with heap index h (1 … 31, see prefix-bits.ts) is stored here
- *   1        links: bit n of the low half: below nibble n there is a node; of the high half: a single prefix, a leaf
- *   2        bits 0–7 position, 8–15 number of results, 16–23 number of children
- *   3 … K+2  the address, masked to `position` bits
- *   then     the value of each result, by heap index
- *   then     the address of each child, by nibble
- *   then     each leaf, by nibble: its masked address (K words), its length, its value
+ * A node of the prefix tree, in words; K is the number of words of an address: 0        results: bit h is set when
+ * the prefix with heap index h (1 … 31, see prefix-bits.ts) is stored here 1        links: bit n of the low half:
+ * nibble n has a child node; of the high half: nibble n has a leaf, a single prefix 2        bits 0–7 position, 8–15
+ * number of results, 16–23 number of children 3 … K+2  the address, masked to `position` bits then     the value of
+ * each result, by heap index then     the address of each child, by nibble then     each leaf, by nibble: its masked
+ * address (K words), its length, its value
  */
 export const RESULTS = 0;
 export const LINKS = 1;
@@ -30,7 +28,7 @@ export function maxNodeWords(keyWords: number): number {
   return KEY + keyWords + 31 + 16 * (keyWords + 2);
 }
 
-/** One node taken apart, so that it can be changed and put together again. One editor serves all nodes, one at a time. */
+/** One decoded node, to be changed and encoded again. One editor is used for all nodes, one at a time. */
 export class NodeEditor {
   position = 0;
   results = 0;
@@ -87,7 +85,7 @@ export class NodeEditor {
     this.leafValues[nibble] = value;
   }
 
-  /** Puts in a prefix that begins with the node's address, as a result or as a leaf. */
+  /** Adds a prefix that begins with the address of the node, as a result or as a leaf. */
   addPrefix(words: ArrayLike<number>, length: number, value: number): void {
     const { position } = this;
     if (nodePosition(length) === position) {
@@ -97,7 +95,7 @@ export class NodeEditor {
     }
   }
 
-  /** Takes out a prefix, a result or the leaf below a nibble. @returns its value; −1: it is not there. */
+  /** Removes a prefix, a result or the leaf of a nibble. @returns its value; −1: it is not there. */
   takePrefix(nibble: number, words: Uint32Array, length: number): number {
     if (nodePosition(length) === this.position) {
       const index = heapIndex(words, this.position, length);
@@ -110,7 +108,7 @@ export class NodeEditor {
     return this.leafValues[nibble];
   }
 
-  /** Whether the leaf below a nibble, where there is one, is that prefix. */
+  /** Whether the leaf of a nibble, which must have one, is that prefix. */
   isLeaf(nibble: number, words: Uint32Array, length: number): boolean {
     if (this.leafLengths[nibble] !== length) return false;
     const start = nibble * this.keyWords;
@@ -148,7 +146,7 @@ export class NodeEditor {
     }
   }
 
-  /** Writes the node to a block of its size. @returns its address. */
+  /** Writes the node to a new block of its size. @returns its address. */
   save(): number {
     const { keyWords } = this;
     const address = this.arena.allocate(this.words());
@@ -186,7 +184,7 @@ export class NodeEditor {
     );
   }
 
-  /** Hangs the only entry of the node at `nibble` of `parent`, in place of the node: a child as it is, a prefix as a leaf. */
+  /** Replaces the node, at `nibble` of `parent`, by its only entry: a child as it is, a prefix as a leaf. */
   moveOnlyEntryTo(parent: NodeEditor, nibble: number): void {
     if (this.children !== 0) {
       parent.setChild(nibble, this.childAddresses[31 - Math.clz32(this.children)]);

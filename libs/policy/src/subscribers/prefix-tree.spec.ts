@@ -42,7 +42,7 @@ describe.each([
   { what: 'Ipv4Networks', width: 32, create: () => new Ipv4Networks() },
   { what: 'Ipv6Networks', width: 128, create: () => new Ipv6Networks() },
 ])('$what', ({ width, create }) => {
-  it('answers as a list of prefixes does after any puts and deletes', () => {
+  it('finds the same prefix as a scan of a list after any puts and deletes', () => {
     const step = fc.record({
       prefix: bits(width),
       remove: fc.boolean(),
@@ -76,7 +76,7 @@ describe.each([
     );
   });
 
-  it('needs no more memory when all networks go and come again', () => {
+  it('needs no more memory when all networks are deleted and inserted again', () => {
     const tree = create();
     const addresses = Array.from({ length: 30_000 }, (_, i) =>
       toWords((Math.imul(i, 0x9e3779b1) >>> 0).toString(2).padStart(32, '0')),
@@ -102,7 +102,7 @@ function scattered(i: number): number {
 }
 
 describe('PrefixTree beyond 8 GiB, where addresses are negative words', () => {
-  it('takes, finds and removes prefixes as anywhere', () => {
+  it('inserts, finds and removes prefixes as at other addresses', () => {
     const tree = new PrefixTree(1);
     const { chunks } = tree['arena'];
     while (chunks.length < 2 ** 15) chunks.push(chunks[0]);

@@ -10,7 +10,7 @@ import {
 } from './prefix-bits.js';
 import { KEY, LEAF_SHIFT, LINKS, maxNodeWords, META, NodeEditor, RESULTS } from './prefix-node.js';
 
-/** Heap indices on the way to each nibble, as bits: all prefixes in a node that hold an address with that nibble. */
+/** For each nibble the heap indices of all prefixes in a node that match an address with that nibble, as bits. */
 const ON_THE_WAY = Int32Array.from(
   { length: 16 },
   (_, n) =>
@@ -24,34 +24,34 @@ const ON_THE_WAY = Int32Array.from(
 const LINE = 16;
 
 /**
- * Longest-prefix match, kept up to date in place: a radix tree of 4-bit strides with path compression.
+ * Longest-prefix match: a radix tree of 4-bit strides with path compression, which is changed in place.
  *
- * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the one at 0 also the empty one.
- * Below a nibble is another node or, where there is but one prefix, that prefix itself, a leaf. Every node but a root has at
- * least two entries, so positions at which nothing branches are skipped.
+ * A node at bit position p (0, 4, 8 …) stores the prefixes that are 1 to 4 bits longer than p; the one at 0 also the
+ * empty prefix. A nibble leads to a child node, or to a leaf if there is only one prefix. Every node except a root
+ * has at least two entries, so positions without a branch are skipped.
  *
- * Four bits a step instead of one: a million IPv4 networks are five or six steps deep, one to four with a table of roots in place of
- * the upper ones, instead of 20 to 32, whether they lie dense (one node holds 16 hosts) or scattered. Bitmaps instead of 16 slots a
- * node: a scattered network takes a leaf of 3, 4 or 6 words and a share of the nodes above. Leaves within nodes: the last step, into
- * memory that no cache holds, falls away. An insertion or a removal rewrites one or two nodes.
+ * Strides of four bits: a tree of a million IPv4 networks is five or six nodes deep, or one to four with a table of
+ * roots, instead of 20 to 32. Bitmaps instead of arrays of 16: a scattered network takes a leaf of 3, 4 or 6 words
+ * and a share of the nodes above. Leaves within nodes: the last step needs no further read of memory. An insertion or
+ * a removal rewrites one or two nodes.
  */
 export class PrefixTree {
   private readonly arena: Arena;
-  /** For the node that is being changed, and for a second one above or below it. */
+  /** For the node that is changed, and for a second one above or below it. */
   private readonly editor: NodeEditor;
   private readonly other: NodeEditor;
-  /** Address of the topmost node by the first `rootBits` bits; 0: there is none. */
+  /** The address of the root by the first `rootBits` bits; 0: there is none. */
   private readonly roots: Int32Array;
   private count = 0;
   private matchedPrefix = 0;
   protected sink = 0;
-  /** Where the results of a node begin. */
+  /** The offset of the results in a node. */
   private readonly resultsAt: number;
   private readonly leafWords: number;
 
   /**
    * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
-   * @param rootBits a multiple of 4, at most 16: that many bits pick a root from a table. Then no prefix is shorter or as short.
+   * @param rootBits a multiple of 4, at most 16: the bits that select a root. All prefixes must be longer.
    */
   constructor(
     private readonly keyWords: 1 | 2 | 4,
@@ -74,7 +74,7 @@ export class PrefixTree {
     return this.arena.bytes + this.roots.byteLength;
   }
 
-  /** Length of the prefix that the last `find` found, if it found one. */
+  /** The length of the prefix that the last `find` found. Undefined if it found none. */
   get matchedLength(): number {
     return this.matchedPrefix;
   }
@@ -89,7 +89,7 @@ export class PrefixTree {
     while (node !== 0) {
       const chunk = chunks[chunkOf(node)];
       const at = wordOf(node);
-      // Begins to read what may follow before it is known what does: memory answers all at once.
+      // Prefetch: reads all of the node at the same time, before it is known which words are needed.
       read ^= chunk[at + LINE] ^ chunk[at + 2 * LINE];
       const meta = chunk[at + META];
       const position = meta & 0xff;
@@ -119,13 +119,13 @@ export class PrefixTree {
       }
       break;
     }
-    // Kept, so that the reads are not optimised away.
+    // Kept, so that the compiler does not remove the reads.
     this.sink = read;
     return best;
   }
 
   /**
-   * Stores a prefix, or gives the stored one another value.
+   * Inserts a prefix, or replaces its value.
    * @param words masked to `length` bits.
    * @param value from 0.
    * @returns the value it had; −1: it was not stored.
@@ -205,7 +205,7 @@ export class PrefixTree {
     }
   }
 
-  /** Where the editor's node has a leaf below a nibble: gives it another value, or puts a node there that holds both. */
+  /** The node of the editor has a leaf at the nibble: replaces its value, or puts a node with both prefixes there. */
   private setBesideLeaf(nibble: number, words: Uint32Array, length: number, value: number): number {
     const { editor, other } = this;
     const leafValue = editor.leafValues[nibble];
@@ -223,7 +223,7 @@ export class PrefixTree {
     return -1;
   }
 
-  /** Takes the editor's node, which has one entry left, out of the tree. */
+  /** Removes the node of the editor, which has one entry left, from the tree. */
   private dissolve(node: number, parentLink: number, nibble: number): void {
     const parent = this.follow(parentLink);
     this.other.load(parent);
@@ -233,7 +233,10 @@ export class PrefixTree {
     this.point(parentLink, this.other.save());
   }
 
-  /** Puts the editor's node in place of the one it was loaded from, if it was; only a root may be empty. */
+  /**
+   * Saves the node of the editor in place of `node`, which it was loaded from; 0: it is new. Only a root may be
+   * empty.
+   */
   private replace(link: number, node: number): void {
     const { editor } = this;
     if (node !== 0) editor.release(node);
@@ -244,7 +247,7 @@ export class PrefixTree {
     return this.rootBits === 0 ? 0 : words[0] >>> (32 - this.rootBits);
   }
 
-  // Links: the address of the word that points to a node, unsigned; below 0: a root.
+  // A link is the address of the word that points to a node, unsigned; below 0 it is ~index of a root.
 
   private rootLink(words: Uint32Array): number {
     return ~this.rootOf(words);
@@ -273,7 +276,7 @@ export class PrefixTree {
     return nibbleAt(this.read(node + KEY + (position >>> 5)), position);
   }
 
-  /** The position of the first nibble in which node and address differ, at most `limit`. */
+  /** The position of the first nibble that differs between node and address, at most `limit`. */
   private commonWith(node: number, words: Uint32Array, limit: number): number {
     const chunk = this.arena.chunks[chunkOf(node)];
     return commonBits(chunk, wordOf(node) + KEY, words, limit) & ~3;

@@ -1,14 +1,14 @@
 import { heapLength } from './prefix-bits.js';
 
 /**
- * Longest-prefix match of prefixes up to `bits` long, by the first `bits` bits of an address: a place for every prefix that there can
- * be, and a table that names the longest that is stored for every address. A prefix of n bits, which are b, has place (1 << n) | b, so
- * longer ones have higher places and the place without its last bit is the prefix around it.
+ * Longest-prefix match of prefixes of at most `bits` bits. One table has an entry for every possible prefix, a second
+ * one the longest stored prefix for every address of `bits` bits. A prefix of n bits b has the heap index (1 << n) |
+ * b. So longer prefixes have higher indices, and the index without its last bit is the prefix around it.
  */
 export class ShortPrefixes {
-  /** Value by place; −1: not stored. */
+  /** The value by heap index; −1: not stored. */
   private readonly values: Int32Array;
-  /** Place of the longest stored prefix, by address; 0: none. */
+  /** The heap index of the longest stored prefix by address; 0: none. */
   private readonly longest: Int32Array;
   private count = 0;
 
@@ -26,47 +26,47 @@ export class ShortPrefixes {
     return this.values.byteLength + this.longest.byteLength;
   }
 
-  /** The value of the longest prefix that holds the address, by its first bits; −1: none. Allocates nothing. */
+  /** The value of the longest prefix of an address, given by its first `bits` bits; −1: none. Allocates nothing. */
   find(address: number): number {
     return this.values[this.longest[address]];
   }
 
-  /** Length of that prefix, if there is one. */
+  /** The length of that prefix. Undefined if there is none. */
   lengthAt(address: number): number {
     return heapLength(this.longest[address]);
   }
 
   /** @returns the value the prefix had; −1: it was not stored. */
   set(address: number, length: number, value: number): number {
-    const place = this.placeOf(address, length);
-    const previous = this.values[place];
-    this.values[place] = value;
+    const index = this.indexOf(address, length);
+    const previous = this.values[index];
+    this.values[index] = value;
     if (previous >= 0) return previous;
     this.count++;
     const end = this.endOf(address, length);
     for (let at = this.startOf(address, length); at < end; at++) {
-      if (this.longest[at] < place) this.longest[at] = place;
+      if (this.longest[at] < index) this.longest[at] = index;
     }
     return -1;
   }
 
   /** @returns the value the prefix had; −1: it was not stored. */
   delete(address: number, length: number): number {
-    const place = this.placeOf(address, length);
-    const previous = this.values[place];
+    const index = this.indexOf(address, length);
+    const previous = this.values[index];
     if (previous < 0) return -1;
-    this.values[place] = -1;
+    this.values[index] = -1;
     this.count--;
-    let around = place >>> 1;
+    let around = index >>> 1;
     while (around !== 0 && this.values[around] < 0) around >>>= 1;
     const end = this.endOf(address, length);
     for (let at = this.startOf(address, length); at < end; at++) {
-      if (this.longest[at] === place) this.longest[at] = around;
+      if (this.longest[at] === index) this.longest[at] = around;
     }
     return previous;
   }
 
-  private placeOf(address: number, length: number): number {
+  private indexOf(address: number, length: number): number {
     return (1 << length) | (address >>> (this.bits - length));
   }
 

@@ -1,13 +1,13 @@
-/** What a client was found by. */
+/** The kind of record that a client was found by. */
 export const MatchedBy = { nothing: 0, naptRange: 1, network: 2 } as const;
 export type MatchedBy = (typeof MatchedBy)[keyof typeof MatchedBy];
 
-/** The record of the configuration that names a client's subscriber. Reused; fields that do not belong to `by` mean nothing. */
+/** The record that identifies the subscriber of a client. Reused; fields that do not belong to `by` are undefined. */
 export class SubscriberMatch {
   by: MatchedBy = MatchedBy.nothing;
-  /** Bounds of the NAPT range, both inclusive. */
+  /** The bounds of the NAPT range, both inclusive. */
   lowerPort = 0;
   upperPort = 0;
-  /** Length of the network's prefix, of the client's family. */
+  /** The prefix length of the network, which is of the family of the client. */
   prefixLength = 0;
 }

@@ -4,13 +4,15 @@ import { Ipv6Networks } from './ipv6-networks.js';
 import { NaptRanges } from './napt-ranges.js';
 import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
 
-/** Who is asking: values by NAPT range and by network. A value is a profile slot. */
+/** Profile slots of subscribers by NAPT range and by network. */
 export class Subscribers {
   readonly naptRanges = new NaptRanges();
   readonly ipv4Networks = new Ipv4Networks();
   readonly ipv6Networks = new Ipv6Networks();
 
-  /** The narrowest NAPT range that holds the port, else the longest network (decisions §7); −1: neither. Allocates nothing. */
+  /**
+   * The slot by the narrowest NAPT range, else by the longest network (decisions §7); −1: neither. Allocates nothing.
+   */
   find({ family, words, port }: Client): number {
     if (family === 6) return this.ipv6Networks.find(words);
     // Signed: an argument beyond 31 bits would be boxed.
@@ -18,7 +20,7 @@ export class Subscribers {
     return slot >= 0 ? slot : this.ipv4Networks.find(words);
   }
 
-  /** What `find` finds the client by. Allocates nothing. */
+  /** Sets `out` to the record by which `find` finds the client. Allocates nothing. */
   match(client: Client, out: SubscriberMatch): void {
     out.by = MatchedBy.nothing;
     if (this.find(client) < 0) return;
@@ -34,7 +36,7 @@ export class Subscribers {
     out.prefixLength = (isIpv6 ? this.ipv6Networks : this.ipv4Networks).matchedLength;
   }
 
-  /** What `find` finds the client by, in words. */
+  /** The record by which `find` finds the client, as text. */
   describe(client: Client): string {
     const match = new SubscriberMatch();
     this.match(client, match);

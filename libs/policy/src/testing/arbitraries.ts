@@ -6,8 +6,8 @@ import type { Listing } from './map-catalogue.js';
 import type { OracleClient } from './policy-oracle.js';
 
 /*
- * Small worlds in which things meet: few profiles, addresses that share long and short prefixes, names below one another. So networks and
- * ranges nest, categories overlap, and applications share names and lie within each other.
+ * Small worlds in which things meet: few profiles, addresses that share long and short prefixes, names below one
+ * another. So networks and ranges nest, categories overlap, and applications share names and lie within each other.
  */
 
 const profileId = fc.constantFrom(0, 1, 2, 7, 2_147_483_647);
@@ -17,8 +17,8 @@ const ascending = fc
   .map((ids) => ids.sort((a, b) => a - b));
 
 /**
- * Names below `example`: mostly of so few that rules, listings and questions fall on one another, some of other labels, and some with about
- * as many as a mask of suffixes has bits, or as many as there can be.
+ * Names below `example`: mostly so few that rules, memberships and questions meet, some of other
+ * labels, and some with about as many as a mask of suffixes has bits, or as many as there can be.
  */
 export const name: fc.Arbitrary<string> = fc
   .oneof(

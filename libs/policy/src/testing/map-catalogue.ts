@@ -6,7 +6,7 @@ export interface Listing {
   readonly applications: readonly number[];
 }
 
-/** A catalogue over a plain map, for tests: domain → who lists it. */
+/** A catalogue as a plain map, for tests: domain → the categories and applications that list it. */
 export class MapCatalogue implements CatalogueIndex {
   readonly memberships: Int32Array;
   private readonly positions = new Map<string, number>();
@@ -26,7 +26,7 @@ export class MapCatalogue implements CatalogueIndex {
     return this.positions.get(`${high[suffix]} ${low[suffix]}`) ?? 0;
   }
 
-  mayList({ count, high, low }: SuffixHashes): number {
+  candidateMask({ count, high, low }: SuffixHashes): number {
     let mask = 0;
     for (let i = 0; i < count; i++) {
       if (this.positions.has(`${high[i]} ${low[i]}`)) mask |= 1 << Math.min(i, 31);

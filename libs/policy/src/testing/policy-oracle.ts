@@ -21,33 +21,36 @@ export interface OracleClient {
   readonly port: number;
 }
 
-/** The profile a client has and by what, in the words of an explanation. */
+/** The profile of a client and the record that it was found by, in the words of an explanation. */
 export interface Subscriber {
   readonly profileId: number | null;
   readonly by: string;
 }
 
-/** The profile that decides, and the seconds to the next switch; null: there is none ahead. */
+/** The profile that decides, and the seconds to the next switch; null: there is none. */
 export interface Active {
   readonly profile: Profile;
   readonly secondsToSwitch: number | null;
 }
 
-/** What a profile says of a name, and which step of decisions §7 said it. */
+/** The verdict of a profile on a name, and the step of decisions §7 that decided. */
 export interface Judgement {
   readonly verdict: 'permit' | 'block';
   readonly reason: 'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category' | 'none';
   readonly explicitAllow: boolean;
-  /** Labels of the suffix it went by; 0: none. */
+  /** Labels of the suffix that matched; 0: none. */
   readonly labels: number;
-  /** Applications or categories that may be named for it. */
+  /** The applications or categories of which any may be given as the reason. */
   readonly ids: readonly number[];
 }
 
-/** Of a judgement that goes by no suffix. */
+/** A judgement without a suffix. */
 const NOTHING = { explicitAllow: false, labels: 0, ids: [] } as const;
 
-/** The filtering semantics of decisions §5 and §7 written down as they stand there: every entity in a map, every question a scan. */
+/**
+ * The filtering semantics of decisions §5 and §7, in the most direct form: every entity is in a map, every lookup is a
+ * scan.
+ */
 export class PolicyOracle {
   listings: ReadonlyMap<string, Listing> = new Map();
   private readonly entities = new Map<EntityKind, Map<string, unknown>>(
@@ -69,7 +72,7 @@ export class PolicyOracle {
     }
   }
 
-  /** Everything that is there. */
+  /** All entities. */
   puts(): PutOperation[] {
     return ENTITY_KINDS.flatMap((kind) =>
       this.all(kind).map((entity) => ({ type: 'put', kind, entity }) as PutOperation),
@@ -88,7 +91,7 @@ export class PolicyOracle {
     return Object.fromEntries(ENTITY_KINDS.map((kind) => [kind, this.all(kind).length]));
   }
 
-  /** The narrowest NAPT range holding the port; else the longest matching network; else no profile. */
+  /** The narrowest NAPT range that has the port; else the longest matching network; else no profile. */
   subscriber({ family, address, port }: OracleClient): Subscriber {
     if (family === 4) {
       const [narrowest] = this.all('naptAssignment')
@@ -120,7 +123,7 @@ export class PolicyOracle {
     return { profileId: longest.profileId, by: `IPv${family} network /${longest.prefixLength}` };
   }
 
-  /** A profile's schedule picks the active profile, one hop; null: there is no such profile. */
+  /** The active profile: the target of the schedule or the own one; null: there is no such profile. */
   active(profileId: number | null, nowMs: number): Active | null {
     const own = this.all('profile').find((one) => one.id === profileId);
     if (own === undefined) return null;
@@ -135,9 +138,9 @@ export class PolicyOracle {
     };
   }
 
-  /** Everything that is said of a name, in the order in which the profile listens: the first decides. */
-  voices(profile: Profile, name: string): Judgement[] {
-    const lists = this.askDomainRules(profile, name);
+  /** The judgements of all steps on a name in the order of precedence of the profile: the first decides. */
+  judgements(profile: Profile, name: string): Judgement[] {
+    const lists = this.matchDomainRules(profile, name);
     const applications = this.askApplications(profile, name);
     const rules = profile.appawarePriorityOverBwlists
       ? [applications, lists]
@@ -149,7 +152,7 @@ export class PolicyOracle {
     return all.filter((one) => one !== null);
   }
 
-  private askDomainRules(profile: Profile, name: string): Judgement | null {
+  private matchDomainRules(profile: Profile, name: string): Judgement | null {
     const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
     for (const suffix of suffixes(name)) {
       const hash = hashDomain(suffix, this.key);
@@ -194,7 +197,7 @@ export class PolicyOracle {
   }
 }
 
-/** What the first of `voices` decides; without any, nothing speaks against the name. */
+/** The first judgement; without one the name is permitted. */
 export function decided([first]: readonly Judgement[]): Judgement {
   return first ?? { ...NOTHING, verdict: 'permit', reason: 'none' };
 }

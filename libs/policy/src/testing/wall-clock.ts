@@ -5,8 +5,8 @@ const QUARTER_MS = 15 * 60_000;
 const MINUTES_A_HALF_HOUR = 30;
 
 /**
- * The wall clock of a zone over a stretch of time, read once from Temporal, which goes by its own rules of zones and not by Intl's fields as the
- * policy's clock does: the half hour of the local week at each quarter of an hour.
+ * The wall clock of a zone over a stretch of time, read once from Temporal and not from Intl, which the policy
+ * uses: the half hour of the local week at each quarter of an hour.
  */
 export class WallClock {
   private readonly points: Uint16Array;
@@ -26,7 +26,7 @@ export class WallClock {
     return this.covers(periods, Math.floor((atMs - this.fromMs) / QUARTER_MS));
   }
 
-  /** The next instant at which inside becomes outside or the other way round; null: not in the rest of the stretch. */
+  /** The next instant at which `inside` changes; null: not before the end of the stretch. */
   nextSwitch(periods: readonly Period[], nowMs: number): number | null {
     const now = Math.floor((nowMs - this.fromMs) / QUARTER_MS);
     const inside = this.covers(periods, now);

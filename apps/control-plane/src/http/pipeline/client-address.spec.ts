@@ -1,8 +1,16 @@
+import { ClientAddress } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { clientAddress } from './client-address.js';
 
 const PROXIES = CidrSet.parse(['127.0.0.0/8', '2001:db8::/64']);
+
+function addressOf(text: string | null): ClientAddress | null {
+  if (text === null) return null;
+  const client = new ClientAddress();
+  expect(client.set(text, 0)).toBe(true);
+  return client;
+}
 
 describe('clientAddress', () => {
   it.each([
@@ -13,14 +21,14 @@ describe('clientAddress', () => {
     ['the leftmost, when all are proxies', '127.0.0.1', '127.0.0.3,127.0.0.2', '127.0.0.3'],
     ['an IPv6 address behind an IPv6 proxy', '2001:db8::5', '2001:db8:1::1', '2001:db8:1::1'],
     ['a peer that is an IPv4-mapped proxy', '::ffff:127.0.0.1', '192.0.2.1', '192.0.2.1'],
-    ['nobody, when the entry that counts is none', '127.0.0.1', '192.0.2.1, x', null],
-    ['nobody, when the entry that counts is empty', '127.0.0.1', '192.0.2.1,', null],
+    ['null, when the entry that counts is not an address', '127.0.0.1', '192.0.2.1, x', null],
+    ['null, when the entry that counts is empty', '127.0.0.1', '192.0.2.1,', null],
   ])('is %s', (_what, peer, forwarded, expected) => {
-    expect(clientAddress(peer, forwarded, PROXIES)).toBe(expected);
+    expect(clientAddress(peer, forwarded, PROXIES)).toEqual(addressOf(expected));
   });
 
   it('is the peer when no proxy is trusted, whatever X-Forwarded-For says', () => {
-    expect(clientAddress('192.0.2.9', '192.0.2.1', undefined)).toBe('192.0.2.9');
+    expect(clientAddress('192.0.2.9', '192.0.2.1', undefined)).toEqual(addressOf('192.0.2.9'));
   });
 
   it('is null when the connection is closed', () => {

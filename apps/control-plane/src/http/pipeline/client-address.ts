@@ -1,3 +1,4 @@
+import { ClientAddress } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 import { isIP } from 'node:net';
 
@@ -10,14 +11,14 @@ export function clientAddress(
   peer: string | undefined,
   forwardedFor: string | undefined,
   trustedProxies: CidrSet | undefined,
-): string | null {
-  if (peer === undefined) return null;
-  if (trustedProxies === undefined || forwardedFor === undefined) return peer;
-  let address = peer;
+): ClientAddress | null {
+  const client = new ClientAddress();
+  if (peer === undefined || !client.set(peer, 0)) return null;
+  if (trustedProxies === undefined || forwardedFor === undefined) return client;
   for (const entry of forwardedFor.split(',').reverse()) {
-    if (!trustedProxies.has(address)) break;
-    address = entry.trim();
-    if (isIP(address) === 0) return null;
+    if (!trustedProxies.has(client)) break;
+    const address = entry.trim();
+    if (isIP(address) === 0 || !client.set(address, 0)) return null;
   }
-  return address;
+  return client;
 }

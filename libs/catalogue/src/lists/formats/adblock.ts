@@ -1,6 +1,6 @@
 import {
   asciiText,
-  type Entries,
+  type EntrySink,
   HASH,
   indexOfByte,
   type LineFormat,
@@ -12,7 +12,7 @@ const [BANG, DOLLAR, ASTERISK, SLASH, BRACKET] = [0x21, 0x24, 0x2a, 0x2f, 0x5b];
 const [CARET, PIPE] = [0x5e, 0x7c];
 const SPACE = 0x20;
 const LONGEST_OPTIONS = 64;
-/** Options that leave a rule's scope at: every request to the name. */
+/** Options with which a rule still applies to every request to the name. */
 const UNRESTRICTING = new Set(['important', 'all']);
 
 /** `||name^`, which covers a name and everything below it. Rules of any other kind or scope are skipped. */
@@ -33,7 +33,7 @@ function isComment(bytes: Uint8Array, start: number, end: number): boolean {
   return first === BANG || first === BRACKET;
 }
 
-function readRule(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+function readRule(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
   const nameEnd = indexOfByte(bytes, CARET, start, end);
   const isPattern =
     indexOfByte(bytes, ASTERISK, start, nameEnd) < nameEnd ||
@@ -42,7 +42,7 @@ function readRule(bytes: Uint8Array, start: number, end: number, entries: Entrie
   else entries.name(bytes, start, nameEnd);
 }
 
-/** Whether nothing follows the name but options that restrict nothing. */
+/** Whether only options that restrict nothing follow the name. */
 function coversAll(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   if (bytes[start] !== DOLLAR || end - start > LONGEST_OPTIONS) return false;

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { expectNames, read, tarArchive, tarEntry } from '../../testing/lists.js';
+import { expectNames, read, tarArchive, tarEntry } from '../testing/lists.js';
 
 const LETTERS = expect.stringContaining('letters, digits');
 
 describe('format domains', () => {
-  it('lists one domain a line and reports what is none', async () => {
+  it('lists one domain a line and reports invalid lines', async () => {
     const list =
       '# gambling\n\npoker.example # cards\nno domain\n  CASINO.example\r\n*.x\nbücher.example.';
     const listed = ['poker.example', 'casino.example', 'xn--bcher-kva.example'];
@@ -29,7 +29,7 @@ describe('format domains', () => {
 });
 
 describe('format hosts', () => {
-  it('lists every name behind an address that leads nowhere', async () => {
+  it('lists every name after an address such as 0.0.0.0', async () => {
     const list = [
       '# Title: hosts',
       '0.0.0.0 a.example',
@@ -71,7 +71,7 @@ describe('format hosts', () => {
 });
 
 describe('format adblock', () => {
-  it('lists names that a rule blocks whole', async () => {
+  it('lists names that a rule blocks completely', async () => {
     const list = [
       '[Adblock Plus 2.0]',
       '! Title: a list',
@@ -101,11 +101,11 @@ describe('format adblock', () => {
     '##.banner',
     '/banner/',
     'a.example',
-  ])('skips the rule %s, which is of another scope', async (rule) => {
+  ])('skips the rule %s, which has another scope', async (rule) => {
     expect(await expectNames(rule, 'adblock', [])).toMatchObject({ skipped: 1, invalidLines: 0 });
   });
 
-  it('reports names that are none', async () => {
+  it('reports names that are not domains', async () => {
     const report = await expectNames('||^\n||a b^\n||192.0.2.1^', 'adblock', []);
     expect(report.examples.map(({ line }) => line)).toEqual([1, 2, 3]);
   });
@@ -144,7 +144,7 @@ deep                 CNAME .
     expect(report).toMatchObject({ domains: 10, skipped: 0, invalidLines: 0 });
   });
 
-  it('reads a zone that does not say its own name', async () => {
+  it('reads a zone that does not have its own name in it', async () => {
     const list =
       '@ SOA a. b. 1 2 3 4 5\n@ NS localhost.\na.example CNAME .\n*.b.example CNAME .\r\n';
     await expectNames(list, 'rpz', ['a.example', 'b.example']);
@@ -220,17 +220,17 @@ describe('format ut1', () => {
     await expectNames('a.example\nb.example', 'ut1', ['a.example', 'b.example']);
   });
 
-  it('refuses an archive cut short or broken', async () => {
+  it('refuses an archive that is incomplete or invalid', async () => {
     await expect(read(archive.subarray(0, 2600), 'ut1')).rejects.toThrow(
-      /^is a tar archive cut short$/,
+      /^is an incomplete tar archive$/,
     );
-    await expect(read(archive.subarray(0, 600), 'ut1')).rejects.toThrow(/cut short/);
+    await expect(read(archive.subarray(0, 600), 'ut1')).rejects.toThrow(/incomplete/);
     const broken = Buffer.from(archive);
     broken[512] ^= 1;
-    await expect(read(broken, 'ut1')).rejects.toThrow(/^is not a sound tar archive$/);
+    await expect(read(broken, 'ut1')).rejects.toThrow(/^is not a valid tar archive$/);
   });
 
-  it('passes over what it does not look for, whatever its size', async () => {
+  it('skips other files of any size', async () => {
     const entry = tarEntry('x', 'x'.repeat(100_000), 'x');
     await expectNames(tarArchive(entry, tarEntry('./domains', 'a.example')), 'ut1', ['a.example']);
   });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import {
   asciiText,
-  type Entries,
+  type EntrySink,
   HASH,
   indexOfByte,
   type LineFormat,
@@ -11,14 +11,14 @@ import {
 
 const DOT = 0x2e;
 const MAX_ADDRESS = 64;
-/** Addresses that lead nowhere. A name at any other is a real host. */
-const NOWHERE = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', '0']);
-/** Names with a dot that hosts files have for the machine itself. */
+/** Addresses of blocked names. A name at any other address is a real host. */
+const BLOCKING_ADDRESSES = new Set(['0.0.0.0', '127.0.0.1', '::', '::1', '0']);
+/** Names with a dot by which hosts files mean the machine itself. */
 const OWN_NAMES = new Set(['localhost.localdomain', 'localhost6.localdomain6', '0.0.0.0']);
 const LONGEST_OWN_NAME = 23;
 const OWN_NAMES_BEGIN = new Set([0x6c, 0x30]);
 
-/** `0.0.0.0 name name …`; `#` begins a comment. Names without a dot are hosts of the machine's own network. */
+/** `0.0.0.0 name name …`; `#` begins a comment. Names without a dot are hosts of the local network. */
 export const HOSTS: LineFormat = {
   line(bytes, start, end, entries) {
     const to = indexOfByte(bytes, HASH, start, end);
@@ -26,13 +26,13 @@ export const HOSTS: LineFormat = {
     if (from === to) return;
     const addressEnd = skipWord(bytes, from, to);
     const address = asciiText(bytes, from, Math.min(addressEnd, from + MAX_ADDRESS));
-    if (NOWHERE.has(address)) readHosts(bytes, addressEnd, to, entries);
+    if (BLOCKING_ADDRESSES.has(address)) readHosts(bytes, addressEnd, to, entries);
     else if (isIP(address) !== 0) entries.skipped();
     else entries.invalid('does not begin with an IP address');
   },
 };
 
-function readHosts(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+function readHosts(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
   let from = skipSpace(bytes, start, end);
   if (from === end) entries.invalid('has no name behind its address');
   while (from < end) {

@@ -1,13 +1,13 @@
-import type { Entries, LineFormat } from './line-format.js';
+import type { EntrySink, LineFormat } from './line-format.js';
 
 /** Words, quoted strings, comments and parentheses of a zone file (RFC 1035 §5.1). */
 const TOKENS = /"(?:[^"\\]|\\.)*"?|;.*|[()]|(?:[^\s;()"\\]|\\.)+/g;
 const STARTS_WITH_SPACE = /^[ \t]/;
 const TTL = /^\d[\dsmhdw]*$/i;
 const CLASS = /^(?:in|ch|hs)$/i;
-/** Last labels of owners that name addresses, name servers or clients in place of the queried name. */
+/** Last labels of owners that stand for addresses, name servers or clients instead of the queried name. */
 const OTHER_TRIGGER = /(?:^|\.)rpz-(?:ip|nsip|nsdname|client-ip)$/;
-/** Tokens of a record that count: owner, TTL, class, type, target. The rest of a long one is not kept. */
+/** Tokens of a record that are kept: owner, TTL, class, type, target. Further tokens are not. */
 const MAX_TOKENS = 8;
 const MAX_RECORD_LINES = 1000;
 
@@ -15,23 +15,23 @@ const MAX_RECORD_LINES = 1000;
 const BLOCKING = new Set(['.', '*.']);
 
 /**
- * A response policy zone as a zone file. Listed are the owners of `CNAME .` and `CNAME *.`, taken relative to the zone; `*.name` lists name.
- * Other policies and triggers are skipped.
+ * A response policy zone as a zone file. The owners of `CNAME .` and `CNAME *.` are listed, relative to the zone;
+ * `*.name` lists name. Other policies and triggers are skipped.
  * Source: Vixie, Schryver, "DNS Response Policy Zones" (draft-vixie-dnsop-dns-rpz-00), §3, §4.
  */
 export class RpzFormat implements LineFormat {
-  /** The zone's own name, once an `$ORIGIN` or the SOA record tells it: lower case, no dot at the end. */
+  /** The name of the zone, from the first `$ORIGIN` or the SOA record: lower case, no dot at the end. */
   private zone: string | null = null;
-  /** What relative names are relative to; null: the zone, whose name is not known. */
+  /** The origin of relative names; null: the zone, whose name is not known. */
   private origin: string | null = null;
   private lastOwner: string | null = null;
-  /** The record in hand while its parentheses are open. */
+  /** The tokens of the current record, which may have several lines within parentheses. */
   private tokens: string[] = [];
   private isOwnerless = false;
   private depth = 0;
   private recordLines = 0;
 
-  line(bytes: Uint8Array, start: number, end: number, entries: Entries): void {
+  line(bytes: Uint8Array, start: number, end: number, entries: EntrySink): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
     if (this.depth === 0) {
       this.tokens = [];
@@ -44,7 +44,7 @@ export class RpzFormat implements LineFormat {
     else if (this.tokens.length > 0) this.entry(this.tokens, entries);
   }
 
-  end(entries: Entries): void {
+  end(entries: EntrySink): void {
     if (this.depth > 0) entries.invalid('a parenthesis before it is never closed');
     this.depth = 0;
   }
@@ -57,7 +57,7 @@ export class RpzFormat implements LineFormat {
     }
   }
 
-  private entry(tokens: readonly string[], entries: Entries): void {
+  private entry(tokens: readonly string[], entries: EntrySink): void {
     if (tokens[0].startsWith('$')) {
       this.directive(tokens, entries);
       return;
@@ -74,7 +74,7 @@ export class RpzFormat implements LineFormat {
     this.record(owner, type?.toUpperCase(), target, entries);
   }
 
-  private directive([name, value]: readonly string[], entries: Entries): void {
+  private directive([name, value]: readonly string[], entries: EntrySink): void {
     const directive = name.toUpperCase();
     if (directive === '$TTL') return;
     if (directive !== '$ORIGIN' || value === undefined) {
@@ -89,7 +89,7 @@ export class RpzFormat implements LineFormat {
     owner: string,
     type: string | undefined,
     target: string | undefined,
-    entries: Entries,
+    entries: EntrySink,
   ): void {
     if (type === undefined) entries.invalid('a record without a type');
     else if (type === 'SOA') this.zone = this.origin === null && owner === '' ? null : owner;
@@ -99,14 +99,14 @@ export class RpzFormat implements LineFormat {
     } else entries.skipped();
   }
 
-  private list(owner: string, entries: Entries): void {
+  private list(owner: string, entries: EntrySink): void {
     const trigger = this.relativeToZone(owner);
     if (trigger === null) entries.invalid('an owner outside of the zone');
     else if (trigger === '' || trigger === '*' || OTHER_TRIGGER.test(trigger)) entries.skipped();
     else entries.nameText(trigger.startsWith('*.') ? trigger.slice(2) : trigger);
   }
 
-  /** A name of the file in full, lower case, without the dot at its end; relative to the zone while that is nameless. */
+  /** The absolute form of a name, in lower case and without the final dot; relative while the zone has no name. */
   private absolute(name: string): string {
     const lower = name.toLowerCase();
     if (lower === '@') return this.origin ?? '';

@@ -2,13 +2,13 @@ import { type Period, WEEK_POINTS } from '@weir/config-model';
 
 export const HALF_HOUR_MS = 1_800_000;
 const WEEK_MS = WEEK_POINTS * HALF_HOUR_MS;
-/** 1970-01-01 was a Thursday: so much later than a Monday 00:00. */
+/** From Monday 00:00 to 1970-01-01, which was a Thursday. */
 const EPOCH_IN_WEEK_MS = 3 * 86_400_000;
 
-/** Which half hours of a local week are inside a schedule's periods: bit i is week point i. */
-export class Week {
+/** Which half hours of a local week are inside the periods of a schedule: bit i is week point i. */
+export class WeeklyPeriods {
   private readonly bits = new Int32Array(Math.ceil(WEEK_POINTS / 32));
-  /** Whether all half hours are inside, or all outside: then there is never a switch. */
+  /** Whether all half hours are inside, or all outside: then the schedule never switches. */
   readonly isConstant: boolean;
 
   constructor(periods: readonly Period[]) {

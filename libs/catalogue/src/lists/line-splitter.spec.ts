@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineCutter } from './line-cutter.js';
+import { LineSplitter } from './line-splitter.js';
 
 const MAX_LINE_BYTES = 8;
 
 /** The lines of chunks; null for one that is too long. */
 function cut(chunks: readonly string[]): (string | null)[] {
   const lines: (string | null)[] = [];
-  const cutter = new LineCutter(
+  const splitter = new LineSplitter(
     MAX_LINE_BYTES,
     (bytes, start, end) => lines.push(Buffer.from(bytes.subarray(start, end)).toString()),
     () => lines.push(null),
   );
-  for (const chunk of chunks) cutter.push(Buffer.from(chunk));
-  cutter.end();
+  for (const chunk of chunks) splitter.push(Buffer.from(chunk));
+  splitter.end();
   return lines;
 }
 
-describe('LineCutter', () => {
-  it('gives the lines of the whole text, wherever its chunks end', () => {
+describe('LineSplitter', () => {
+  it('returns the lines of the whole text for any sizes of chunks', () => {
     const chunk = fc.string({ unit: fc.constantFrom('a', 'b', '\r', '\n'), maxLength: 20 });
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {

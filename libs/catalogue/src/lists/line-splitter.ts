@@ -1,20 +1,20 @@
 const NEWLINE = 0x0a;
 
-/** Takes a line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
-export type TakeLine = (bytes: Uint8Array, start: number, end: number) => void;
+/** Is called for each line: bytes `start` … `end` − 1 of `bytes`, without its line feed. Valid during the call. */
+export type OnLine = (bytes: Uint8Array, start: number, end: number) => void;
 
-/** Cuts chunks into lines. Holds at most one line, and of one that is too long nothing. */
-export class LineCutter {
-  /** What earlier chunks hold of the current line. */
+/** Splits chunks into lines. Holds at most one line, and nothing of a line that is too long. */
+export class LineSplitter {
+  /** The bytes of the current line from earlier chunks. */
   private readonly carried: Uint8Array;
   private carriedBytes = 0;
   private isTooLong = false;
 
-  /** @param takeTooLong is called for a line of more than `maxLineBytes`, in place of `take`. */
+  /** @param onTooLong is called instead of `onLine` for a line of more than `maxLineBytes`. */
   constructor(
     private readonly maxLineBytes: number,
-    private readonly take: TakeLine,
-    private readonly takeTooLong: () => void,
+    private readonly onLine: OnLine,
+    private readonly onTooLong: () => void,
   ) {
     this.carried = new Uint8Array(maxLineBytes);
   }
@@ -35,12 +35,12 @@ export class LineCutter {
 
   private endLine(chunk: Uint8Array, start: number, end: number): void {
     if (this.carriedBytes === 0 && !this.isTooLong && end - start <= this.maxLineBytes) {
-      this.take(chunk, start, end);
+      this.onLine(chunk, start, end);
       return;
     }
     this.carry(chunk.subarray(0, end), start);
-    if (this.isTooLong) this.takeTooLong();
-    else this.take(this.carried, 0, this.carriedBytes);
+    if (this.isTooLong) this.onTooLong();
+    else this.onLine(this.carried, 0, this.carriedBytes);
     this.carriedBytes = 0;
     this.isTooLong = false;
   }

@@ -1,29 +1,29 @@
 import { type Row, type Schedule, toRow } from '@weir/config-model';
-import { HALF_HOUR_MS, Week } from './week.js';
+import { HALF_HOUR_MS, WeeklyPeriods } from './weekly-periods.js';
 import type { ZoneClock } from './zone-clock.js';
 
-/** A switch that the week holds comes within a week; a change of the offset may swallow it once. */
+/** The next switch is at most a week away, or two weeks when a change of the offset skips one. */
 const LOOK_AHEAD_MS = 15 * 86_400_000;
 
 /**
- * A schedule at work: whether its target decides now, and until when (decisions §5). Both stay as they are until `untilMs`, so a
- * query only compares two numbers; the half hours are searched when a switch has passed.
+ * The state of a schedule: whether its target decides now, and until when (decisions §5). The state is valid until
+ * `untilMs`, so a query only compares two numbers. The next switch is searched when the last one has passed.
  */
-export class WeeklySwitch {
+export class ScheduleState {
   /** Valid from `fromMs` until `untilMs`: whether now is inside a period. */
   isInside = false;
   fromMs = Number.POSITIVE_INFINITY;
   /** The next switch; Infinity: there will be none. */
   untilMs = Number.NEGATIVE_INFINITY;
   readonly row: Row;
-  private readonly week: Week;
+  private readonly week: WeeklyPeriods;
 
   constructor(
     schedule: Schedule,
     readonly targetSlot: number,
   ) {
     this.row = toRow('schedule', schedule);
-    this.week = new Week(schedule.periods);
+    this.week = new WeeklyPeriods(schedule.periods);
   }
 
   /** Brings the three fields up to date with `clock.nowMs`. */
@@ -36,7 +36,7 @@ export class WeeklySwitch {
     this.untilMs = this.week.isConstant ? Number.POSITIVE_INFINITY : this.nextSwitch(nowMs, clock);
   }
 
-  /** Goes from half hour to half hour of local time, and over each change of the offset, until the other side is met. */
+  /** Goes through the half hours of local time, and each change of the offset, until `isInside` would change. */
   private nextSwitch(nowMs: number, clock: ZoneClock): number {
     let at = nowMs;
     while (at < nowMs + LOOK_AHEAD_MS) {

@@ -1,10 +1,10 @@
 import { parseHashKey } from '@weir/dns-name';
 import { expect } from 'vitest';
-import type { ListFormat } from '../definition/definition.js';
-import { DEFAULT_LIMITS, type ListLimits } from '../lists/list-limits.js';
-import type { ListReport } from '../lists/list-report.js';
-import { type ReadList, readNames } from '../lists/read-names.js';
-import { NameList } from '../names/name-list.js';
+import { NameList } from '../../names/name-list.js';
+import type { ListFormat } from '../list-format.js';
+import { DEFAULT_LIMITS, type ListLimits } from '../list-limits.js';
+import type { ListReport } from '../list-report.js';
+import { type ReadList, readNames } from '../read-names.js';
 
 export const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 

@@ -2,7 +2,7 @@ import { type Period } from '@weir/config-model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCovered, weekPointAt } from '../testing/wall-clock.js';
-import { WeeklySwitch } from './weekly-switch.js';
+import { ScheduleState } from './schedule-state.js';
 import { ZoneClock } from './zone-clock.js';
 
 const MINUTE = 60_000;
@@ -16,23 +16,23 @@ function point(day: number, hour: number, minute = 0): number {
   return day * 48 + hour * 2 + minute / 30;
 }
 
-function switchOf(...periods: Period[]): WeeklySwitch {
-  return new WeeklySwitch({ profileId: 1, targetProfileId: 2, periods }, 0);
+function switchOf(...periods: Period[]): ScheduleState {
+  return new ScheduleState({ profileId: 1, targetProfileId: 2, periods }, 0);
 }
 
-function seekAt(weekly: WeeklySwitch, nowMs: number, clock: ZoneClock): void {
+function seekAt(weekly: ScheduleState, nowMs: number, clock: ZoneClock): void {
   clock.nowMs = nowMs;
   weekly.seek(clock);
 }
 
 /** What the switch says at an instant: inside, and when it ends. */
-function seek(weekly: WeeklySwitch, at: string, timeZone: string): [boolean, string | null] {
+function seek(weekly: ScheduleState, at: string, timeZone: string): [boolean, string | null] {
   seekAt(weekly, Date.parse(at), new ZoneClock(timeZone));
   const { isInside, untilMs } = weekly;
   return [isInside, Number.isFinite(untilMs) ? new Date(untilMs).toISOString().slice(0, 16) : null];
 }
 
-describe('WeeklySwitch', () => {
+describe('ScheduleState', () => {
   it('is half-open: inside from the start, outside from the end', () => {
     const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
     expect(seek(weekly, '2026-03-02T07:59:59.999Z', 'UTC')).toEqual([false, '2026-03-02T08:00']);
@@ -47,7 +47,7 @@ describe('WeeklySwitch', () => {
     expect(seek(weekly, '2026-03-05T00:00:00Z', 'UTC')).toEqual([false, '2026-03-06T18:00']);
   });
 
-  it('runs on through periods that overlap or touch', () => {
+  it('does not switch between periods that overlap or touch', () => {
     const weekly = switchOf(
       { start: point(MONDAY, 8), end: point(MONDAY, 12) },
       { start: point(MONDAY, 11), end: point(MONDAY, 14) },
@@ -64,7 +64,7 @@ describe('WeeklySwitch', () => {
     ]);
   });
 
-  it('goes by the local clock of the zone', () => {
+  it('uses the local time of the zone', () => {
     const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
     expect(seek(weekly, '2026-03-02T02:14:00Z', 'Asia/Kathmandu')).toEqual([
       false,
@@ -76,7 +76,7 @@ describe('WeeklySwitch', () => {
     ]);
   });
 
-  it('is inside both times when the clock is put back over a period', () => {
+  it('is inside both times when a period occurs twice as the clock is put back', () => {
     // 2026-10-25 in Berlin: 03:00 becomes 02:00 at 01:00 UTC.
     const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 2, 30) });
     expect(seek(weekly, '2026-10-25T00:15:00Z', 'Europe/Berlin')).toEqual([
@@ -97,7 +97,7 @@ describe('WeeklySwitch', () => {
     ]);
   });
 
-  it('passes over a period that the clock skips', () => {
+  it('is never inside a period that the clock skips', () => {
     // 2026-03-29 in Berlin: 02:00 becomes 03:00 at 01:00 UTC.
     const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 3) });
     expect(seek(weekly, '2026-03-29T00:59:59Z', 'Europe/Berlin')).toEqual([
@@ -110,7 +110,7 @@ describe('WeeklySwitch', () => {
     ]);
   });
 
-  it('starts at the skip when the clock jumps into a period', () => {
+  it('starts a period at the moment when the clock jumps into it', () => {
     const weekly = switchOf({ start: point(SUNDAY, 2, 30), end: point(SUNDAY, 5) });
     expect(seek(weekly, '2026-03-29T00:30:00Z', 'Europe/Berlin')).toEqual([
       false,
@@ -122,7 +122,7 @@ describe('WeeklySwitch', () => {
     ]);
   });
 
-  it('follows a clock that is set back', () => {
+  it('finds the state again when the system clock is set back', () => {
     const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
     const clock = new ZoneClock('UTC');
     seekAt(weekly, Date.parse('2026-03-02T09:00:00Z'), clock);
@@ -187,7 +187,7 @@ describe('ZoneClock', () => {
     expect(() => new ZoneClock('Europe/Nowhere')).toThrow(RangeError);
   });
 
-  it('finds the change of the offset to the second, and looks no further than a fortnight', () => {
+  it('finds the change of the offset to the second, and looks at most 14 days ahead', () => {
     const clock = new ZoneClock('Europe/Berlin');
     clock.seek(Date.parse('2026-03-20T12:00:00.500Z'));
     expect(clock.offsetMs).toBe(HOUR);

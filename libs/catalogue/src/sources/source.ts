@@ -1,0 +1,34 @@
+import type { ByteStream } from '../lists/list-limits.js';
+import type { ListFormat } from '../lists/list-format.js';
+
+/** Where a source is: a file or folder of this machine, or an http(s) URL, credentials included. */
+export type SourceLocation = { readonly path: string } | { readonly url: string };
+
+/** A list that can be opened. */
+export interface Source {
+  readonly location: SourceLocation;
+  readonly format: ListFormat;
+}
+
+export interface OpenOptions {
+  /** The values that `openSource` returned for the known version. If that is still current, nothing is read. */
+  readonly etag?: string | null;
+  readonly lastModified?: string | null;
+  /** Longest time until the last byte. */
+  readonly timeoutMs: number;
+  /** Longest time without a byte; half a minute by default. */
+  readonly idleTimeoutMs?: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A source that has not changed, or its bytes. */
+export type OpenedSource =
+  | { readonly status: 'unchanged' }
+  | {
+      readonly status: 'opened';
+      /** Can be read once. Throws CatalogueError when it is incomplete, too slow or too large. */
+      readonly body: ByteStream;
+      readonly etag: string | null;
+      readonly lastModified: string | null;
+    };

@@ -1,0 +1,172 @@
+import { RuleVerdict } from '@weir/config-model';
+import type { SuffixHashes } from '@weir/dns-name';
+import type { CatalogueIndex } from './catalogue-index.js';
+import { type Decision, Reason, Verdict } from './decision.js';
+import type { Profiles } from './profiles/profiles.js';
+import type { DomainRules } from './rules/domain-rules.js';
+
+/** A step of the evaluation, named by the reason that it gives when it decides. */
+export type RuleStep = (typeof Reason)[
+  'domainRule' | 'applicationRule' | 'whiteListOnly' | 'category'];
+
+/** The order of precedence (decisions §7). The first step that matches decides; if none does, the name is permitted. */
+const DOMAIN_RULES_FIRST: readonly RuleStep[] = [
+  Reason.domainRule,
+  Reason.applicationRule,
+  Reason.whiteListOnly,
+  Reason.category,
+];
+const APPLICATION_RULES_FIRST: readonly RuleStep[] = [
+  Reason.applicationRule,
+  Reason.domainRule,
+  Reason.whiteListOnly,
+  Reason.category,
+];
+
+const MAX_LABELS = 127;
+
+/** Judges names by the rules of profiles. One evaluator serves all queries; `judge` allocates nothing. */
+export class RuleEvaluator {
+  catalogue: CatalogueIndex | null = null;
+  /** The membership set of each suffix of the current name, valid when `isLookedUp`. */
+  private readonly memberships = new Int32Array(MAX_LABELS);
+  private isLookedUp = false;
+  /** Suffixes that the catalogue may list, and those that the profile may have rules for: see `candidateMask`. */
+  private catalogueCandidates = 0;
+  private ruleCandidates = 0;
+  /** Keeps what was prefetched, so that the compiler does not remove the reads. */
+  protected sink = 0;
+
+  constructor(
+    private readonly profiles: Profiles,
+    private readonly domainRules: DomainRules,
+  ) {}
+
+  /** The steps for a profile in order of precedence. */
+  stepsOf(slot: number): readonly RuleStep[] {
+    return this.profiles.isAppawarePriority(slot) ? APPLICATION_RULES_FIRST : DOMAIN_RULES_FIRST;
+  }
+
+  /** Sets the fields of `out` that `Policy.judge` sets, by the profile of that slot. */
+  judge(slot: number, names: SuffixHashes, out: Decision): void {
+    this.prefetch(slot, names);
+    const steps = this.stepsOf(slot);
+    for (let i = 0; i < steps.length; i++) {
+      const step = steps[i];
+      const verdict = this.evaluate(step, slot, names, out);
+      if (verdict !== 0) {
+        out.reason = step;
+        out.verdict = verdict === RuleVerdict.allow ? Verdict.permit : Verdict.block;
+        // Only rules can allow. The other steps deny, or do not match.
+        out.explicitAllow = verdict === RuleVerdict.allow;
+        return;
+      }
+    }
+    out.reason = Reason.none;
+    out.verdict = Verdict.permit;
+    out.explicitAllow = false;
+  }
+
+  /**
+   * Reads what catalogue and rules need for all suffixes at once. Tables of this size are not in the cache of the
+   * processor, and one lookup after the other would wait for memory each time.
+   */
+  private prefetch(slot: number, names: SuffixHashes): void {
+    this.isLookedUp = false;
+    this.catalogueCandidates = this.catalogue === null ? 0 : this.catalogue.candidateMask(names);
+    this.ruleCandidates = this.domainRules.candidateMask(slot, names);
+    if (this.catalogueCandidates !== 0) this.sink = this.profiles.prefetchLists(slot);
+  }
+
+  /**
+   * Evaluates one step: allow, deny, or 0 for no match. Sets the suffix and the application or category that matched.
+   */
+  private evaluate(
+    step: RuleStep,
+    slot: number,
+    names: SuffixHashes,
+    out: Decision,
+  ): RuleVerdict | 0 {
+    const { profiles } = this;
+    out.matchedLabels = 0;
+    out.matchedId = -1;
+    switch (step) {
+      case Reason.domainRule:
+        return this.ruleCandidates !== 0 ? this.matchDomainRules(slot, names, out) : 0;
+      case Reason.applicationRule:
+        return this.catalogueCandidates !== 0 && profiles.applicationCount(slot) > 0
+          ? this.matchMemberships(step, slot, names, out)
+          : 0;
+      case Reason.whiteListOnly:
+        return profiles.isWhiteListOnly(slot) ? RuleVerdict.deny : 0;
+      case Reason.category:
+        return this.catalogueCandidates !== 0 && profiles.categoryCount(slot) > 0
+          ? this.matchMemberships(step, slot, names, out)
+          : 0;
+    }
+  }
+
+  /** The rule for the longest suffix. */
+  private matchDomainRules(slot: number, names: SuffixHashes, out: Decision): RuleVerdict | 0 {
+    for (let i = names.count - 1; i >= 0; i--) {
+      if (!isCandidate(this.ruleCandidates, i)) continue;
+      const verdict = this.domainRules.findSuffix(slot, names, i);
+      if (verdict !== 0) {
+        out.matchedLabels = i + 1;
+        return verdict;
+      }
+    }
+    return 0;
+  }
+
+  /**
+   * Finds the longest suffix that an application with a rule lists, or a blocked category. Of several at that suffix
+   * the first decides, but an allowed one wins.
+   */
+  private matchMemberships(
+    step: typeof Reason.applicationRule | typeof Reason.category,
+    slot: number,
+    names: SuffixHashes,
+    out: Decision,
+  ): RuleVerdict | 0 {
+    const { catalogue, profiles } = this;
+    if (catalogue === null) return 0;
+    this.lookUp(catalogue, names);
+    const words = catalogue.memberships;
+    const isOfApplications = step === Reason.applicationRule;
+    for (let i = names.count - 1; i >= 0; i--) {
+      const set = this.memberships[i];
+      if (set === 0) continue;
+      const applications = set + 2 + words[set];
+      const first = isOfApplications ? applications : set + 2;
+      const end = isOfApplications ? applications + words[set + 1] : applications;
+      let verdict: RuleVerdict | 0 = 0;
+      for (let at = first; at < end && verdict !== RuleVerdict.allow; at++) {
+        const id = words[at];
+        const found = isOfApplications
+          ? profiles.applicationVerdict(slot, id)
+          : profiles.categoryVerdict(slot, id);
+        if (found === 0 || found === verdict) continue;
+        verdict = found;
+        out.matchedLabels = i + 1;
+        out.matchedId = id;
+      }
+      if (verdict !== 0) return verdict;
+    }
+    return 0;
+  }
+
+  /** Looks the suffixes up once for each name: applications and categories use the same sets. */
+  private lookUp(catalogue: CatalogueIndex, names: SuffixHashes): void {
+    if (this.isLookedUp) return;
+    this.isLookedUp = true;
+    for (let i = names.count - 1; i >= 0; i--) {
+      this.memberships[i] = isCandidate(this.catalogueCandidates, i) ? catalogue.find(names, i) : 0;
+    }
+  }
+}
+
+/** Whether the bit of a suffix is set. Bit 31 is for all suffixes from index 31. */
+function isCandidate(mask: number, suffix: number): boolean {
+  return ((mask >>> Math.min(suffix, 31)) & 1) !== 0;
+}
