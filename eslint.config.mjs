@@ -6,8 +6,26 @@ const scope = (name, ...mayImport) => ({
   onlyDependOnLibsWithTags: [`scope:${name}`, ...mayImport.map((other) => `scope:${other}`)],
 });
 
+/** Places whose lines are not yet within 120 columns. Nothing may be added. */
+const LINES_NOT_YET_CLEAN = [
+  'apps/{control-plane,resolver}/**',
+  'libs/{catalogue,change-feed,clients,config-model,dns-name,dns-wire,ops,policy,policy-feed}/**',
+  'k8s/**',
+];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/coverage/**', '.nx/**', '.weir/**'] },
+  {
+    // Prettier wraps code at 100 columns; comments and strings are wrapped by hand.
+    files: ['**/*.{ts,mjs,cjs}'],
+    ignores: LINES_NOT_YET_CLEAN,
+    rules: {
+      'max-len': [
+        'error',
+        { code: 120, ignoreUrls: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true },
+      ],
+    },
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],

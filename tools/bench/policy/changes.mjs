@@ -21,8 +21,8 @@ function newRows(size, random) {
 }
 
 /**
- * µs a change; the longest pause; and the longest of those in which the thread was neither taken off its core nor collecting garbage,
- * which the mean is of as well.
+ * µs a change; the longest pause; and the longest of those in which the thread was neither taken off its core nor
+ * collecting garbage, which the mean is of as well.
  */
 export async function measureChanges(policy, size, collections) {
   const results = {};

@@ -1,5 +1,6 @@
-// The least that memory allows: of each outcome, the reads that have to be waited for, at random places of arrays as large as the
-// structures are, with nothing else between. Reads of a step go on at the same time; a step begins when the one before has ended.
+// The least that memory allows: of each outcome, the reads that have to be waited for, at random places of arrays
+// as large as the structures are, with nothing else between. Reads of a step go on at the same time; a step begins
+// when the one before has ended.
 import { randomNumbers } from './names.mjs';
 
 const CHAINS = 1 << 20;
@@ -26,7 +27,10 @@ function filled(bytes) {
   return words;
 }
 
-/** One read a row: its array, the words that it may choose among from the step's place there, whether it ends a step. */
+/**
+ * One read a row: its array, the words that it may choose among from the step's place there, whether it ends a
+ * step.
+ */
 function readsOf(steps, arrays) {
   return steps.flatMap((step) => {
     const reads = Object.entries(step).flatMap(([part, count]) =>

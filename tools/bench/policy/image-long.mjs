@@ -1,4 +1,5 @@
-// A hundred million random names in an image of ten million domains: none may be taken for a listed one. Started by run.mjs --long.
+// A hundred million random names in an image of ten million domains: none may be taken for a listed one. Started by
+// run.mjs --long.
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { randomNumbers, textOf, writeName } from './names.mjs';

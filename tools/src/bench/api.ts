@@ -1,9 +1,9 @@
 /*
  * Benchmark of the management API: `npm run bench:api` on a built tree.
  *
- * A PostgreSQL, a Redis and a control plane of their own, each its own process, as the local stack starts them. What is sent is
- * the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and 5 applications, 1 M domains, 100 k port ranges.
- * Prints figures and asserts nothing.
+ * A PostgreSQL, a Redis and a control plane of their own, each its own process, as the local stack starts them.
+ * What is sent is the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and 5
+ * applications, 1 M domains, 100 k port ranges. Prints figures and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

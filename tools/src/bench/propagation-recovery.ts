@@ -32,7 +32,10 @@ export function measureCatchUp(): Promise<Record<string, number>> {
   });
 }
 
-/** The whole configuration by `POST /init/`, then a resolver that starts with an empty folder, then from its own disk. */
+/**
+ * The whole configuration by `POST /init/`, then a resolver that starts with an empty folder, then from its own
+ * disk.
+ */
 export function measureSnapshot(): Promise<Record<string, number>> {
   return withDeployment(1, async (deployment, client) => {
     const [resolver] = deployment.resolvers;

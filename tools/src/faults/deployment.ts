@@ -59,7 +59,10 @@ export class Deployment {
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
   databaseUrl = '';
-  /** To the feed API: each connection to the next replica that is ready, as a load balancer with health checks leads it. */
+  /**
+   * To the feed API: each connection to the next replica that is ready, as a load balancer with health checks leads
+   * it.
+   */
   readonly feedWay: TcpWay;
   /** Of each replica to PostgreSQL. */
   readonly postgresWays: readonly TcpWay[];

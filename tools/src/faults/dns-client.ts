@@ -17,7 +17,10 @@ const WAIT_MS = 1_000;
 /** From here IPv6 subscribers ask: loopback has one IPv6 address only, so a load balancer speaks for them. */
 export const BALANCER = '127.7.0.1';
 
-/** Asks over UDP from any loopback address, so that one process stands for many subscribers, or as a load balancer for any IPv6 address. */
+/**
+ * Asks over UDP from any loopback address, so that one process stands for many subscribers, or as a load balancer
+ * for any IPv6 address.
+ */
 export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
   private readonly open = new Map<number, Open>();

@@ -7,8 +7,8 @@ interface Version {
 }
 
 /**
- * All versions of one key in the order in which its only writer asked for them; version 0 is what was there before. A version that must
- * be refused stands among them, so that its number is never seen in force.
+ * All versions of one key in the order in which its only writer asked for them; version 0 is what was there before.
+ * A version that must be refused stands among them, so that its number is never seen in force.
  */
 export class KeyHistory {
   private readonly versions: Version[];
@@ -40,9 +40,9 @@ export class KeyHistory {
   }
 
   /**
-   * The earliest version from `floor` on that looks like this to the probe; null when there is none: then what was seen is older than
-   * the floor, was refused, or was never asked for. Taking the earliest each time finds a monotone reading of a sequence
-   * whenever there is one.
+   * The earliest version from `floor` on that looks like this to the probe; null when there is none: then what was
+   * seen is older than the floor, was refused, or was never asked for. Taking the earliest each time finds a
+   * monotone reading of a sequence whenever there is one.
    */
   earliest(floor: number, probe: number, seen: string): number | null {
     for (let version = floor; version < this.versions.length; version++) {

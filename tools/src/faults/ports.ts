@@ -3,7 +3,10 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import type { Random } from './random.js';
 
-/** Below the range from which the kernel takes ports for outgoing connections: a process that restarts finds its port free. */
+/**
+ * Below the range from which the kernel takes ports for outgoing connections: a process that restarts finds its
+ * port free.
+ */
 const [LOWEST, HIGHEST] = [20_000, 31_999];
 const TRIES = 1_000;
 

@@ -1,4 +1,7 @@
-/** Pseudo-random numbers that a seed repeats (mulberry32). Each part of the suite has a stream of its own, so that one does not shift another. */
+/**
+ * Pseudo-random numbers that a seed repeats (mulberry32). Each part of the suite has a stream of its own, so that
+ * one does not shift another.
+ */
 export class Random {
   private state: number;
 

@@ -18,7 +18,10 @@ interface Link {
 
 const NO_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
 
-/** Stands between Weir and its Redis, and loses or doubles whole messages of channels; delays, silences and cuts connections. */
+/**
+ * Stands between Weir and its Redis, and loses or doubles whole messages of channels; delays, silences and cuts
+ * connections.
+ */
 export class RedisProxy {
   readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0, silenced: 0 };
   faults = NO_FAULTS;

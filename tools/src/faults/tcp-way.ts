@@ -5,7 +5,10 @@ interface Link {
   readonly server: Socket;
 }
 
-/** One address in front of servers, as a load balancer has it; and a network that can lose everything without telling anybody. */
+/**
+ * One address in front of servers, as a load balancer has it; and a network that can lose everything without
+ * telling anybody.
+ */
 export class TcpWay {
   private readonly server: Server;
   private readonly links = new Set<Link>();

@@ -27,7 +27,10 @@ export interface LogState {
   readonly gaps: number;
 }
 
-/** When all faults are over and nobody writes: database, log and every resolver have what was acknowledged, and nothing else. */
+/**
+ * When all faults are over and nobody writes: database, log and every resolver have what was acknowledged, and
+ * nothing else.
+ */
 export async function verify(options: VerifyOptions): Promise<LogState> {
   const { deployment, watch, keys, tally } = options;
   const client = new pg.Client(deployment.databaseUrl);
@@ -90,7 +93,10 @@ async function waitForRevision(deployment: Deployment, head: number, tally: Tall
   }
 }
 
-/** A resolver without a disk computes the digest of all rows anew: it must be the one that changes have led to step by step. */
+/**
+ * A resolver without a disk computes the digest of all rows anew: it must be the one that changes have led to step
+ * by step.
+ */
 async function verifyFreshStart(options: VerifyOptions, head: number): Promise<void> {
   const { deployment, watch, keys, tally } = options;
   const [resolver] = deployment.resolvers;

@@ -13,7 +13,10 @@ const PAUSE_BETWEEN_QUERIES_MS = 4;
 
 /** Asks the resolvers, and holds every answer against what may be in force. */
 export class Watch {
-  /** Faults under way that touch Redis or its messages, and when the last of them ended: leases may be missed for a while. */
+  /**
+   * Faults under way that touch Redis or its messages, and when the last of them ended: leases may be missed for a
+   * while.
+   */
   private disturbances = 0;
   private disturbedAtMs = 0;
   private readonly witnesses: Witness[];

@@ -30,8 +30,8 @@ export interface ChildOptions {
 const KEPT_LINES = 15;
 
 /**
- * Starts a process of the local stack in a session of its own, so that Ctrl-C reaches only the stack, which stops its children in
- * order; where `setpriv` is there the kernel ends the child when the stack itself is killed.
+ * Starts a process of the local stack in a session of its own, so that Ctrl-C reaches only the stack, which stops
+ * its children in order; where `setpriv` is there the kernel ends the child when the stack itself is killed.
  */
 export function startChild(options: ChildOptions): Child {
   const [command, ...args] = [
@@ -69,7 +69,10 @@ export function startChild(options: ChildOptions): Child {
   };
 }
 
-/** Runs a command to its end. A person's Ctrl-C does not reach it. @throws Error with its last lines unless it exits with 0. */
+/**
+ * Runs a command to its end. A person's Ctrl-C does not reach it. @throws Error with its last lines unless it exits
+ * with 0.
+ */
 export async function runChild(options: ChildOptions): Promise<void> {
   const child = startChild(options);
   const ending = await child.ended;
@@ -82,7 +85,10 @@ export function describeEnding(ending: Ending): string {
   return 'code' in ending ? `exit code ${ending.code}` : `killed by ${ending.signal}`;
 }
 
-/** The command's prefix that makes the kernel send `signal` to it when this process dies; empty where `setpriv` cannot. */
+/**
+ * The command's prefix that makes the kernel send `signal` to it when this process dies; empty where `setpriv`
+ * cannot.
+ */
 export function dieWithParent(signal: string): readonly string[] {
   return canSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];
 }

@@ -32,7 +32,10 @@ export function writeWhole(path: string, text: string): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Takes a folder for this process until `release`, or until the process is gone. @throws StartError when another process has it. */
+/**
+ * Takes a folder for this process until `release`, or until the process is gone. @throws StartError when another
+ * process has it.
+ */
 export function lockFolder(folder: string): { release(): void } {
   const file = `${folder}/stack.lock`;
   const owner = existsSync(file) ? readFileSync(file, 'utf8') : '';

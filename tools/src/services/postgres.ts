@@ -31,8 +31,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SUPERUSER = 'weir';
 
 /**
- * Starts a real PostgreSQL from the npm registry's binaries on a free loopback port, with a password that is made at the first start
- * and kept beside the data.
+ * Starts a real PostgreSQL from the npm registry's binaries on a free loopback port, with a password that is made
+ * at the first start and kept beside the data.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const binaries = await findBinaries();
@@ -100,8 +100,9 @@ async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
 }
 
 /**
- * PostgreSQL refuses to run as root. It then runs as the owner of its data (the user postgres, or nobody), with no more than the
- * capability to pass through folders that only root may enter, because clones in /root or a private temporary folder are usual.
+ * PostgreSQL refuses to run as root. It then runs as the owner of its data (the user postgres, or nobody), with no
+ * more than the capability to pass through folders that only root may enter, because clones in /root or a private
+ * temporary folder are usual.
  */
 function dropRoot(dataDir: string): readonly string[] {
   if (process.getuid?.() !== 0) return [];
@@ -162,7 +163,10 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
   renameSync(unfinished, dataDir);
 }
 
-/** A stack that was killed where the kernel could not end its children leaves its server running on this very folder. */
+/**
+ * A stack that was killed where the kernel could not end its children leaves its server running on this very
+ * folder.
+ */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   if (!existsSync(pidFile)) return;

@@ -7,8 +7,8 @@ const ATTEMPTS = 5;
 export class EndedError extends StartError {}
 
 /**
- * Starts a server on the wanted port, or on one that is free. Another process may take that before the server does, so a server that ends
- * by itself is then started again on another.
+ * Starts a server on the wanted port, or on one that is free. Another process may take that before the server does,
+ * so a server that ends by itself is then started again on another.
  * @param start throws EndedError when the server has ended.
  */
 export async function startOnPort<S>(

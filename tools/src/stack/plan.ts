@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { WantedPort } from '../services/ports.js';
 import {
-  BLOCK_PAGE_OPS,
-  FIRST_RESOLVER_OPS,
-  STACK_OPS,
+  BLOCK_PAGE_OPS_OFFSET,
+  FIRST_RESOLVER_OPS_OFFSET,
+  STACK_OPS_OFFSET,
   type StackConfiguration,
 } from './configuration.js';
 import type { StackSecrets } from './secrets.js';
@@ -64,8 +64,8 @@ export function wantedPorts(configuration: StackConfiguration): readonly WantedP
     tcp('OPS_HOST', OPS_PORT, 'OPS_PORT'),
     ...resolvers.flat(),
     tcp('BLOCK_PAGE_HOST', configuration.BLOCK_PAGE_PORT, 'BLOCK_PAGE_PORT'),
-    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS, 'OPS_PORT'),
-    tcp('OPS_HOST', OPS_PORT + STACK_OPS, 'OPS_PORT'),
+    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS_OFFSET, 'OPS_PORT'),
+    tcp('OPS_HOST', OPS_PORT + STACK_OPS_OFFSET, 'OPS_PORT'),
   ];
 }
 
@@ -134,7 +134,7 @@ function planBlockPage(
   stores: Stores,
 ): PlannedProcess {
   const { BLOCK_PAGE_HOST: host, OPS_HOST: opsHost } = configuration;
-  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS;
+  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS_OFFSET;
   return {
     name: 'block-page',
     script: 'apps/block-page/dist/main.js',
@@ -178,5 +178,5 @@ function readyUrl(host: string, port: number): string {
 }
 
 function resolverOpsPort(opsPort: number, index: number): number {
-  return opsPort + FIRST_RESOLVER_OPS + index;
+  return opsPort + FIRST_RESOLVER_OPS_OFFSET + index;
 }

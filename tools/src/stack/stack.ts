@@ -4,7 +4,7 @@ import { migrate } from '../migrate/migrate.js';
 import { runChild, startChild } from '../services/child.js';
 import { lockFolder, makeFolder, writeWhole } from '../services/files.js';
 import { expectFree, expectReachable } from '../services/ports.js';
-import { STACK_OPS, type StackConfiguration } from './configuration.js';
+import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import { ownPostgres, ownRedis, type OwnStore } from './own-stores.js';
 import { type PlannedProcess, planProcesses, type Stores, wantedPorts } from './plan.js';
 import { untilReady } from './ready.js';
@@ -55,7 +55,8 @@ export class Stack {
   }
 
   /**
-   * Starts everything and waits until all of it is ready. What was started must be stopped whether or not this succeeds.
+   * Starts everything and waits until all of it is ready. What was started must be stopped whether or not this
+   * succeeds.
    * @throws Interrupted when `stop` is called meanwhile.
    */
   async start(): Promise<StackSecrets> {
@@ -103,7 +104,7 @@ export class Stack {
     const { OPS_HOST: host, OPS_PORT } = this.options.configuration;
     this.ops = await startStackOps({
       host,
-      port: OPS_PORT + STACK_OPS,
+      port: OPS_PORT + STACK_OPS_OFFSET,
       log: createLogger({ name: 'weir', level: 'error' }),
       processes: () => this.all(),
       isStarted: () => this.isStarted,

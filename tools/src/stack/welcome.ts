@@ -1,4 +1,4 @@
-import { STACK_OPS, type StackConfiguration } from './configuration.js';
+import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import { reachableHost } from './plan.js';
 import type { StackSecrets } from './secrets.js';
 
@@ -25,7 +25,7 @@ export function renderWelcome(
   const [token = ''] = secrets.managementTokens;
   const trust = certificate === undefined ? '' : `--cacert ${certificate} `;
   const json = `${trust}-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
-  const ops = `http://${reachableHost(configuration.OPS_HOST)}:${configuration.OPS_PORT + STACK_OPS}`;
+  const ops = `http://${reachableHost(configuration.OPS_HOST)}:${configuration.OPS_PORT + STACK_OPS_OFFSET}`;
   const places = `
 Weir is ready.
 

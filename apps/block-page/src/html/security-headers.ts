@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
 /**
- * Makes a page a document of an origin of its own, without scripts. So it cannot reach what the browser keeps for the blocked
- * site, such as cookies.
+ * Makes a page a document of an origin of its own, without scripts. So it cannot reach what the browser keeps for
+ * the blocked site, such as cookies.
  */
 const SANDBOX = [
   'sandbox',
@@ -18,12 +18,15 @@ const CUSTOM_PAGE_POLICY =
   "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'";
 
 /**
- * For the files of custom pages. A style sheet or an image in a page goes by the page's policy; this one is for a file that is opened
- * by itself.
+ * For the files of custom pages. A style sheet or an image in a page goes by the page's policy; this one is for a
+ * file that is opened by itself.
  */
 const ASSET_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox";
 
-/** Headers of every answer: no page is kept, framed or indexed. The connection ends with it, so that the next request asks DNS where the site is. */
+/**
+ * Headers of every answer: no page is kept, framed or indexed. The connection ends with it, so that the next
+ * request asks DNS where the site is.
+ */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   Connection: 'close',

@@ -2,13 +2,12 @@ import type { Follower } from '@weir/change-feed';
 import { registerFeedMetrics } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
-import type { PageServer } from '../server/page-server.js';
 import type { PageCounters } from './page-counters.js';
 
 export interface MetricsSources {
   readonly counters: PageCounters;
   readonly custom: CustomPages;
-  readonly server: Pick<PageServer, 'connectionCount'>;
+  readonly server: { readonly connectionCount: number };
   readonly follower: Follower;
 }
 

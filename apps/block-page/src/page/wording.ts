@@ -52,8 +52,8 @@ export class Wording {
 }
 
 /**
- * The name as people write it (U-labels, RFC 5890 §2.3.2.1), with what DNS knows it by behind it: letters of other scripts may look
- * the same.
+ * The name as people write it (U-labels, RFC 5890 §2.3.2.1), with what DNS knows it by behind it: letters of other
+ * scripts may look the same.
  */
 export function displayName(name: string): string {
   if (!/(?:^|\.)xn--/.test(name)) return name;

@@ -9,8 +9,8 @@ export interface Message {
 }
 
 /**
- * What the built-in page says in one language. Plain text: the page escapes it. Parameters are already isolated from the
- * direction of the text around them.
+ * What the built-in page says in one language. Plain text: the page escapes it. Parameters are already isolated
+ * from the direction of the text around them.
  */
 export interface Texts {
   readonly direction: 'ltr' | 'rtl';

@@ -23,7 +23,10 @@ interface Version {
   readonly stored: string;
 }
 
-/** A profile whose page, options and categories all change in one call: an answer that mixes two versions fits neither. */
+/**
+ * A profile whose page, options and categories all change in one call: an answer that mixes two versions fits
+ * neither.
+ */
 export function settingsKey(index: number): Key {
   const id = 1_000 + index;
   const source = `127.1.0.${index + 1}`;
