@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { DnsClient } from '../faults/dns-client.js';
+import { DnsClient } from '../deployment/dns-client.js';
 
 /** What a watch saw: milliseconds of the answer that took longest, and queries that had to be sent again. */
 export interface Watched {

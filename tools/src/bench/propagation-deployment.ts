@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Deployment } from '../faults/deployment.js';
-import type { ManagementClient } from '../faults/management-client.js';
-import { Random } from '../faults/random.js';
+import { Deployment } from '../deployment/deployment.js';
+import type { ManagementClient } from '../deployment/management-client.js';
+import { Random } from '../deployment/random.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGES = 200;

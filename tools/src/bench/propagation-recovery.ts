@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from '../faults/deployment.js';
-import type { WeirProcess } from '../faults/weir-process.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
 
 const MISSED = 10_000;

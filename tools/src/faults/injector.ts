@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from './deployment.js';
+import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { Tally } from './tally.js';
 import type { Watch } from './watch.js';
-import type { WeirProcess } from './weir-process.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 
 /** A connection to Redis that is silent for good is replaced within this time. */
 const REPLACED_MS = 4_000;

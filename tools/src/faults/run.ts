@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from './deployment.js';
-import { DnsClient } from './dns-client.js';
+import { Deployment } from '../deployment/deployment.js';
+import { DnsClient } from '../deployment/dns-client.js';
 import { Injector } from './injector.js';
 import { Gate } from './gate.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
-import { Random } from './random.js';
+import { Random } from '../deployment/random.js';
 import { messageFaults, processFaults, shortScript } from './script.js';
 import { Tally } from './tally.js';
 import { type LogState, readLogs, verify } from './verify.js';

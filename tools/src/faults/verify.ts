@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Deployment } from './deployment.js';
+import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { Tally } from './tally.js';
 import type { Watch } from './watch.js';

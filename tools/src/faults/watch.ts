@@ -1,10 +1,10 @@
-import type { Deployment } from './deployment.js';
-import type { DnsClient } from './dns-client.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { DnsClient } from '../deployment/dns-client.js';
 import { Witness } from './history.js';
 import type { Key } from './keys/key.js';
-import type { Random } from './random.js';
+import type { Random } from '../deployment/random.js';
 import type { Tally } from './tally.js';
-import type { WeirProcess } from './weir-process.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A resolver undisturbed for this long has its lease with every replica: longer than a lease and a heartbeat. */

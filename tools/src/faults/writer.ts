@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from './deployment.js';
+import type { Deployment } from '../deployment/deployment.js';
 import type { Gate } from './gate.js';
 import { FIXED_PART } from './keys/fixed.js';
 import { INIT_LISTS, type Key, type Step } from './keys/key.js';
-import type { Reply } from './management-client.js';
-import type { Random } from './random.js';
+import type { Reply } from '../deployment/management-client.js';
+import type { Random } from '../deployment/random.js';
 import type { Tally } from './tally.js';
 import type { Watch } from './watch.js';
 

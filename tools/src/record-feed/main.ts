@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Deployment } from '../faults/deployment.js';
-import { Random } from '../faults/random.js';
+import { Deployment } from '../deployment/deployment.js';
+import { Random } from '../deployment/random.js';
 import { Messages } from './messages.js';
 import { BEGINNING, CONTINUATION, REPLACEMENT, tell } from './story.js';
 

@@ -1,4 +1,4 @@
-import type { ManagementClient } from '../faults/management-client.js';
+import type { ManagementClient } from '../deployment/management-client.js';
 
 type Call = readonly [method: string, path: string, body?: unknown];
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TcpWay } from '../faults/tcp-way.js';
+import { TcpWay } from '../deployment/tcp-way.js';
 
 /** A process behind the balancer. */
 export interface Target {

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DnsClient } from '../faults/dns-client.js';
-import type { ManagementClient } from '../faults/management-client.js';
-import { UPSTREAM_ADDRESS } from '../faults/upstream.js';
+import { DnsClient } from '../deployment/dns-client.js';
+import type { ManagementClient } from '../deployment/management-client.js';
+import { UPSTREAM_ADDRESS } from '../deployment/upstream.js';
 
 /** What went on, and each time that something was not as it must be. */
 export interface Load {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from '../faults/deployment.js';
-import { ManagementClient } from '../faults/management-client.js';
-import { choosePorts } from '../faults/ports.js';
-import { Random } from '../faults/random.js';
-import type { WeirProcess } from '../faults/weir-process.js';
+import { Deployment } from '../deployment/deployment.js';
+import { ManagementClient } from '../deployment/management-client.js';
+import { choosePorts } from '../deployment/ports.js';
+import { Random } from '../deployment/random.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 import type { Child } from '../services/child.js';
 import { Balancer } from './balancer.js';
 import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';

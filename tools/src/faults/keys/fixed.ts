@@ -1,4 +1,4 @@
-import { LAST_PAGE, pageAddress } from '../deployment.js';
+import { LAST_PAGE, pageAddress } from '../../deployment/deployment.js';
 import { type InitPart, post, type Step } from './key.js';
 
 /** Versions of a profile's settings take these pages in turn; rollbacks by a whole turn do not occur in a run. */

@@ -1,5 +1,5 @@
 import type { Appearance, KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
+import type { Random } from '../../deployment/random.js';
 
 /** A query that shows which version of a key is in force. */
 export interface Probe {

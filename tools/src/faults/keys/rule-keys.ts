@@ -1,5 +1,5 @@
 import { KeyHistory } from '../history.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
 import { owner } from './owner.js';
 

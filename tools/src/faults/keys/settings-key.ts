@@ -1,7 +1,7 @@
-import { pageAddress } from '../deployment.js';
+import { pageAddress } from '../../deployment/deployment.js';
 import { type Appearance, KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
+import type { Random } from '../../deployment/random.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { LAST_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
 import { type Key, post } from './key.js';
 

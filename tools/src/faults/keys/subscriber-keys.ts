@@ -1,6 +1,6 @@
 import { KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
+import type { Random } from '../../deployment/random.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import { type InitPart, type Key, MISSING_PROFILE, post, type Step } from './key.js';
 

@@ -1,16 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Random } from './random.js';
+import { Random } from '../deployment/random.js';
 import { messageFaults, processFaults, PROCESS_FAULTS } from './script.js';
-
-describe('Random', () => {
-  it('repeats what its seed gave, and gives each part a stream of its own', () => {
-    const draw = (random: Random): number[] => Array.from({ length: 5 }, () => random.next());
-    expect(draw(new Random(1))).toEqual(draw(new Random(1)));
-    expect(draw(new Random(1).fork('a'))).toEqual(draw(new Random(1).fork('a')));
-    expect(draw(new Random(1).fork('a'))).not.toEqual(draw(new Random(1).fork('b')));
-    expect(draw(new Random(1))).not.toEqual(draw(new Random(2)));
-  });
-});
 
 describe('the script', () => {
   it('is the same for the same seed, and has every fault in each round', () => {
