@@ -25,7 +25,7 @@ export class FreshClone {
 }
 
 /** A newcomer's environment: nothing of the npm script, or the Node, that this test itself runs under. */
-export function newcomersEnvironment(
+export function freshUserEnvironment(
   overrides: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const kept = Object.entries(process.env).filter(

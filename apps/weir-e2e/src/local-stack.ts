@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newcomersEnvironment } from './fresh-clone.js';
+import { freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { portVariables, PORTS } from './ports.js';
 import { Terminal } from './terminal.js';
@@ -17,7 +17,7 @@ export class LocalStack {
   private started: Terminal | undefined;
 
   constructor(variables: Readonly<Record<string, string>>) {
-    this.environment = newcomersEnvironment({
+    this.environment = freshUserEnvironment({
       ...portVariables(PORTS),
       DATA_DIR: join(this.folder, 'data'),
       ...variables,

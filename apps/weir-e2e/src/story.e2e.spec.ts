@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { FreshClone, isInstalled, newcomersEnvironment } from './fresh-clone.js';
+import { FreshClone, isInstalled, freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
 import { ask, dig } from './resolver-client.js';
@@ -29,7 +29,7 @@ let clone: FreshClone;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 
 const environment = (overrides: Record<string, string> = {}) =>
-  newcomersEnvironment({
+  freshUserEnvironment({
     ...portVariables(PORTS),
     UPSTREAMS: upstream.endpoint,
     CATALOGUE_INTERVAL_MS: '1000',

@@ -118,11 +118,11 @@ table(
 
 print(
   'µs per change of one operation at the largest size, wall time; ' +
-    'undisturbed: without garbage collection and without waiting for the scheduler:',
+    'withoutProxies: without garbage collection and without waiting for the scheduler:',
 );
 print();
 table(
-  ['change', 'mean', '99 %', 'longest', 'longest undisturbed'],
+  ['change', 'mean', '99 %', 'longest', 'longest withoutProxies'],
   Object.entries(results.at(-1).changes).flatMap(([kind, byOperation]) =>
     Object.entries(byOperation).map(([operation, measured]) => [
       `${kind}, ${operation}`,

@@ -1,5 +1,5 @@
 import { BackupReader } from './backup-reader.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 
 /** Reads a whole backup. @returns what it holds, in lines. @throws StartError when it is not whole. */
 export async function checkBackup(file: string, log: (line: string) => void): Promise<string[]> {
@@ -16,6 +16,6 @@ export async function checkBackup(file: string, log: (line: string) => void): Pr
     }
     return [...lines, 'it is whole'];
   } catch (error) {
-    throw explain(file, error);
+    throw toStartError(file, error);
   }
 }

@@ -49,10 +49,16 @@ export async function runCommand<Flag extends string>(command: Command<Flag>): P
     }
     const variables = parseVariables(SCHEMA, process.env);
     const find = (): string => findDatabase(variables, ROOT);
-    await command.run({ ...parsed, findDatabase: find, root: ROOT, log, signal: interruption() });
+    await command.run({
+      ...parsed,
+      findDatabase: find,
+      root: ROOT,
+      log,
+      signal: interruptSignal(),
+    });
   } catch (error) {
-    const isMendable = error instanceof StartError || error instanceof VariableError;
-    const explanation = isMendable ? error.message : ((error as Error).stack ?? String(error));
+    const isExpected = error instanceof StartError || error instanceof VariableError;
+    const explanation = isExpected ? error.message : ((error as Error).stack ?? String(error));
     process.stderr.write(`${command.name}: ${explanation}\n`);
     process.exitCode = 1;
   }
@@ -82,7 +88,7 @@ function read(flags: readonly string[], args: readonly string[]) {
   }
 }
 
-function interruption(): AbortSignal {
+function interruptSignal(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

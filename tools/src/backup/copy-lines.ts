@@ -6,7 +6,7 @@ export const END_OF_ROWS = '\\.\n';
 const END = Buffer.from(`\n${END_OF_ROWS}`);
 const NEWLINE = 10;
 /** Longest line between the rows. */
-const LONGEST_LINE = 1024 * 1024;
+const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
  * Reads lines, and rows in COPY's text format between them, from bytes as they come in pieces. A row may be longer
@@ -29,7 +29,7 @@ export class CopyLines {
         this.rest = this.rest.subarray(end + 1);
         return line;
       }
-      if (this.rest.length > LONGEST_LINE) throw new StartError('it is no backup of Weir');
+      if (this.rest.length > MAX_LINE_BYTES) throw new StartError('it is no backup of Weir');
       if (await this.more()) continue;
       if (this.rest.length > 0) throw new StartError('it breaks off in the middle of a line');
       return null;
@@ -43,7 +43,7 @@ export class CopyLines {
     let skip = 1;
     for (;;) {
       const end = this.rest.indexOf(END);
-      const until = end >= 0 ? end + 1 : this.rest.length - heldBack(this.rest);
+      const until = end >= 0 ? end + 1 : this.rest.length - partialEndLength(this.rest);
       if (until > skip) yield this.rest.subarray(skip, until);
       skip = Math.max(0, skip - until);
       this.rest = this.rest.subarray(end >= 0 ? end + END.length : until);
@@ -61,7 +61,7 @@ export class CopyLines {
 }
 
 /** How many bytes at the end may be the beginning of `END`. */
-function heldBack(bytes: Buffer): number {
+function partialEndLength(bytes: Buffer): number {
   for (let length = Math.min(END.length - 1, bytes.length); length > 0; length--) {
     if (bytes.subarray(-length).equals(END.subarray(0, length))) return length;
   }

@@ -13,10 +13,10 @@ export interface Manifest {
   /** Hash of a fixed name under the deployment's DOMAIN_HASH_KEY; null: not noted yet. */
   readonly domainHashCheck: string | null;
   /** The version of the schema, in the order of their names. */
-  readonly migrations: readonly MigrationMark[];
+  readonly migrations: readonly AppliedMigration[];
 }
 
-export interface MigrationMark {
+export interface AppliedMigration {
   readonly name: string;
   /** sha256 of its file. */
   readonly checksum: string;

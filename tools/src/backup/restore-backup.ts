@@ -4,12 +4,12 @@ import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migration-files.js';
 import { BackupReader } from './backup-reader.js';
 import { withClient } from './database.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 import type { Manifest } from './manifest.js';
 import { migrationsOf } from './schema-version.js';
 import { dropStaging, stage } from './staging.js';
 import { swapIn } from './swap.js';
-import { HEAD, readMarks } from './tables.js';
+import { HEAD_TABLE, readAppliedMigrations } from './tables.js';
 
 export interface RestoreOptions {
   readonly databaseUrl: string;
@@ -45,7 +45,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
       await takeLock(client);
       const check = (): Promise<void> => expectReplaceable(client, options, manifest);
       if (await hasSchema(client)) {
-        migrationsOf('the database', await readMarks(client), known);
+        migrationsOf('the database', await readAppliedMigrations(client), known);
         await check();
       }
       await migrate({ databaseUrl, folder, log });
@@ -66,7 +66,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     return manifest;
   } catch (error) {
     signal.throwIfAborted();
-    throw explain(`${file}: ${outcome}`, error);
+    throw toStartError(`${file}: ${outcome}`, error);
   }
 }
 
@@ -81,7 +81,7 @@ async function takeLock(client: Client): Promise<void> {
 async function hasSchema(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ there: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS there',
-    [HEAD],
+    [HEAD_TABLE],
   );
   return rows[0].there;
 }
@@ -95,7 +95,7 @@ async function expectReplaceable(
   const { rows } = await client.query<{ isEmpty: boolean; hashCheck: string | null }>(`
     SELECT NOT EXISTS (SELECT FROM profile) AND NOT EXISTS (SELECT FROM block_page) AS "isEmpty",
            domain_hash_check AS "hashCheck"
-    FROM ${HEAD}`);
+    FROM ${HEAD_TABLE}`);
   const { isEmpty, hashCheck } = rows[0];
   if (!isEmpty && !replace) {
     throw new StartError('the database holds a configuration; --replace says that it may go');

@@ -1,6 +1,6 @@
 import { StartError } from '@weir/ops';
 import type { Migration } from '../migrate/migration-files.js';
-import type { MigrationMark } from './manifest.js';
+import type { AppliedMigration } from './manifest.js';
 
 /**
  * The migrations of this release that make the schema that a backup, or a database, is of.
@@ -8,7 +8,7 @@ import type { MigrationMark } from './manifest.js';
  */
 export function migrationsOf(
   what: string,
-  marks: readonly MigrationMark[],
+  marks: readonly AppliedMigration[],
   known: readonly Migration[],
 ): readonly Migration[] {
   const newest = known.at(-1)?.name ?? '';

@@ -1,7 +1,7 @@
 import { StartError } from '@weir/ops';
 import type { Client } from 'pg';
 import { STAGING } from './staging.js';
-import { columnList, currentSchema, HEAD, quoted, readTables, type Table } from './tables.js';
+import { columnList, currentSchema, HEAD_TABLE, quoted, readTables, type Table } from './tables.js';
 
 /**
  * Puts what was staged in the place of what is there, within a transaction: nobody ever sees a part of it. Changes
@@ -10,14 +10,14 @@ import { columnList, currentSchema, HEAD, quoted, readTables, type Table } from 
  */
 export async function swapIn(client: Client, check: () => Promise<void>): Promise<void> {
   const schema = await currentSchema(client);
-  const tables = (await readTables(client, schema)).filter(({ name }) => name !== HEAD);
+  const tables = (await readTables(client, schema)).filter(({ name }) => name !== HEAD_TABLE);
   const names = tables.map(({ name }) => quoted(name));
   // First the row that every change locks first.
-  await client.query(`SELECT FROM ${HEAD} FOR UPDATE`);
+  await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
   await client.query(`LOCK TABLE ${names.join(', ')}, change IN SHARE ROW EXCLUSIVE MODE`);
   await check();
   await leaveReferencesUnchecked(client);
-  await client.query(`UPDATE ${HEAD} SET catalogue_version = NULL`);
+  await client.query(`UPDATE ${HEAD_TABLE} SET catalogue_version = NULL`);
   // Not TRUNCATE, which whoever reads at an earlier moment would see.
   for (const name of ['change', ...names.toReversed()]) await client.query(`DELETE FROM ${name}`);
   const ownTypes = await readOwnTypes(client, schema);
@@ -52,18 +52,18 @@ const INSERT_STAGED = (table: Table, ownTypes: ReadonlyMap<string, string>): str
  * before.
  */
 async function updateHead(client: Client, schema: string): Promise<void> {
-  const head = (await readTables(client, schema)).find(({ name }) => name === HEAD);
+  const head = (await readTables(client, schema)).find(({ name }) => name === HEAD_TABLE);
   const columns = (head?.columns ?? []).filter((column) => !['id', 'lineage'].includes(column));
   const values = columns.map((column) =>
     // A key that is in use was found to be the same, unless the backup does not know it.
     column === 'domain_hash_check'
-      ? `coalesce(staged.${column}, ${HEAD}.${column})`
+      ? `coalesce(staged.${column}, ${HEAD_TABLE}.${column})`
       : `staged.${quoted(column)}`,
   );
   const { rowCount } = await client.query(`
-    UPDATE ${HEAD} SET (${columnList({ columns })}) = (${values.join(', ')}), lineage = gen_random_uuid()
-    FROM ${quoted(STAGING, HEAD)} AS staged`);
-  if (rowCount !== 1) throw new StartError(`it has no row of ${HEAD}`);
+    UPDATE ${HEAD_TABLE} SET (${columnList({ columns })}) = (${values.join(', ')}), lineage = gen_random_uuid()
+    FROM ${quoted(STAGING, HEAD_TABLE)} AS staged`);
+  if (rowCount !== 1) throw new StartError(`it has no row of ${HEAD_TABLE}`);
 }
 
 /** Never back: what had a number in this database, caches included, must not meet another with the same. */

@@ -1,5 +1,5 @@
 import pg, { type Client } from 'pg';
-import type { MigrationMark } from './manifest.js';
+import type { AppliedMigration } from './manifest.js';
 
 export interface Table {
   readonly name: string;
@@ -8,14 +8,14 @@ export interface Table {
 }
 
 /** The table with the one row that every change locks. */
-export const HEAD = 'config_head';
+export const HEAD_TABLE = 'config_head';
 
 /** What a backup holds, each table behind those that it refers to. */
-export const KEPT_TABLES: readonly string[] = [
+export const BACKUP_TABLES: readonly string[] = [
   'catalogue_source',
   'catalogue_image',
   'catalogue_image_piece',
-  HEAD,
+  HEAD_TABLE,
   'block_page',
   'profile',
   'application_rule',
@@ -30,7 +30,11 @@ export const KEPT_TABLES: readonly string[] = [
  * What a backup leaves out: what belongs to the schema, which the migrations make again, and the log of changes,
  * which nobody has a use for who follows a restored database: it is loaded whole.
  */
-export const LEFT_OUT: readonly string[] = ['_prisma_migrations', 'schema_compatibility', 'change'];
+export const OMITTED_TABLES: readonly string[] = [
+  '_prisma_migrations',
+  'schema_compatibility',
+  'change',
+];
 
 const COLUMNS = `
   SELECT relname::text AS name, array_agg(attname::text ORDER BY attnum) AS columns
@@ -41,13 +45,13 @@ const COLUMNS = `
 
 /** The tables of a schema that a backup holds. An older schema may not have all of them. */
 export async function readTables(client: Client, schema: string): Promise<Table[]> {
-  const { rows } = await client.query<Table>(COLUMNS, [schema, KEPT_TABLES]);
-  return KEPT_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
+  const { rows } = await client.query<Table>(COLUMNS, [schema, BACKUP_TABLES]);
+  return BACKUP_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
 }
 
 /** The migrations that a database has. */
-export async function readMarks(client: Client): Promise<MigrationMark[]> {
-  const { rows } = await client.query<MigrationMark>(`
+export async function readAppliedMigrations(client: Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(`
     SELECT migration_name AS name, checksum FROM _prisma_migrations
     WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`);
   return rows;

@@ -3,19 +3,19 @@ import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { END_OF_ROWS } from './copy-lines.js';
 import { withClient } from './database.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 import { createManifest, type Manifest, type Section } from './manifest.js';
 import { RowProgress } from './row-progress.js';
 import {
   columnList,
   currentSchema,
-  HEAD,
+  HEAD_TABLE,
   quoted,
-  readMarks,
+  readAppliedMigrations,
   readTables,
   type Table,
 } from './tables.js';
-import { writeWholeFile } from './whole-file.js';
+import { writeStreamAtomically } from './atomic-file.js';
 
 export interface BackupOptions {
   readonly databaseUrl: string;
@@ -28,8 +28,8 @@ export interface BackupOptions {
 
 /** Of the images only the one in force: nobody fetches another. */
 const WHERE: Readonly<Record<string, string>> = {
-  catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD})`,
-  catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD})`,
+  catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
+  catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
 };
 
 /**
@@ -43,23 +43,23 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const manifest = await readManifest(client);
       log(`backing up revision ${manifest.revision}`);
-      await writeWholeFile(file, render(client, manifest, log), createGzip(), signal);
+      await writeStreamAtomically(file, render(client, manifest, log), createGzip(), signal);
       return manifest;
     } catch (error) {
       signal.throwIfAborted();
-      throw explain('the backup failed', error);
+      throw toStartError('the backup failed', error);
     }
   });
 }
 
 async function readManifest(client: Client): Promise<Manifest> {
-  const migrations = await readMarks(client);
+  const migrations = await readAppliedMigrations(client);
   const heads = await client.query<Omit<Manifest, 'format' | 'version' | 'madeAt' | 'migrations'>>(`
     SELECT revision::float8, digest, lineage,
            domain_hash_check AS "domainHashCheck"
-    FROM ${HEAD}`);
+    FROM ${HEAD_TABLE}`);
   const [head] = heads.rows;
-  if (head === undefined) throw new Error(`${HEAD} has lost its row`);
+  if (head === undefined) throw new Error(`${HEAD_TABLE} has lost its row`);
   const madeAt = new Date().toISOString();
   return createManifest({ madeAt, ...head, migrations });
 }

@@ -21,8 +21,8 @@ export async function withDeployment<T>(
     replicas: 1,
     resolvers,
     random: new Random(1),
-    undisturbed: true,
-    onBroken: (explanation) => {
+    withoutProxies: true,
+    onUnexpectedExit: (explanation) => {
       throw new Error(explanation);
     },
   });

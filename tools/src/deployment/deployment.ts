@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
 import { type RedisServer, startRedis } from '../services/redis.js';
-import { BALANCER } from './dns-client.js';
+import { BALANCER_ADDRESS } from './dns-client.js';
 import { ManagementClient } from './management-client.js';
-import { choosePorts } from './ports.js';
+import { findFreePorts } from './ports.js';
 import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
-import { TcpWay } from './tcp-way.js';
+import { TcpProxy } from './tcp-proxy.js';
 import { startUpstream } from './upstream.js';
 import { WeirProcess } from './weir-process.js';
 
@@ -27,13 +27,13 @@ export interface DeploymentOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** Of the proxy's faults. */
   readonly random: Random;
-  readonly onBroken: (explanation: string) => void;
+  readonly onUnexpectedExit: (explanation: string) => void;
   /** For measurements: Redis without the proxy, and a PostgreSQL that syncs as in production. */
-  readonly undisturbed?: boolean;
+  readonly withoutProxies?: boolean;
 }
 
 /** Block pages with an address of their own, so that a blocked answer tells the page: page n has 192.0.2.n. */
-export const LAST_PAGE = 254;
+export const MAX_PAGE_ID = 254;
 export const pageAddress = (page: number): string => `192.0.2.${page}`;
 /** Address of the default page, which no profile of the suite has. */
 const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
@@ -63,9 +63,9 @@ export class Deployment {
    * To the feed API: each connection to the next replica that is ready, as a load balancer with health checks leads
    * it.
    */
-  readonly feedWay: TcpWay;
+  readonly feedProxy: TcpProxy;
   /** Of each replica to PostgreSQL. */
-  readonly postgresWays: readonly TcpWay[];
+  readonly postgresProxies: readonly TcpProxy[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
   private upstream: Socket | null = null;
@@ -88,26 +88,26 @@ export class Deployment {
     this.blockPages = ports.page.map((_, i) => this.blockPage(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
     let turn = 0;
-    this.feedWay = new TcpWay(() => {
+    this.feedProxy = new TcpProxy(() => {
       const ready = ports.feed.filter((_, i) => this.replicas[i]?.up ?? false);
       return ready[turn++ % ready.length];
     });
-    this.postgresWays = ports.postgresWays.map(() => new TcpWay(() => ports.postgres));
+    this.postgresProxies = ports.postgresProxies.map(() => new TcpProxy(() => ports.postgres));
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const { replicas, resolvers, blockPages = 0 } = options;
     // Not of the seed: which ports are free is another matter each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await choosePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
+    const free = await findFreePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
       postgres: one(),
       redis: one(),
       redisProxy: one(),
-      feedWay: one(),
-      postgresWays: take(replicas),
+      feedProxy: one(),
+      postgresProxies: take(replicas),
       upstream: one(),
       management: take(replicas),
       feed: take(replicas),
@@ -125,9 +125,9 @@ export class Deployment {
     writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
     this.upstream = await startUpstream(this.ports.upstream);
     await this.redisProxy.listen(this.ports.redisProxy);
-    await this.feedWay.listen(this.ports.feedWay);
+    await this.feedProxy.listen(this.ports.feedProxy);
     await Promise.all(
-      this.postgresWays.map((way, i) => way.listen(this.ports.postgresWays[i] ?? 0)),
+      this.postgresProxies.map((way, i) => way.listen(this.ports.postgresProxies[i] ?? 0)),
     );
     await Promise.all([this.startPostgres(), this.startRedis()]);
     await migrate({
@@ -142,7 +142,7 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));
-    await Promise.all([this.feedWay, ...this.postgresWays].map((way) => way.close()));
+    await Promise.all([this.feedProxy, ...this.postgresProxies].map((way) => way.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
     this.upstream?.close();
@@ -154,7 +154,7 @@ export class Deployment {
       logFile: this.logFile('postgres'),
       port: this.ports.postgres,
       // Its processes are killed, never the machine.
-      settings: this.options.undisturbed === true ? [] : ['fsync=off'],
+      settings: this.options.withoutProxies === true ? [] : ['fsync=off'],
     });
     this.databaseUrl = this.postgres.url;
   }
@@ -195,18 +195,18 @@ export class Deployment {
 
   /** As the processes of Weir are given it. */
   get redisUrl(): string {
-    const port = this.options.undisturbed === true ? this.ports.redis : this.ports.redisProxy;
+    const port = this.options.withoutProxies === true ? this.ports.redis : this.ports.redisProxy;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
   get feedUrl(): string {
-    return `http://127.0.0.1:${this.ports.feedWay}`;
+    return `http://127.0.0.1:${this.ports.feedProxy}`;
   }
 
   private databaseUrlOf(replica: number): string {
-    if (this.options.undisturbed === true) return this.databaseUrl;
+    if (this.options.withoutProxies === true) return this.databaseUrl;
     const url = new URL(this.databaseUrl);
-    url.port = String(this.ports.postgresWays[replica]);
+    url.port = String(this.ports.postgresProxies[replica]);
     return url.href;
   }
 
@@ -228,13 +228,13 @@ export class Deployment {
 
   private resolver(i: number): WeirProcess {
     const { ports } = this;
-    const pages = Array.from({ length: LAST_PAGE }, (_, page) => [
+    const pages = Array.from({ length: MAX_PAGE_ID }, (_, page) => [
       page + 1,
       [pageAddress(page + 1)],
     ]);
     return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
       DNS_PORT: String(ports.dns[i]),
-      DNS_PROXY_PROTOCOL_FROM: BALANCER,
+      DNS_PROXY_PROTOCOL_FROM: BALANCER_ADDRESS,
       DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
@@ -266,7 +266,7 @@ export class Deployment {
       root: this.options.root,
       opsPort: opsPort ?? 0,
       logFile: this.logFile(name),
-      onBroken: this.options.onBroken,
+      onUnexpectedExit: this.options.onUnexpectedExit,
       environment: {
         ...this.options.variables,
         ...environment,
@@ -283,8 +283,8 @@ interface Ports {
   readonly postgres: number;
   readonly redis: number;
   readonly redisProxy: number;
-  readonly feedWay: number;
-  readonly postgresWays: readonly number[];
+  readonly feedProxy: number;
+  readonly postgresProxies: readonly number[];
   readonly upstream: number;
   readonly management: readonly number[];
   readonly feed: readonly number[];

@@ -15,7 +15,7 @@ interface Open {
 const WAIT_MS = 1_000;
 
 /** From here IPv6 subscribers ask: loopback has one IPv6 address only, so a load balancer speaks for them. */
-export const BALANCER = '127.7.0.1';
+export const BALANCER_ADDRESS = '127.7.0.1';
 
 /**
  * Asks over UDP from any loopback address, so that one process stands for many subscribers, or as a load balancer
@@ -28,7 +28,7 @@ export class DnsClient {
 
   async ask(source: string, port: number, qname: string): Promise<Outcome> {
     const isIpv6 = source.includes(':');
-    const socket = await this.socketOf(isIpv6 ? BALANCER : source);
+    const socket = await this.socketOf(isIpv6 ? BALANCER_ADDRESS : source);
     const id = this.freeId();
     const header = isIpv6 ? proxyHeader(source) : Buffer.alloc(0);
     const query = Buffer.concat([header, encodeQuery(id, qname)]);

@@ -13,7 +13,7 @@ export type Reply =
   | { readonly status: null; readonly reason: string };
 
 /** Longest that any answer may take, pauses of the suite included. */
-const HANG_MS = 120_000;
+const RESPONSE_DEADLINE_MS = 120_000;
 
 /** A back office: calls one replica of the management API. */
 export class ManagementClient {
@@ -36,7 +36,7 @@ export class ManagementClient {
           method,
           path,
           agent: this.agent,
-          timeout: HANG_MS,
+          timeout: RESPONSE_DEADLINE_MS,
           headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' },
         },
         (response) => {
@@ -44,7 +44,9 @@ export class ManagementClient {
         },
       );
       sent.on('error', fail);
-      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${HANG_MS} ms`)));
+      sent.on('timeout', () =>
+        sent.destroy(new Error(`no answer within ${RESPONSE_DEADLINE_MS} ms`)),
+      );
       sent.end(body === undefined ? undefined : JSON.stringify(body));
     });
   }

@@ -7,15 +7,15 @@ import type { Random } from './random.js';
  * Below the range from which the kernel takes ports for outgoing connections: a process that restarts finds its
  * port free.
  */
-const [LOWEST, HIGHEST] = [20_000, 31_999];
+const [MIN_PORT, MAX_PORT] = [20_000, 31_999];
 const TRIES = 1_000;
 
 /** As many loopback ports as are wanted, each free for TCP and UDP now. */
-export async function choosePorts(count: number, random: Random): Promise<number[]> {
+export async function findFreePorts(count: number, random: Random): Promise<number[]> {
   const chosen = new Set<number>();
   for (let tries = 0; chosen.size < count; tries++) {
     if (tries > TRIES) throw new StartError('there are no free ports');
-    const port = random.integer(LOWEST, HIGHEST);
+    const port = random.integer(MIN_PORT, MAX_PORT);
     if ((await isFreeTcp(port)) && (await isFreeUdp(port))) chosen.add(port);
   }
   return [...chosen];

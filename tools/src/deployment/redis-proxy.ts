@@ -2,28 +2,28 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from './random.js';
 import { isChannelMessage, RespFrames } from './resp-frames.js';
 
-/** What the proxy does to channel messages; everything else passes. */
+/** Faults of pub/sub messages. Everything else passes unchanged. */
 export interface MessageFaults {
-  /** Probability that a message is lost. */
+  /** Probability that a message is dropped. */
   readonly drop: number;
-  /** Probability that it comes twice. */
+  /** Probability that a message is delivered twice. */
   readonly duplicate: number;
 }
 
 interface Link {
   readonly client: Socket;
   readonly redis: Socket;
-  isSilent: boolean;
+  isBlackhole: boolean;
 }
 
 const NO_FAULTS: MessageFaults = { drop: 0, duplicate: 0 };
 
 /**
- * Stands between Weir and its Redis, and loses or doubles whole messages of channels; delays, silences and cuts
+ * A proxy in front of Redis. It drops or duplicates whole pub/sub messages, and stalls, cuts or blackholes
  * connections.
  */
 export class RedisProxy {
-  readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0, silenced: 0 };
+  readonly counts = { messages: 0, dropped: 0, duplicated: 0, cut: 0, stalled: 0, blackholed: 0 };
   faults = NO_FAULTS;
   private readonly links = new Set<Link>();
   private readonly server: Server;
@@ -48,12 +48,12 @@ export class RedisProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Lets everything pass again. */
-  heal(): void {
+  /** Ends the faults of messages. */
+  clearFaults(): void {
     this.faults = NO_FAULTS;
   }
 
-  /** Cuts this share of the connections. */
+  /** Closes connections. @param share which part of them, from 0 to 1 */
   cut(share: number): void {
     for (const { client } of this.links) {
       if (!this.random.chance(share)) continue;
@@ -62,7 +62,7 @@ export class RedisProxy {
     }
   }
 
-  /** Holds back everything on this share of the connections. */
+  /** Delays everything on some connections. @param share which part of them, from 0 to 1 */
   stall(share: number, durationMs: number): void {
     for (const { client, redis } of this.links) {
       if (!this.random.chance(share)) continue;
@@ -76,31 +76,31 @@ export class RedisProxy {
     }
   }
 
-  /** Loses everything on this share of the connections, for as long as they are kept. */
-  silence(share: number): void {
+  /** Drops everything on some connections until they are closed. @param share which part of them, from 0 to 1 */
+  blackhole(share: number): void {
     for (const link of this.links) {
       if (!this.random.chance(share)) continue;
-      this.counts.silenced++;
-      link.isSilent = true;
+      this.counts.blackholed++;
+      link.isBlackhole = true;
     }
   }
 
   private link(client: Socket): void {
     const redis = connect(this.redisPort, '127.0.0.1');
-    const link: Link = { client, redis, isSilent: false };
+    const link: Link = { client, redis, isBlackhole: false };
     this.links.add(link);
     const frames = new RespFrames();
     client.setNoDelay(true);
     redis.setNoDelay(true);
     client.on('data', (chunk: Buffer) => {
-      if (!link.isSilent) redis.write(chunk);
+      if (!link.isBlackhole) redis.write(chunk);
     });
     redis.on('data', (chunk: Buffer) => {
-      if (link.isSilent) return;
+      if (link.isBlackhole) return;
       for (const frame of frames.push(chunk)) this.pass(frame, client);
     });
     for (const socket of [client, redis]) {
-      // An end that breaks is closed next, and takes the other with it.
+      // 'close' follows 'error', and closes the other end too.
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         this.links.delete(link);

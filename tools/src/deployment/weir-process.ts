@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type Ending, startChild } from '../services/child.js';
+import { type Child, type ExitStatus, startChild } from '../services/child.js';
 
 export interface WeirProcessOptions {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface WeirProcessOptions {
   readonly opsPort: number;
   readonly logFile: string;
   /** Told when it ends although nobody ended it. */
-  readonly onBroken: (explanation: string) => void;
+  readonly onUnexpectedExit: (explanation: string) => void;
 }
 
 const READY_DEADLINE_MS = 30_000;
@@ -50,7 +50,7 @@ export class WeirProcess {
 
   /** @param variables besides its own, for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { name, root, script, environment, logFile, onBroken } = this.options;
+    const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;
     this.incarnation++;
     this.ending = false;
     const child = startChild({
@@ -62,10 +62,10 @@ export class WeirProcess {
       logFile,
     });
     this.child = child;
-    void child.ended.then((ending) => {
+    void child.exited.then((ending) => {
       if (this.child !== child || this.ending) return;
       this.readyAtMs = null;
-      onBroken(
+      onUnexpectedExit(
         [`${name} ended by itself: ${JSON.stringify(ending)}`, ...child.lastLines()].join('\n  '),
       );
     });
@@ -78,7 +78,7 @@ export class WeirProcess {
   }
 
   /** SIGTERM; answers how it ended. */
-  terminate(): Promise<Ending> {
+  terminate(): Promise<ExitStatus> {
     return this.end('SIGTERM');
   }
 
@@ -103,7 +103,7 @@ export class WeirProcess {
     return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   }
 
-  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ending> {
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<ExitStatus> {
     this.ending = true;
     this.readyAtMs = null;
     this.disturbedAtMs = performance.now();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyHistory, Witness } from './history.js';
+import { KeyHistory, LowerBounds } from './history.js';
 
 describe('KeyHistory', () => {
   it('reads a sequence of answers forwards only', () => {
@@ -26,13 +26,13 @@ describe('KeyHistory', () => {
   });
 });
 
-describe('Witness', () => {
+describe('LowerBounds', () => {
   it('holds a new process to what was acknowledged, an old one to what it showed', () => {
-    const [key, witness] = [new KeyHistory(['up']), new Witness()];
-    witness.owe(key, 3);
-    witness.show(key, 5);
-    expect(witness.floor(key)).toBe(5);
-    witness.restart();
-    expect(witness.floor(key)).toBe(3);
+    const [key, bounds] = [new KeyHistory(['up']), new LowerBounds()];
+    bounds.noteAcknowledged(key, 3);
+    bounds.noteSeen(key, 5);
+    expect(bounds.minVersion(key)).toBe(5);
+    bounds.restart();
+    expect(bounds.minVersion(key)).toBe(3);
   });
 });

@@ -98,7 +98,7 @@ describe('a control plane of this release', () => {
 
   it('ends with one line when the migrations do not come', async () => {
     const controlPlane = await spawn({ SCHEMA_WAIT_S: '0' });
-    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(await controlPlane.exited).toEqual({ code: 1 });
     expect(controlPlane.lastLines()).toEqual([
       'control-plane: the database has no schema yet: run node tools/dist/migrate.js',
     ]);
@@ -128,7 +128,7 @@ describe('a control plane of this release', () => {
     const contracting = `DROP TABLE schedule; UPDATE schema_compatibility SET min_migration = '${NEXT}'`;
     await migrate({ databaseUrl, folder: await withNext(contracting) });
     const controlPlane = await spawn({});
-    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(await controlPlane.exited).toEqual({ code: 1 });
     expect(controlPlane.lastLines().at(-1)).toContain(
       `control-plane: the database is for releases that know migration ${NEXT}, the newest one here is `,
     );

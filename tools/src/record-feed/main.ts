@@ -25,8 +25,8 @@ const deployment = await Deployment.create({
   replicas: 1,
   resolvers: 1,
   random: new Random(1),
-  undisturbed: true,
-  onBroken: (explanation) => {
+  withoutProxies: true,
+  onUnexpectedExit: (explanation) => {
     throw new Error(explanation);
   },
 });

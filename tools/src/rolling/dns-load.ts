@@ -16,7 +16,7 @@ const LANE_S = 2;
 /** Queries a second. */
 const LANE_RATE = 150;
 /** A query that takes long because the machine is busy is not lost. */
-const PATIENCE_S = 15;
+const TIMEOUT_SECONDS = 15;
 
 /** The first program that is needed for load over DNS and not there; null when there are all. */
 export function missingProgram(): string | null {
@@ -26,13 +26,13 @@ export function missingProgram(): string | null {
 
 /** dnsdist before the resolvers: it finds out by the readiness name, once a second, which of them to lead to. */
 export function startDnsdist(folder: string, port: number, resolvers: readonly number[]): Child {
-  const check = `checkName="ready.weir.invalid.", mustResolve=true, checkTimeout=${PATIENCE_S * 1_000}`;
+  const check = `checkName="ready.weir.invalid.", mustResolve=true, checkTimeout=${TIMEOUT_SECONDS * 1_000}`;
   const servers = resolvers.map((dns) => `newServer({address="127.0.0.1:${dns}", ${check}})`);
   const settings = [
     `setLocal("127.0.0.1:${port}")`,
     'setSecurityPollSuffix("")',
     'setServerPolicy(roundrobin)',
-    `setUDPTimeout(${PATIENCE_S})`,
+    `setUDPTimeout(${TIMEOUT_SECONDS})`,
     ...servers,
   ];
   const file = join(folder, 'dnsdist.conf');
@@ -90,7 +90,7 @@ export class DnsLoad {
   private async lane(delayS: number): Promise<void> {
     await sleep(delayS * 1_000);
     while (!this.isStopping) {
-      const limits = ['-l', String(LANE_S), '-Q', String(LANE_RATE), '-t', String(PATIENCE_S)];
+      const limits = ['-l', String(LANE_S), '-Q', String(LANE_RATE), '-t', String(TIMEOUT_SECONDS)];
       const args = [
         '-s',
         '127.0.0.1',

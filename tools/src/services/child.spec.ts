@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { describeEnding, startChild } from './child.js';
-import { expectFree, expectReachable, freePort } from './ports.js';
+import { describeExit, startChild } from './child.js';
+import { checkPortsFree, checkReachable, freePort } from './ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
 afterAll(() => {
@@ -25,15 +25,15 @@ describe('startChild', () => {
     const child = run(
       'for (let i = 0; i < 40; i++) console.log(`line ${i}`); console.error("the end"); process.exitCode = 3',
     );
-    const ending = await child.ended;
-    expect(describeEnding(ending)).toBe('exit code 3');
+    const ending = await child.exited;
+    expect(describeExit(ending)).toBe('exit code 3');
     expect(child.lastLines()).toHaveLength(15);
     expect(child.lastLines()).toContain('line 39');
     expect(readFileSync(join(folder, 'example.log'), 'utf8')).toContain('line 0\n');
   });
 
   it('says which signal killed it', async () => {
-    expect(describeEnding(await run('process.kill(process.pid, "SIGKILL")').ended)).toBe(
+    expect(describeExit(await run('process.kill(process.pid, "SIGKILL")').exited)).toBe(
       'killed by SIGKILL',
     );
   });
@@ -55,17 +55,17 @@ describe('startChild', () => {
       logFile: join(folder, 'none.log'),
       prefix: [],
     });
-    expect(await child.ended).toEqual({ code: 127 });
+    expect(await child.exited).toEqual({ code: 127 });
     expect(child.lastLines().join()).toContain('cannot start /no/such/command');
   });
 });
 
-describe('expectFree', () => {
+describe('checkPortsFree', () => {
   const host = '127.0.0.1';
 
   it('accepts free ports', async () => {
     const port = await freePort();
-    await expectFree([
+    await checkPortsFree([
       { host, port, protocol: 'tcp', variable: 'MANAGEMENT_PORT', hostVariable: 'MANAGEMENT_HOST' },
       { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
     ]);
@@ -75,7 +75,7 @@ describe('expectFree', () => {
     const port = await freePort();
     const tcp = { host, port, protocol: 'tcp', hostVariable: 'MANAGEMENT_HOST' } as const;
     await expect(
-      expectFree([
+      checkPortsFree([
         { ...tcp, variable: 'MANAGEMENT_PORT' },
         { ...tcp, variable: 'FEED_PORT' },
       ]),
@@ -89,7 +89,7 @@ describe('expectFree', () => {
       protocol: 'udp',
       variable: 'DNS_PORT',
     } as const;
-    await expect(expectFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
+    await expect(checkPortsFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
       '192.0.2.1 is not an address of this machine; set DNS_HOST to one',
     );
   });
@@ -99,7 +99,7 @@ describe('expectFree', () => {
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
     const { port } = server.address() as AddressInfo;
     await expect(
-      expectFree([
+      checkPortsFree([
         {
           host,
           port,
@@ -119,7 +119,9 @@ describe('expectFree', () => {
     await new Promise<void>((resolve) => socket.bind(0, host, resolve));
     const { port } = socket.address();
     await expect(
-      expectFree([{ host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' }]),
+      checkPortsFree([
+        { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
+      ]),
     ).rejects.toThrow(
       `UDP port 127.0.0.1:${port} is in use by another process; set DNS_PORT to another`,
     );
@@ -127,10 +129,10 @@ describe('expectFree', () => {
   });
 });
 
-describe('expectReachable', () => {
+describe('checkReachable', () => {
   it('names the variable of a URL where nothing answers', async () => {
     const port = await freePort();
-    await expect(expectReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
+    await expect(checkReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
       `nothing answers at 127.0.0.1:${port} (REDIS_URL): ECONNREFUSED`,
     );
   });

@@ -2,17 +2,17 @@ import { type ChildProcess, spawn, spawnSync, type SpawnOptions } from 'node:chi
 import { createWriteStream } from 'node:fs';
 
 /** How a child ended: an exit code or the signal that killed it. */
-export type Ending = { readonly code: number } | { readonly signal: NodeJS.Signals };
+export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.Signals };
 
 export interface Child {
   readonly name: string;
   readonly pid: number;
   /** Settles when the child has ended, however it did. */
-  readonly ended: Promise<Ending>;
+  readonly exited: Promise<ExitStatus>;
   /** The last lines it printed. */
   lastLines(): readonly string[];
   /** Sends the signal, waits up to `graceMs`, then kills. */
-  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<Ending>;
+  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<ExitStatus>;
 }
 
 export interface ChildOptions {
@@ -51,7 +51,7 @@ export function startChild(options: ChildOptions): Child {
     options.cwd === undefined ? settings : { ...settings, cwd: options.cwd },
   );
   const lines = keepOutput(child, options.logFile);
-  const ended = new Promise<Ending>((resolve) => {
+  const exited = new Promise<ExitStatus>((resolve) => {
     child.once('error', (error) => {
       lines.push(`cannot start ${command}: ${error.message}`);
       resolve({ code: 127 });
@@ -63,9 +63,9 @@ export function startChild(options: ChildOptions): Child {
   return {
     name: options.name,
     pid: child.pid ?? -1,
-    ended,
+    exited,
     lastLines: () => lines.slice(-KEPT_LINES),
-    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, ended, signal, graceMs),
+    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, exited, signal, graceMs),
   };
 }
 
@@ -75,14 +75,14 @@ export function startChild(options: ChildOptions): Child {
  */
 export async function runChild(options: ChildOptions): Promise<void> {
   const child = startChild(options);
-  const ending = await child.ended;
-  if (!('code' in ending) || ending.code !== 0)
-    throw new Error(child.lastLines().join('\n') || describeEnding(ending));
+  const status = await child.exited;
+  if (!('code' in status) || status.code !== 0)
+    throw new Error(child.lastLines().join('\n') || describeExit(status));
 }
 
 /** `exit code 1` or `killed by SIGKILL`. */
-export function describeEnding(ending: Ending): string {
-  return 'code' in ending ? `exit code ${ending.code}` : `killed by ${ending.signal}`;
+export function describeExit(status: ExitStatus): string {
+  return 'code' in status ? `exit code ${status.code}` : `killed by ${status.signal}`;
 }
 
 /**
@@ -122,14 +122,14 @@ function keepOutput(child: ChildProcess, logFile: string): string[] {
 
 async function stop(
   child: ChildProcess,
-  ended: Promise<Ending>,
+  exited: Promise<ExitStatus>,
   signal: NodeJS.Signals,
   graceMs: number,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
   try {
-    return await ended;
+    return await exited;
   } finally {
     clearTimeout(timer);
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type Ending, startChild } from './child.js';
+import { type Child, type ExitStatus, startChild } from './child.js';
 import { freePort } from './ports.js';
 
 export interface ControlPlaneProcess {
@@ -14,7 +14,7 @@ export interface ControlPlaneProcess {
   readonly token: string;
   readonly pid: number;
   /** Settles when it has ended, however it did. */
-  readonly ended: Promise<Ending>;
+  readonly exited: Promise<ExitStatus>;
   /** The last lines it printed. */
   lastLines(): readonly string[];
   /** Resolves when it is ready. @throws Error with its last lines when it ended, or is not in time. */
@@ -79,7 +79,7 @@ export async function spawnControlPlane(
     feedUrl: `http://127.0.0.1:${feedPort}`,
     token,
     pid: child.pid,
-    ended: child.ended,
+    exited: child.exited,
     lastLines: () => child.lastLines(),
     ready: () => waitUntilReady(opsUrl, child),
     stop: async () => {
@@ -91,7 +91,7 @@ export async function spawnControlPlane(
 /** @throws Error with the last lines of the process when it ended, or is not ready in time. */
 export async function waitUntilReady(opsUrl: string, child: Child): Promise<void> {
   let hasEnded = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     hasEnded = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockFolder, makeFolder, writeWhole } from './files.js';
+import { lockFolder, createFolder, writeFileAtomically } from './files.js';
 
 let folder: string;
 beforeEach(() => {
@@ -13,16 +13,16 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('makeFolder', () => {
+describe('createFolder', () => {
   it('makes what is missing, for the owner alone', () => {
-    makeFolder(join(folder, 'a/b/c'));
-    makeFolder(join(folder, 'a/b/c'));
+    createFolder(join(folder, 'a/b/c'));
+    createFolder(join(folder, 'a/b/c'));
     expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o700);
   });
 
   it.each(['/proc/weir', '/etc/passwd/weir'])('says that %s cannot be made', (path) => {
     expect(() => {
-      makeFolder(path);
+      createFolder(path);
     }).toThrow(`${path} cannot be made (DATA_DIR): `);
   });
 });
@@ -47,11 +47,11 @@ describe('lockFolder', () => {
   });
 });
 
-describe('writeWhole', () => {
+describe('writeFileAtomically', () => {
   it('writes for the owner alone, in place of what was there', () => {
     const path = join(folder, 'file');
-    writeWhole(path, 'one');
-    writeWhole(path, 'two');
+    writeFileAtomically(path, 'one');
+    writeFileAtomically(path, 'two');
     expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['two', 0o600]);
   });
 });

@@ -6,9 +6,9 @@ import { dirname } from 'node:path';
  * Makes a folder that only its owner may enter, and the folders above it.
  * @throws StartError naming DATA_DIR, the only place where folders are made.
  */
-export function makeFolder(path: string): void {
+export function createFolder(path: string): void {
   try {
-    makeMissing(path);
+    createWithParents(path);
   } catch (error) {
     throw new StartError(`${path} cannot be made (DATA_DIR): ${(error as Error).message}`, {
       cause: error,
@@ -17,8 +17,8 @@ export function makeFolder(path: string): void {
 }
 
 // Not mkdir's own recursion, which never ends below /proc.
-function makeMissing(path: string): void {
-  if (!existsSync(dirname(path))) makeMissing(dirname(path));
+function createWithParents(path: string): void {
+  if (!existsSync(dirname(path))) createWithParents(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
@@ -27,7 +27,7 @@ function makeMissing(path: string): void {
 }
 
 /** Writes a file for its owner alone, whole or not at all. */
-export function writeWhole(path: string, text: string): void {
+export function writeFileAtomically(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
 }
@@ -44,7 +44,7 @@ export function lockFolder(folder: string): { release(): void } {
     throw new StartError(`${folder} is in use by another stack, pid ${pid} (DATA_DIR)`);
   }
   try {
-    writeWhole(file, identityOf(process.pid));
+    writeFileAtomically(file, identityOf(process.pid));
   } catch (error) {
     throw new StartError(`${folder} cannot be written (DATA_DIR): ${(error as Error).message}`, {
       cause: error,

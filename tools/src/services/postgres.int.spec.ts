@@ -25,7 +25,7 @@ it('takes over the data of a server that a killed stack left running', async () 
   const left = await startPostgres(options);
   await query(left.url, 'CREATE TABLE kept AS SELECT 7 AS value');
   const next = await startPostgres(options);
-  expect(await left.child.ended).toEqual({ code: 0 });
+  expect(await left.child.exited).toEqual({ code: 0 });
   expect(await query(next.url, 'SELECT value FROM kept')).toEqual([{ value: 7 }]);
   await next.stop();
 });

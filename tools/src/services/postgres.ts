@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
-import { makeFolder, writeWhole } from './files.js';
-import { EndedError, startOnPort } from './start-on-port.js';
+import { createFolder, writeFileAtomically } from './files.js';
+import { ExitedError, startOnPort } from './start-on-port.js';
 
 export interface PostgresServer {
   /** URL of the database `weir`, which exists and may be empty. */
@@ -36,7 +36,7 @@ const SUPERUSER = 'weir';
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const binaries = await findBinaries();
-  const password = keptPassword(`${options.dataDir}.password`);
+  const password = readOrCreatePassword(`${options.dataDir}.password`);
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
   const prefix = dropRoot(options.dataDir);
@@ -80,8 +80,8 @@ async function startServer(
   };
 }
 
-function keptPassword(file: string): string {
-  if (!existsSync(file)) writeWhole(file, randomBytes(24).toString('hex'));
+function readOrCreatePassword(file: string): string {
+  if (!existsSync(file)) writeFileAtomically(file, randomBytes(24).toString('hex'));
   return readFileSync(file, 'utf8');
 }
 
@@ -140,7 +140,7 @@ function userIds(name: string): [number, number] | null {
 async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions): Promise<void> {
   const unfinished = `${dataDir}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  makeFolder(unfinished);
+  createFolder(unfinished);
   const prefix = dropRoot(unfinished);
   try {
     await runChild({
@@ -187,7 +187,7 @@ function commandLine(pid: number): string {
 
 async function createDatabase(child: Child, port: number, password: string): Promise<void> {
   let failed = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     failed = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
@@ -207,7 +207,7 @@ async function createDatabase(child: Child, port: number, password: string): Pro
       return;
     } catch (error) {
       const explain = ['PostgreSQL does not start:', ...child.lastLines()].join('\n  ');
-      if (failed) throw new EndedError(explain, { cause: error });
+      if (failed) throw new ExitedError(explain, { cause: error });
       if (performance.now() > deadlineMs) throw new StartError(explain, { cause: error });
       await sleep(50);
     } finally {

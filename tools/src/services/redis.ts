@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
-import { makeFolder } from './files.js';
-import { EndedError, startOnPort } from './start-on-port.js';
+import { createFolder } from './files.js';
+import { ExitedError, startOnPort } from './start-on-port.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -33,7 +33,7 @@ const SERVERS = ['redis-server', 'valkey-server'];
 /** Starts a private Redis on loopback: nothing on disk, because nothing that matters is kept there. */
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const command = findServer() ?? install(options.onProgress);
-  makeFolder(options.dataDir);
+  createFolder(options.dataDir);
   return startOnPort(options.port, (port) => startServer({ ...options, port }, command));
 }
 
@@ -118,13 +118,13 @@ function install(onProgress?: (text: string) => void): string {
 
 async function waitUntilListening(child: Child, port: number): Promise<void> {
   let failed = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     failed = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
   while (!(await answersPing(port))) {
     const explain = ['Redis does not start:', ...child.lastLines()].join('\n  ');
-    if (failed) throw new EndedError(explain);
+    if (failed) throw new ExitedError(explain);
     if (performance.now() > deadlineMs) throw new StartError(explain);
     await sleep(30);
   }

@@ -4,12 +4,12 @@ import { freePort } from './ports.js';
 const ATTEMPTS = 5;
 
 /** A server that ended before it could be reached. */
-export class EndedError extends StartError {}
+export class ExitedError extends StartError {}
 
 /**
  * Starts a server on the wanted port, or on one that is free. Another process may take that before the server does,
  * so a server that ends by itself is then started again on another.
- * @param start throws EndedError when the server has ended.
+ * @param start throws ExitedError when the server has ended.
  */
 export async function startOnPort<S>(
   wanted: number | undefined,
@@ -20,7 +20,7 @@ export async function startOnPort<S>(
     try {
       return await start(await freePort());
     } catch (error) {
-      if (!(error instanceof EndedError) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof ExitedError) || attempt === ATTEMPTS) throw error;
     }
   }
 }

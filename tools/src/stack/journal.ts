@@ -5,7 +5,7 @@ import { fstatSync } from 'node:fs';
  * @param journalStream `JOURNAL_STREAM`: device and inode of the journal's own end (systemd.exec(5)). Who was started
  * from a service may have it without printing there.
  */
-export function isJournal(journalStream: string | undefined, fileDescriptor = 1): boolean {
+export function isSystemdJournal(journalStream: string | undefined, fileDescriptor = 1): boolean {
   const { dev, ino } = fstatSync(fileDescriptor);
   return journalStream === `${dev}:${ino}`;
 }

@@ -1,7 +1,7 @@
 import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import { STACK_SCHEMA } from './configuration.js';
-import { isJournal } from './journal.js';
+import { isSystemdJournal } from './journal.js';
 import { Stack } from './stack.js';
 import { renderWelcome } from './welcome.js';
 
@@ -27,7 +27,7 @@ runMain(
       }
     });
     const started = stack.start().then((secrets) => {
-      const isLogged = isJournal(process.env['JOURNAL_STREAM']);
+      const isLogged = isSystemdJournal(process.env['JOURNAL_STREAM']);
       print(renderWelcome(configuration, secrets, stack.dataDir, isLogged));
     });
     try {

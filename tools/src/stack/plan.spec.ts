@@ -1,7 +1,7 @@
 import { parseVariables } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { STACK_SCHEMA } from './configuration.js';
-import { planProcesses, reachableHost, wantedPorts } from './plan.js';
+import { planProcesses, reachableHost, requiredPorts } from './plan.js';
 
 const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
 const secrets = { managementTokens: ['a', 'b'], feedToken: 'f', domainHashKey: '00' };
@@ -30,7 +30,7 @@ describe('the plan of the local stack', () => {
       { DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' },
       { DNS_TLS_PORT: '8854', DNS_HTTPS_PORT: '8444' },
     ]);
-    const ports = wantedPorts(wanted).map(({ port }) => port);
+    const ports = requiredPorts(wanted).map(({ port }) => port);
     expect(ports).toEqual(expect.arrayContaining([8853, 8854, 8443, 8444]));
     const [, plain] = planProcesses(configuration, secrets, '/data', stores);
     expect(plain.environment).not.toHaveProperty('DNS_TLS_PORT');
@@ -77,7 +77,7 @@ describe('the plan of the local stack', () => {
   });
 
   it('wants each port once', () => {
-    const wanted = wantedPorts(configuration).map(
+    const wanted = requiredPorts(configuration).map(
       ({ host, port, protocol }) => `${protocol} ${host} ${port}`,
     );
     expect(new Set(wanted).size).toBe(wanted.length);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WantedPort } from '../services/ports.js';
+import type { RequiredPort } from '../services/ports.js';
 import {
   BLOCK_PAGE_OPS_OFFSET,
   FIRST_RESOLVER_OPS_OFFSET,
@@ -40,13 +40,13 @@ export function planProcesses(
 }
 
 /** The ports that the processes are going to take. */
-export function wantedPorts(configuration: StackConfiguration): readonly WantedPort[] {
+export function requiredPorts(configuration: StackConfiguration): readonly RequiredPort[] {
   const { DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
   const tcp = (
     hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'DNS_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
     port: number,
     variable: string,
-  ): WantedPort => {
+  ): RequiredPort => {
     return { host: configuration[hostVariable], port, variable, hostVariable, protocol: 'tcp' };
   };
   const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {

@@ -2,7 +2,7 @@ import { StartError } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../services/files.js';
+import { writeFileAtomically } from '../services/files.js';
 import type { StackConfiguration } from './configuration.js';
 
 export interface StackSecrets {
@@ -14,7 +14,7 @@ export interface StackSecrets {
 
 /** The secrets that the environment gives, and for the rest those of `DATA_DIR`, made at the first start. */
 export function readSecrets(configuration: StackConfiguration, dataDir: string): StackSecrets {
-  const kept = keptSecrets(join(dataDir, 'secrets.json'));
+  const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
   return {
     managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
     feedToken: configuration.FEED_TOKEN ?? kept.feedToken,
@@ -22,14 +22,14 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
   };
 }
 
-function keptSecrets(file: string): StackSecrets {
+function readOrCreateSecrets(file: string): StackSecrets {
   if (!existsSync(file)) {
     const made: StackSecrets = {
       managementTokens: [randomBytes(24).toString('hex')],
       feedToken: randomBytes(24).toString('hex'),
       domainHashKey: randomBytes(16).toString('hex'),
     };
-    writeWhole(file, JSON.stringify(made, null, 2));
+    writeFileAtomically(file, JSON.stringify(made, null, 2));
     return made;
   }
   const kept = parse(file);

@@ -1,10 +1,10 @@
 import { OpsServer, type OpsServerOptions } from '@weir/ops';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Supervised } from './supervised.js';
+import type { SupervisedProcess } from './supervised-process.js';
 
 export interface StackOpsOptions extends OpsServerOptions {
   /** The processes started so far. */
-  readonly processes: () => readonly Supervised[];
+  readonly processes: () => readonly SupervisedProcess[];
   /** Whether the first start is over. */
   readonly isStarted: () => boolean;
 }
@@ -26,7 +26,7 @@ export async function startStackOps(options: StackOpsOptions): Promise<OpsServer
   return ops;
 }
 
-function createRegistry(processes: () => readonly Supervised[]): Registry {
+function createRegistry(processes: () => readonly SupervisedProcess[]): Registry {
   const registry = new Registry();
   new Counter({
     name: 'weir_stack_process_restarts_total',

@@ -2,15 +2,15 @@ import { createLogger, type OpsServer, StartError } from '@weir/ops';
 import { join, resolve } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { runChild, startChild } from '../services/child.js';
-import { lockFolder, makeFolder, writeWhole } from '../services/files.js';
-import { expectFree, expectReachable } from '../services/ports.js';
+import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
+import { checkPortsFree, checkReachable } from '../services/ports.js';
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import { ownPostgres, ownRedis, type OwnStore } from './own-stores.js';
-import { type PlannedProcess, planProcesses, type Stores, wantedPorts } from './plan.js';
-import { untilReady } from './ready.js';
+import { embeddedPostgres, embeddedRedis, type EmbeddedStore } from './embedded-stores.js';
+import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
+import { waitUntilReady } from './wait-until-ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { startStackOps } from './stack-ops.js';
-import { Supervised, type SupervisedOptions } from './supervised.js';
+import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
 /** Behind the draining. */
 const STOP_DEADLINE_MS = 10_000;
@@ -25,8 +25,8 @@ export interface StackOptions {
 }
 
 /** The start was given up because the stack is being stopped. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
 }
 
 /**
@@ -35,11 +35,11 @@ export class Interrupted extends Error {
  */
 export class Stack {
   readonly dataDir: string;
-  private readonly stores: Supervised[] = [];
-  private readonly processes: Supervised[] = [];
+  private readonly stores: SupervisedProcess[] = [];
+  private readonly processes: SupervisedProcess[] = [];
   /** Rejects with an explanation when one of them ends in the first start. */
-  private readonly broken: Promise<never>;
-  private breakDown!: (error: StartError) => void;
+  private readonly startFailed: Promise<never>;
+  private failStart!: (error: StartError) => void;
   private isStarted = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
@@ -47,21 +47,21 @@ export class Stack {
 
   constructor(private readonly options: StackOptions) {
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
-    this.broken = new Promise((_resolve, reject) => {
-      this.breakDown = reject;
+    this.startFailed = new Promise((_resolve, reject) => {
+      this.failStart = reject;
     });
     // `start` tells.
-    this.broken.catch(() => undefined);
+    this.startFailed.catch(() => undefined);
   }
 
   /**
    * Starts everything and waits until all of it is ready. What was started must be stopped whether or not this
    * succeeds.
-   * @throws Interrupted when `stop` is called meanwhile.
+   * @throws InterruptedError when `stop` is called meanwhile.
    */
   async start(): Promise<StackSecrets> {
-    const secrets = await Promise.race([this.startAll(), this.broken]);
-    for (const one of this.all()) one.keepUp();
+    const secrets = await Promise.race([this.startAll(), this.startFailed]);
+    for (const one of this.all()) one.enableRestarts();
     this.isStarted = true;
     return secrets;
   }
@@ -77,10 +77,10 @@ export class Stack {
 
   private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
-    await expectFree(wantedPorts(configuration));
-    makeFolder(this.dataDir);
+    await checkPortsFree(requiredPorts(configuration));
+    createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
-    makeFolder(join(this.dataDir, 'logs'));
+    createFolder(join(this.dataDir, 'logs'));
     const secrets = readSecrets(configuration, this.dataDir);
     const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
@@ -113,7 +113,7 @@ export class Stack {
 
   private async startStores(): Promise<Stores> {
     const { DATABASE_URL, REDIS_URL } = this.options.configuration;
-    if (REDIS_URL !== undefined) await expectReachable(REDIS_URL, 'REDIS_URL');
+    if (REDIS_URL !== undefined) await checkReachable(REDIS_URL, 'REDIS_URL');
     const options = {
       dataDir: this.dataDir,
       logFile: (name: string) => this.logFile(name),
@@ -122,17 +122,17 @@ export class Stack {
       },
     };
     const [databaseUrl, redisUrl] = await Promise.all([
-      DATABASE_URL ?? this.startStore(ownPostgres(options)),
-      REDIS_URL ?? this.startStore(ownRedis(options)),
+      DATABASE_URL ?? this.startStore(embeddedPostgres(options)),
+      REDIS_URL ?? this.startStore(embeddedRedis(options)),
     ]);
     return { databaseUrl, redisUrl };
   }
 
-  private async startStore(store: OwnStore): Promise<string> {
+  private async startStore(store: EmbeddedStore): Promise<string> {
     this.progress(`Starting ${store.title}`);
     const supervised = this.supervise(store.name, {
       start: () => store.start(),
-      untilReady: () => Promise.resolve(),
+      waitUntilReady: () => Promise.resolve(),
       // PostgreSQL's fast shutdown; Redis takes it as well.
       stop: (child) => child.stop('SIGINT', 30_000),
     });
@@ -181,7 +181,7 @@ export class Stack {
     const graceMs = STOP_DEADLINE_MS + this.options.configuration.DRAIN_S * 1_000;
     const supervised = this.supervise(name, {
       start: () => Promise.resolve(start()),
-      untilReady: (signal, deadlineMs) => untilReady(readyUrl, signal, deadlineMs),
+      waitUntilReady: (signal, deadlineMs) => waitUntilReady(readyUrl, signal, deadlineMs),
       stop: (child) => child.stop('SIGTERM', graceMs),
     });
     this.processes.push(supervised);
@@ -190,15 +190,15 @@ export class Stack {
 
   private supervise(
     name: string,
-    options: Pick<SupervisedOptions, 'start' | 'untilReady' | 'stop'>,
-  ): Supervised {
-    return new Supervised({
+    options: Pick<SupervisedProcessOptions, 'start' | 'waitUntilReady' | 'stop'>,
+  ): SupervisedProcess {
+    return new SupervisedProcess({
       ...options,
       name,
       logFile: this.logFile(name),
       report: this.options.onProgress,
-      onBroken: (explanation) => {
-        this.breakDown(new StartError(explanation));
+      onUnexpectedExit: (explanation) => {
+        this.failStart(new StartError(explanation));
       },
     });
   }
@@ -208,17 +208,17 @@ export class Stack {
     const environments = Object.fromEntries(
       planned.map(({ name, environment }) => [name, environment]),
     );
-    writeWhole(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
+    writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
   /** Says what comes next, or ends the start here when it was interrupted. */
   private progress(text: string): void {
-    if (this.stopping) throw new Interrupted();
+    if (this.stopping) throw new InterruptedError();
     this.options.onProgress(text);
   }
 
   /** In the order in which they were started. */
-  private all(): readonly Supervised[] {
+  private all(): readonly SupervisedProcess[] {
     return [...this.stores, ...this.processes];
   }
 

@@ -2,7 +2,7 @@ import { StartError } from '@weir/ops';
 import pg from 'pg';
 
 /** An error that an operator can mend, in one line; anything else as it is. */
-export function explain(doing: string, error: unknown): unknown {
+export function toStartError(doing: string, error: unknown): unknown {
   if (error instanceof StartError)
     return new StartError(`${doing}: ${error.message}`, { cause: error });
   if (error instanceof pg.DatabaseError) {

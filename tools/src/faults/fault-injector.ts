@@ -2,29 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
-import type { Tally } from './tally.js';
-import type { Watch } from './watch.js';
+import type { RunStats } from './run-stats.js';
+import type { AnswerChecker } from './answer-checker.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 
-/** A connection to Redis that is silent for good is replaced within this time. */
-const REPLACED_MS = 4_000;
-/** A follower takes a feed that says nothing for ten seconds for lost. */
-const FEED_GIVEN_UP_MS = 11_000;
-/** How long a replica waits between commit and publication when it is to be killed there. */
+/** Weir replaces a Redis connection that loses everything within this time. */
+const RECONNECT_MS = 4_000;
+/** A follower gives up a feed connection after ten seconds without data. */
+const FEED_TIMEOUT_MS = 11_000;
+/** Pause of a replica between commit and publication, so that it can be killed there. */
 const PAUSE_AFTER_COMMIT_MS = 400;
 const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
 
-/** Does to the deployment what the script says, and mends it again. */
-export class Injector {
+/** Injects the faults of a script into a deployment, and repairs each of them. */
+export class FaultInjector {
   constructor(
     private readonly deployment: Deployment,
-    private readonly watch: Watch,
+    private readonly checker: AnswerChecker,
     private readonly keys: readonly Key[],
-    private readonly tally: Tally,
+    private readonly stats: RunStats,
     private readonly log: (text: string) => void,
   ) {}
 
-  /** Injects faults one after the other until the time is over; everything is up again when this resolves. */
+  /** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
   async run<K extends ProcessFaultKind | MessageFaultKind>(
     script: Iterable<Fault<K>>,
     endMs: number,
@@ -32,14 +32,14 @@ export class Injector {
   ): Promise<void> {
     for (const fault of script) {
       if (performance.now() >= endMs) return;
-      this.tally.fault(fault.kind);
+      this.stats.fault(fault.kind);
       this.log(`${fault.kind} (${fault.target}), ${fault.durationMs} ms`);
       await inject(fault);
       await sleep(Math.min(fault.calmMs, Math.max(0, endMs - performance.now())));
     }
   }
 
-  /** Processes and stores. */
+  /** Faults of processes, PostgreSQL, Redis and the feed. */
   async injectProcessFault({ kind, target, durationMs }: Fault<ProcessFaultKind>): Promise<void> {
     const { deployment } = this;
     const replica = pick(deployment.replicas, target);
@@ -78,21 +78,21 @@ export class Injector {
       case 'feed silent':
         return this.silenceFeed(durationMs);
       case 'replica cut off from PostgreSQL': {
-        const way = deployment.postgresWays[target % deployment.postgresWays.length];
-        way?.silence();
+        const proxy = deployment.postgresProxies[target % deployment.postgresProxies.length];
+        proxy?.startBlackhole();
         await sleep(durationMs);
-        return way?.mend();
+        return proxy?.stopBlackhole();
       }
     }
   }
 
-  /** Messages and connections of Redis. */
+  /** Faults of Redis messages and connections. */
   async injectMessageFault({ kind, durationMs, strength }: Fault<MessageFaultKind>): Promise<void> {
     const { redisProxy } = this.deployment;
-    const settled = kind === 'duplicate' ? null : this.watch.disturb();
+    const endDisturbance = kind === 'duplicate' ? null : this.checker.disturb();
     switch (kind) {
       case 'drop':
-        // Every third loses everything.
+        // A third of these faults drops every message.
         redisProxy.faults = { drop: strength > 0.66 ? 1 : strength, duplicate: 0 };
         break;
       case 'duplicate':
@@ -105,15 +105,15 @@ export class Injector {
         redisProxy.stall(strength, durationMs);
         break;
       case 'silence':
-        redisProxy.silence(strength);
+        redisProxy.blackhole(strength);
         break;
     }
-    await sleep(kind === 'silence' ? REPLACED_MS : durationMs);
-    redisProxy.heal();
-    settled?.();
+    await sleep(kind === 'silence' ? RECONNECT_MS : durationMs);
+    redisProxy.clearFaults();
+    endDisturbance?.();
   }
 
-  /** Nearly all of the time that such a replica lives is between a commit and its publication. */
+  /** A replica that pauses after each commit is nearly always between a commit and its publication. */
   private async killAfterCommit(replica: WeirProcess, durationMs: number): Promise<void> {
     await replica.kill();
     await replica.start({ [PAUSE_VARIABLE]: String(PAUSE_AFTER_COMMIT_MS) });
@@ -124,42 +124,42 @@ export class Injector {
   }
 
   private async restart(process: WeirProcess): Promise<void> {
-    const ending = await process.terminate();
-    if (!('code' in ending) || ending.code !== 0)
-      this.tally.violation(`${process.name} ended with ${JSON.stringify(ending)} at SIGTERM`);
+    const status = await process.terminate();
+    if (!('code' in status) || status.code !== 0)
+      this.stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
     await process.start();
   }
 
-  /** A resolver that finds nothing but its disk must have everything that it acknowledged. */
+  /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
   private async startAlone(index: number): Promise<void> {
-    const { deployment, watch } = this;
+    const { deployment, checker } = this;
     const resolver = pick(deployment.resolvers, index);
-    const settled = watch.disturb();
+    const endDisturbance = checker.disturb();
     await Promise.all(deployment.replicas.map((replica) => replica.kill()));
     await Promise.all([deployment.killRedis(), deployment.stopPostgres('SIGQUIT')]);
     await resolver.kill();
     await resolver.start();
-    await watch.expectOwed(index, this.keys);
+    await checker.expectAcknowledged(index, this.keys);
     await Promise.all([deployment.startRedis(), deployment.startPostgres()]);
     await Promise.all(deployment.replicas.map((replica) => replica.start()));
-    settled();
+    endDisturbance();
   }
 
   private async silenceFeed(durationMs: number): Promise<void> {
-    const settled = this.watch.disturb();
-    this.deployment.feedWay.silence();
+    const endDisturbance = this.checker.disturb();
+    this.deployment.feedProxy.startBlackhole();
     await sleep(durationMs);
-    this.deployment.feedWay.mend();
-    // Not waited for: a resolver that asked meanwhile may be behind until it has given its question up.
-    void sleep(FEED_GIVEN_UP_MS).then(settled);
+    this.deployment.feedProxy.stopBlackhole();
+    // Not awaited: a resolver that asked during the blackhole may lag until its request times out.
+    void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
   }
 
   private async emptyRedis(durationMs: number): Promise<void> {
-    const settled = this.watch.disturb();
+    const endDisturbance = this.checker.disturb();
     await this.deployment.killRedis();
     await sleep(durationMs);
     await this.deployment.startRedis();
-    settled();
+    endDisturbance();
   }
 }
 

@@ -1,27 +1,27 @@
-/** Lets many pass together, or one alone. */
-export class Gate {
-  private inside = 0;
+/** Many shared holders at a time, or one exclusive holder. */
+export class ReadWriteLock {
+  private sharedHolders = 0;
   private closed: Promise<void> | null = null;
   private emptied: () => void = () => undefined;
 
-  async together<T>(task: () => Promise<T>): Promise<T> {
+  async shared<T>(task: () => Promise<T>): Promise<T> {
     while (this.closed !== null) await this.closed;
-    this.inside++;
+    this.sharedHolders++;
     try {
       return await task();
     } finally {
-      if (--this.inside === 0) this.emptied();
+      if (--this.sharedHolders === 0) this.emptied();
     }
   }
 
-  /** Waits for those inside; nobody else comes in meanwhile. One caller only. */
-  async alone<T>(task: () => Promise<T>): Promise<T> {
+  /** Waits for the shared holders. New ones wait until the task is done. Only one caller may use this. */
+  async exclusive<T>(task: () => Promise<T>): Promise<T> {
     let open: () => void = () => undefined;
     this.closed = new Promise((resolve) => {
       open = resolve;
     });
     try {
-      if (this.inside > 0) {
+      if (this.sharedHolders > 0) {
         await new Promise<void>((resolve) => {
           this.emptied = resolve;
         });

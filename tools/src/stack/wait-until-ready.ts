@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const EVERY_MS = 50;
+const FAST_POLL_MS = 50;
 /** A process that is not ready after this long may take hours: what it needs is away. */
-const SOON_MS = 10_000;
-const LATER_EVERY_MS = 1_000;
-const ANSWER_MS = 2_000;
+const FAST_POLL_FOR_MS = 10_000;
+const SLOW_POLL_MS = 1_000;
+const RESPONSE_DEADLINE_MS = 2_000;
 
 /**
  * Asks a process again and again until it says that it is ready.
@@ -12,7 +12,7 @@ const ANSWER_MS = 2_000;
  * @param signal gives up; its reason is thrown.
  * @throws Error that says why it is not ready, after `deadlineMs`.
  */
-export async function untilReady(
+export async function waitUntilReady(
   url: string,
   signal: AbortSignal,
   deadlineMs: number,
@@ -23,7 +23,7 @@ export async function untilReady(
     signal.throwIfAborted();
     try {
       const response = await fetch(url, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_DEADLINE_MS)]),
       });
       const text = (await response.text()).trim();
       if (response.ok) return;
@@ -31,7 +31,7 @@ export async function untilReady(
     } catch {
       reason = 'no answer'; // not listening yet
     }
-    await sleep(performance.now() - startedMs < SOON_MS ? EVERY_MS : LATER_EVERY_MS);
+    await sleep(performance.now() - startedMs < FAST_POLL_FOR_MS ? FAST_POLL_MS : SLOW_POLL_MS);
   }
   throw new Error(reason);
 }

@@ -2,8 +2,8 @@ import { pageAddress } from '../../deployment/deployment.js';
 import { SHARED_PAGE } from './fixed.js';
 import { type InitPart, post, type Step } from './key.js';
 
-/** A profile with a page of its own and one subscriber. */
-export interface Owner {
+/** A profile with its own block page and one subscriber. */
+export interface ProfileFixture {
   readonly id: number;
   readonly source: string;
   readonly blocked: string;
@@ -11,7 +11,7 @@ export interface Owner {
   readonly part: Pick<InitPart, 'profiles' | 'nets'>;
 }
 
-export function owner(id: number, source: string): Owner {
+export function profileFixture(id: number, source: string): ProfileFixture {
   const profile = { profile: { id, page_id: SHARED_PAGE } };
   const network = { ip: source, profile_id: id };
   return {

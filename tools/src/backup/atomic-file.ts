@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
  * Writes a file for its owner alone that is there whole or not at all, also when the machine goes down.
  * @param signal ends it; its reason is thrown.
  */
-export async function writeWholeFile(
+export async function writeStreamAtomically(
   path: string,
   pieces: AsyncIterable<string | Buffer>,
   through: Transform,

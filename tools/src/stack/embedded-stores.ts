@@ -4,7 +4,7 @@ import type { Child } from '../services/child.js';
 import { startPostgres } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 
-export interface OwnStoresOptions {
+export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   readonly logFile: (name: string) => string;
   /** Told what takes long. */
@@ -20,7 +20,7 @@ interface Server {
  * A store that the stack starts itself. Its URL is given to others once, so it comes back at the same port with the
  * same password.
  */
-export class OwnStore {
+export class EmbeddedStore {
   private first: Server | null = null;
 
   /** @param startServer undefined as the port: one that is free. */
@@ -44,13 +44,17 @@ export class OwnStore {
   }
 }
 
-export function ownPostgres({ dataDir, logFile }: OwnStoresOptions): OwnStore {
+export function embeddedPostgres({ dataDir, logFile }: EmbeddedStoreOptions): EmbeddedStore {
   const options = { dataDir: join(dataDir, 'postgres'), logFile: logFile('postgres') };
-  return new OwnStore('postgres', 'PostgreSQL', (port) => startPostgres({ ...options, port }));
+  return new EmbeddedStore('postgres', 'PostgreSQL', (port) => startPostgres({ ...options, port }));
 }
 
-export function ownRedis({ dataDir, logFile, onProgress }: OwnStoresOptions): OwnStore {
+export function embeddedRedis({
+  dataDir,
+  logFile,
+  onProgress,
+}: EmbeddedStoreOptions): EmbeddedStore {
   const password = randomBytes(24).toString('hex');
   const options = { dataDir: join(dataDir, 'redis'), logFile: logFile('redis'), onProgress };
-  return new OwnStore('redis', 'Redis', (port) => startRedis({ ...options, password, port }));
+  return new EmbeddedStore('redis', 'Redis', (port) => startRedis({ ...options, password, port }));
 }

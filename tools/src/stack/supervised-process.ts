@@ -1,9 +1,9 @@
 import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, describeEnding } from '../services/child.js';
-import { MOST_ENDS, type Restart, RestartPolicy, SLOW_PAUSE_MS } from './restart-policy.js';
+import { type Child, describeExit } from '../services/child.js';
+import { MAX_EXITS, type Restart, RestartPolicy, FAILING_DELAY_MS } from './restart-policy.js';
 
-export interface SupervisedOptions {
+export interface SupervisedProcessOptions {
   readonly name: string;
   readonly logFile: string;
   /** Starts the process; the same way again each time that it has ended. */
@@ -12,9 +12,9 @@ export interface SupervisedOptions {
    * Resolves when the process that was started can serve. @throws what says why it cannot after `deadlineMs`, or when
    * aborted.
    */
-  readonly untilReady: (signal: AbortSignal, deadlineMs: number) => Promise<void>;
-  /** Told why the process ended by itself before `keepUp` was called. */
-  readonly onBroken: (explanation: string) => void;
+  readonly waitUntilReady: (signal: AbortSignal, deadlineMs: number) => Promise<void>;
+  /** Told why the process ended by itself before `enableRestarts` was called. */
+  readonly onUnexpectedExit: (explanation: string) => void;
   /** Told what becomes of it from then on. */
   readonly report: (text: string) => void;
   /** How a process of this kind is told to stop. Default: SIGTERM, ten seconds. */
@@ -23,12 +23,12 @@ export interface SupervisedOptions {
 }
 
 /** Longest that the first start may take until the process can serve. */
-const READY_MS = 60_000;
+const READY_DEADLINE_MS = 60_000;
 /** Longest that a stop waits for a start that is under way. */
-const STARTING_MS = 15_000;
+const STARTING_DEADLINE_MS = 15_000;
 
 /** A process of the stack: started once, and from then on again whenever it ends by itself. */
-export class Supervised {
+export class SupervisedProcess {
   readonly name: string;
   /** How often it was started again. */
   restarts = 0;
@@ -37,11 +37,11 @@ export class Supervised {
   private child: Child | null = null;
   private starting: Promise<unknown> = Promise.resolve();
   private startedMs = 0;
-  private isKeptUp = false;
+  private isRestartEnabled = false;
   /** Of a process that ended before it was kept up. */
-  private startAgainAfter: (() => void) | undefined;
+  private pendingRestart: (() => void) | undefined;
 
-  constructor(private readonly options: SupervisedOptions) {
+  constructor(private readonly options: SupervisedProcessOptions) {
     this.name = options.name;
     this.policy = options.policy ?? new RestartPolicy();
   }
@@ -52,32 +52,33 @@ export class Supervised {
   }
 
   /**
-   * The first start. @throws StartError when the process cannot serve; that it ended by itself is told to `onBroken`.
+   * The first start. @throws StartError when the process cannot serve; that it ended by itself is told to
+   * `onUnexpectedExit`.
    */
   async start(): Promise<void> {
     const { signal } = this.stopping;
     await this.run();
     signal.throwIfAborted();
     try {
-      await this.options.untilReady(signal, READY_MS);
+      await this.options.waitUntilReady(signal, READY_DEADLINE_MS);
     } catch (cause) {
       signal.throwIfAborted();
       const reason = `${(cause as Error).message} (${this.options.logFile})`;
-      const text = `${this.name} is not ready after ${READY_MS / 1000} s: ${reason}`;
+      const text = `${this.name} is not ready after ${READY_DEADLINE_MS / 1000} s: ${reason}`;
       throw new StartError(text, { cause });
     }
   }
 
   /** From now on the process is started again when it ends, or has ended already. */
-  keepUp(): void {
-    this.isKeptUp = true;
-    this.startAgainAfter?.();
+  enableRestarts(): void {
+    this.isRestartEnabled = true;
+    this.pendingRestart?.();
   }
 
   /** Ends the process, or the pause before it is started again. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await Promise.race([this.starting, sleep(STARTING_MS, undefined, { ref: false })]);
+    await Promise.race([this.starting, sleep(STARTING_DEADLINE_MS, undefined, { ref: false })]);
     if (this.child === null) return;
     await (this.options.stop?.(this.child) ?? this.child.stop());
   }
@@ -91,21 +92,21 @@ export class Supervised {
     const child = await started;
     const ended = new AbortController();
     this.child = child;
-    void child.ended.then((ending) => {
+    void child.exited.then((ending) => {
       this.child = null;
       ended.abort();
       if (this.stopping.signal.aborted) return;
       const lines = [`Its last lines (${this.options.logFile}):`, ...child.lastLines()];
-      const how = `ended by itself (${describeEnding(ending)})`;
+      const how = `ended by itself (${describeExit(ending)})`;
       const startAgain = (): void => void this.startAgain(how, lines);
-      if (this.isKeptUp) {
+      if (this.isRestartEnabled) {
         startAgain();
         return;
       }
-      this.startAgainAfter = startAgain;
-      this.options.onBroken(`${this.name} ${how}. ${lines.join('\n  ')}`);
+      this.pendingRestart = startAgain;
+      this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
     });
-    if (this.isKeptUp) void this.reportReady(ended.signal);
+    if (this.isRestartEnabled) void this.reportReady(ended.signal);
   }
 
   /** @param how it ended, and @param lines that say more; both of the last attempt when one fails after the other. */
@@ -131,7 +132,7 @@ export class Supervised {
 
   private async reportReady(ended: AbortSignal): Promise<void> {
     try {
-      await this.options.untilReady(AbortSignal.any([ended, this.stopping.signal]), Infinity);
+      await this.options.waitUntilReady(AbortSignal.any([ended, this.stopping.signal]), Infinity);
       this.options.report(`${this.name} is up again`);
     } catch {
       // It has ended once more, or the stack stops: either is told of elsewhere.
@@ -141,5 +142,5 @@ export class Supervised {
 
 function describeRestart({ pauseMs, isFailing }: Restart): string {
   if (!isFailing) return `; it is started again in ${pauseMs / 1000} s`;
-  return `; it has ended ${MOST_ENDS} times within a minute, and is only tried every ${SLOW_PAUSE_MS / 1000} s now`;
+  return `; it has ended ${MAX_EXITS} times within a minute, and is only tried every ${FAILING_DELAY_MS / 1000} s now`;
 }

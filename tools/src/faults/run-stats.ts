@@ -1,40 +1,40 @@
-/** One defect shows thousands of times. */
+/** One defect may cause thousands of violations. */
 const PRINTED_VIOLATIONS = 20;
 
-/** What a run counted, and what it found wrong. */
-export class Tally {
+/** Counters and violations of one run. */
+export class RunStats {
   readonly counts = {
     acknowledged: 0,
-    /** Of them, of the whole configuration. */
+    /** Of `acknowledged`: `POST /init/`. */
     replacements: 0,
     inForceEverywhere: 0,
     lateResolvers: 0,
-    /** Of them, while nothing had been disturbed for seconds: a machine that is too busy, or worse. */
-    lateInCalm: 0,
-    countedOnNobody: 0,
+    /** Of `lateResolvers`: without a fault in the seconds before. The machine is too busy, or there is a defect. */
+    lateWhileUndisturbed: 0,
+    countedOnNone: 0,
     refused: 0,
     unknown: 0,
-    foundDone: 0,
-    foundDoneAfter503: 0,
+    foundApplied: 0,
+    foundAppliedAfter503: 0,
     queries: 0,
     queriesAfterAcknowledgement: 0,
     queryRetries: 0,
-    queriesSetAside: 0,
+    queriesInconclusive: 0,
   };
   readonly faults = new Map<string, number>();
   readonly violations: string[] = [];
-  /** Milliseconds from request to 2xx of changes that were in force everywhere. */
+  /** Milliseconds from the request to its 2xx, for changes that were in force on all resolvers. */
   readonly latenciesMs: number[] = [];
   private readonly startedMs = performance.now();
 
-  /** Told the first violations as they are found. */
+  /** @param onViolation is called for the first violations, at once */
   constructor(private readonly onViolation: (text: string) => void) {}
 
   fault(kind: string): void {
     this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1);
   }
 
-  /** Notes what must not be; a run with any of it has failed. */
+  /** Notes a broken promise. A run with a violation has failed. */
   violation(text: string): void {
     const seconds = ((performance.now() - this.startedMs) / 1000).toFixed(1);
     const line = `${seconds} s: ${text}`;

@@ -5,17 +5,14 @@ interface Link {
   readonly server: Socket;
 }
 
-/**
- * One address in front of servers, as a load balancer has it; and a network that can lose everything without
- * telling anybody.
- */
-export class TcpWay {
+/** A TCP load balancer on loopback that can also drop all traffic silently, as a broken network does. */
+export class TcpProxy {
   private readonly server: Server;
   private readonly links = new Set<Link>();
-  private readonly silenced = new Set<Link>();
-  private isSilent = false;
+  private readonly blackholed = new Set<Link>();
+  private isBlackhole = false;
 
-  /** @param nextPort where the next connection leads; undefined: nobody is there. */
+  /** @param nextPort the loopback port for the next connection; undefined: the connection is refused. */
   constructor(private readonly nextPort: () => number | undefined) {
     this.server = createServer((client) => {
       this.link(client);
@@ -36,15 +33,15 @@ export class TcpWay {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** Loses all that is sent on any connection, of either end, and that it was closed. */
-  silence(): void {
-    this.isSilent = true;
-    for (const link of this.links) this.lose(link);
+  /** Drops everything on every connection, in both directions. The ends do not learn that the other end closed. */
+  startBlackhole(): void {
+    this.isBlackhole = true;
+    for (const link of this.links) this.blackhole(link);
   }
 
-  /** New connections work again; those of before stay lost. */
-  mend(): void {
-    this.isSilent = false;
+  /** New connections work again. Connections from before or during the blackhole stay broken. */
+  stopBlackhole(): void {
+    this.isBlackhole = false;
   }
 
   private link(client: Socket): void {
@@ -61,18 +58,18 @@ export class TcpWay {
     client.pipe(server).pipe(client);
     client.on('error', () => client.destroy()).on('close', () => this.closed(link, server));
     server.on('error', () => server.destroy()).on('close', () => this.closed(link, client));
-    if (this.isSilent) this.lose(link);
+    if (this.isBlackhole) this.blackhole(link);
   }
 
-  private lose(link: Link): void {
-    this.silenced.add(link);
+  private blackhole(link: Link): void {
+    this.blackholed.add(link);
     for (const socket of [link.client, link.server]) socket.unpipe().resume();
   }
 
   private closed(link: Link, other: Socket): void {
-    if (!this.silenced.has(link)) other.destroy();
+    if (!this.blackholed.has(link)) other.destroy();
     if (!link.client.destroyed || !link.server.destroyed) return;
     this.links.delete(link);
-    this.silenced.delete(link);
+    this.blackholed.delete(link);
   }
 }

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Child, startChild } from '../services/child.js';
 import { RestartPolicy } from './restart-policy.js';
-import { Supervised, type SupervisedOptions } from './supervised.js';
+import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
 const WAIT = { timeout: 20_000, interval: 10 };
 const LIVES = 'console.log("it lives"); setInterval(() => {}, 1000)';
 
-describe('Supervised', () => {
+describe('SupervisedProcess', () => {
   let folder: string;
   let reports: string[];
-  let broken: string[];
+  let startFailed: string[];
   let children: Child[];
-  const running: Supervised[] = [];
+  const running: SupervisedProcess[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-supervised-'));
-    [reports, broken, children] = [[], [], []];
+    [reports, startFailed, children] = [[], [], []];
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((one) => one.stop()));
@@ -36,13 +36,13 @@ describe('Supervised', () => {
     children.push(child);
     return child;
   };
-  const supervise = (script: string, options: Partial<SupervisedOptions> = {}) => {
-    const supervised = new Supervised({
+  const supervise = (script: string, options: Partial<SupervisedProcessOptions> = {}) => {
+    const supervised = new SupervisedProcess({
       name: 'example',
       logFile: 'example.log',
       start: () => Promise.resolve(run(script)),
-      untilReady: () => Promise.resolve(),
-      onBroken: (explanation) => broken.push(explanation),
+      waitUntilReady: () => Promise.resolve(),
+      onUnexpectedExit: (explanation) => startFailed.push(explanation),
       report: (text) => reports.push(text),
       policy: { ended: () => ({ pauseMs: 20, isFailing: false }) },
       ...options,
@@ -56,7 +56,7 @@ describe('Supervised', () => {
       expect(child.lastLines()).toContain('it lives');
     }, WAIT);
     process.kill(child.pid, 'SIGKILL');
-    await child.ended;
+    await child.exited;
   };
 
   it('says that a process ended in the first start, and leaves it at that', async () => {
@@ -64,7 +64,7 @@ describe('Supervised', () => {
     await supervised.start();
     await kill();
     await vi.waitFor(() => {
-      expect(broken).toEqual([
+      expect(startFailed).toEqual([
         'example ended by itself (killed by SIGKILL). Its last lines (example.log):\n  it lives',
       ]);
     }, WAIT);
@@ -76,9 +76,9 @@ describe('Supervised', () => {
     await supervised.start();
     await kill();
     await vi.waitFor(() => {
-      expect(broken).toHaveLength(1);
+      expect(startFailed).toHaveLength(1);
     }, WAIT);
-    supervised.keepUp();
+    supervised.enableRestarts();
     await vi.waitFor(() => {
       expect(supervised.isUp).toBe(true);
     }, WAIT);
@@ -88,7 +88,7 @@ describe('Supervised', () => {
   it('starts it again from then on, each time that it ends, and says so with its last lines', async () => {
     const supervised = supervise(LIVES);
     await supervised.start();
-    supervised.keepUp();
+    supervised.enableRestarts();
     for (let ends = 1; ends <= 2; ends++) {
       await kill();
       await vi.waitFor(() => {
@@ -101,7 +101,7 @@ describe('Supervised', () => {
         'Its last lines (example.log):\n  it lives',
       'example is up again',
     ]);
-    expect(broken).toEqual([]);
+    expect(startFailed).toEqual([]);
   });
 
   it('tries again when it cannot even be started, whatever the reason', async () => {
@@ -114,7 +114,7 @@ describe('Supervised', () => {
       },
     });
     await supervised.start();
-    supervised.keepUp();
+    supervised.enableRestarts();
     await kill();
     await vi.waitFor(() => {
       expect(reports).toContain('example is up again');
@@ -136,7 +136,7 @@ describe('Supervised', () => {
       },
     });
     await supervised.start();
-    supervised.keepUp();
+    supervised.enableRestarts();
     isBroken = true;
     await kill();
     const plain =
@@ -155,7 +155,7 @@ describe('Supervised', () => {
       policy: { ended: () => ({ pauseMs: 3_600_000, isFailing: true }) },
     });
     await supervised.start();
-    supervised.keepUp();
+    supervised.enableRestarts();
     await kill();
     await vi.waitFor(() => {
       expect(reports).toHaveLength(1);
@@ -180,7 +180,7 @@ describe('Supervised', () => {
     writeFileSync(gate, '');
     await expect(starting).rejects.toThrow('aborted');
     await stopping;
-    expect(await children[0].ended).toEqual({ signal: 'SIGTERM' });
-    expect([broken, reports]).toEqual([[], []]);
+    expect(await children[0].exited).toEqual({ signal: 'SIGTERM' });
+    expect([startFailed, reports]).toEqual([[], []]);
   });
 });
