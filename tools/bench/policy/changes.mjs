@@ -1,4 +1,4 @@
-// Applies single-operation changes of every kind and notes how long each takes.
+// Applies changes of one operation of every kind and measures each.
 import { fromKeyRow, fromRow, toKeyRow } from '@weir/config-model';
 import { network6Row, profileRow } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
@@ -21,8 +21,8 @@ function newRows(size, random) {
 }
 
 /**
- * µs a change; the longest pause; and the longest of those in which the thread was neither taken off its core nor
- * collecting garbage, which the mean is of as well.
+ * µs per change; the longest change; and mean and maximum of the undisturbed changes, during which the thread was
+ * neither descheduled nor collecting garbage.
  */
 export async function measureChanges(policy, size, collections) {
   const results = {};

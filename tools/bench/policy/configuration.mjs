@@ -79,8 +79,8 @@ export function makeRows(size, key) {
 }
 
 /**
- * Rule n is for `r<n>.example`. The profiles but every tenth have as many each, and those of a profile follow each
- * other, as in a snapshot.
+ * Rule n is for `r<n>.example`. Every tenth profile has no rules, all others have equally many. The rules of a
+ * profile are consecutive, as in a snapshot.
  */
 export function ruleOwner(n, size) {
   const owner = Math.floor((n * size.profiles) / size.rules);

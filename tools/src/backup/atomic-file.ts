@@ -5,8 +5,8 @@ import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes a file for its owner alone that is there whole or not at all, also when the machine goes down.
- * @param signal ends it; its reason is thrown.
+ * Writes a file that only its owner may read. It is complete or it does not exist, even after a power failure.
+ * @param signal aborts the work; its reason is thrown.
  */
 export async function writeStreamAtomically(
   path: string,

@@ -114,7 +114,7 @@ describe('backup and restore', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('each table of the schema is kept or left out, behind those that it refers to', async () => {
+  it('list every table of the schema as included or omitted, after the tables that it refers to', async () => {
     const tables = await client.query<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
     );
@@ -161,7 +161,7 @@ describe('backup and restore', () => {
     },
   );
 
-  it('give a database back what it held, as a user who owns nothing but that database', async () => {
+  it('restore the contents of a database, as a user who owns only that database', async () => {
     const role = `owner_${process.pid}_${number}`;
     const password = randomBytes(12).toString('hex');
     await client.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
@@ -182,7 +182,7 @@ describe('backup and restore', () => {
     });
   });
 
-  it('take back changes of all kinds with --replace, and never give a number of an image again', async () => {
+  it('undo changes of all kinds with --replace, and never reuse the number of an image', async () => {
     await backUp();
     const held = await contents();
     const before = await lineageOf();
@@ -207,7 +207,7 @@ describe('backup and restore', () => {
     expect(await schemas()).toEqual([{ nspname: 'information_schema' }, { nspname: 'public' }]);
   });
 
-  it('let readers go on with what they began with, and changes with what was restored', async () => {
+  it('keep the snapshot of running readers, and apply later changes to the restored configuration', async () => {
     await backUp();
     await client.query(`UPDATE ${HEAD_TABLE} SET revision = 50; DELETE FROM domain_rule`);
     const reader = await connect();
@@ -258,7 +258,7 @@ describe('backup and restore', () => {
     await reader.query('ROLLBACK');
   });
 
-  it('bring a backup of an older release up to this one', async () => {
+  it('migrate a backup of an older release to this one', async () => {
     await backUp();
     const newer = newRelease(
       `ALTER TABLE block_page ADD title text;
@@ -279,7 +279,7 @@ describe('backup and restore', () => {
     expect((await pages()).rows).toEqual(expected);
   });
 
-  it('take the time that they need, whatever the database is set to', async () => {
+  it('ignore the statement timeouts of the database', async () => {
     await client.query(
       `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '1ms'`,
     );
@@ -287,7 +287,7 @@ describe('backup and restore', () => {
     expect(await checkBackup(file, log)).toContain('it is whole');
   });
 
-  it('read a backup to its end to tell whether it is whole', async () => {
+  it('read a backup to its end to check that it is complete', async () => {
     await backUp();
     expect(await checkBackup(file, log)).toEqual(
       expect.arrayContaining([
@@ -299,7 +299,7 @@ describe('backup and restore', () => {
     await expect(checkBackup(file, log)).rejects.toThrow('it is damaged');
   });
 
-  describe('leave everything as it was, and say why,', () => {
+  describe('change nothing and explain why', () => {
     const expectRefusal = async (
       message: string | RegExp,
       options: Parameters<typeof restore>[0] = { replace: true },
@@ -311,7 +311,7 @@ describe('backup and restore', () => {
     };
     beforeEach(backUp);
 
-    it('when the database holds a configuration and nothing was said of that', async () => {
+    it('when the database holds a configuration and --replace is missing', async () => {
       await client.query('DELETE FROM domain_rule');
       await expectRefusal(
         `${file}: nothing was restored: the database holds a configuration; --replace says that it may go`,

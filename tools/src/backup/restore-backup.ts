@@ -14,23 +14,24 @@ import { HEAD_TABLE, readAppliedMigrations } from './tables.js';
 export interface RestoreOptions {
   readonly databaseUrl: string;
   readonly file: string;
-  /** Whether what the database holds may be lost. */
+  /** Whether the configuration in the database may be overwritten. */
   readonly replace: boolean;
   /** The migrations of this release. */
   readonly folder: string;
-  /** Told each step. */
+  /** Called with each step. */
   readonly log: (line: string) => void;
-  /** Gives up between two steps; its reason is thrown. */
+  /** Aborts between two steps; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** Two restores at once would take each other's place. */
+/** Only one restore may run at a time. */
 const RESTORE_LOCK_KEY = 72_707_370;
 
 /**
- * Puts a backup in the place of what a database holds. It is loaded beside that, and takes its place in one
- * transaction: whatever fails, all is as it was. Control planes, resolvers and block pages may run meanwhile.
- * @throws StartError in one line.
+ * Replaces the contents of a database by a backup. The backup is first loaded into a separate schema; one
+ * transaction then replaces the live rows. If anything fails, the database is unchanged. Control planes, resolvers
+ * and block pages may run during a restore.
+ * @throws StartError with one line.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
   const { databaseUrl, file, folder, log, signal } = options;
@@ -86,7 +87,7 @@ async function hasSchema(client: Client): Promise<boolean> {
   return rows[0].there;
 }
 
-/** @throws StartError when what the database holds may not be lost, or its processes hash domains under another key. */
+/** @throws StartError when the database must not be overwritten, or its processes hash domains with another key. */
 async function expectReplaceable(
   client: Client,
   { replace }: RestoreOptions,
@@ -107,12 +108,12 @@ async function expectReplaceable(
   }
 }
 
-/** A connection that broke cannot; what it leaves is removed by the next restore. */
+/** Cleans up. If the connection broke, the next restore cleans up instead. */
 async function tidyUp(client: Client): Promise<void> {
   try {
     await client.query('ROLLBACK');
     await dropStaging(client);
   } catch {
-    // What broke it is the better explanation.
+    // The first error explains more.
   }
 }

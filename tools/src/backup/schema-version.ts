@@ -3,7 +3,7 @@ import type { Migration } from '../migrate/migration-files.js';
 import type { AppliedMigration } from './manifest.js';
 
 /**
- * The migrations of this release that make the schema that a backup, or a database, is of.
+ * The migrations of this release that create the schema of a backup or of a database.
  * @throws StartError when this release does not know the schema.
  */
 export function migrationsOf(

@@ -1,7 +1,7 @@
 import { StartError } from '@weir/ops';
 import pg from 'pg';
 
-/** An error that an operator can mend, in one line; anything else as it is. */
+/** Turns an error that an operator can fix into one line. Any other error is returned unchanged. */
 export function toStartError(doing: string, error: unknown): unknown {
   if (error instanceof StartError)
     return new StartError(`${doing}: ${error.message}`, { cause: error });

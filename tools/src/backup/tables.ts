@@ -3,14 +3,14 @@ import type { AppliedMigration } from './manifest.js';
 
 export interface Table {
   readonly name: string;
-  /** Without generated ones. */
+  /** Columns without generated ones. */
   readonly columns: readonly string[];
 }
 
 /** The table with the one row that every change locks. */
 export const HEAD_TABLE = 'config_head';
 
-/** What a backup holds, each table behind those that it refers to. */
+/** The tables of a backup. Each comes after the tables that it refers to. */
 export const BACKUP_TABLES: readonly string[] = [
   'catalogue_source',
   'catalogue_image',
@@ -27,8 +27,8 @@ export const BACKUP_TABLES: readonly string[] = [
 ];
 
 /**
- * What a backup leaves out: what belongs to the schema, which the migrations make again, and the log of changes,
- * which nobody has a use for who follows a restored database: it is loaded whole.
+ * Tables that a backup omits: those of the schema, which the migrations create again, and the change log, because
+ * followers of a restored database load a snapshot.
  */
 export const OMITTED_TABLES: readonly string[] = [
   '_prisma_migrations',
@@ -43,13 +43,13 @@ const COLUMNS = `
   AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
   GROUP BY relname`;
 
-/** The tables of a schema that a backup holds. An older schema may not have all of them. */
+/** The backup tables that exist in a schema. An older schema may not have all of them. */
 export async function readTables(client: Client, schema: string): Promise<Table[]> {
   const { rows } = await client.query<Table>(COLUMNS, [schema, BACKUP_TABLES]);
   return BACKUP_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
 }
 
-/** The migrations that a database has. */
+/** The applied migrations of a database. */
 export async function readAppliedMigrations(client: Client): Promise<AppliedMigration[]> {
   const { rows } = await client.query<AppliedMigration>(`
     SELECT migration_name AS name, checksum FROM _prisma_migrations
@@ -57,7 +57,7 @@ export async function readAppliedMigrations(client: Client): Promise<AppliedMigr
   return rows;
 }
 
-/** The schema that the connection works in. @throws Error when it has none. */
+/** The current schema of the connection. @throws Error when it has none. */
 export async function currentSchema(client: Client): Promise<string> {
   const { rows } = await client.query<{ schema: string | null }>(
     'SELECT current_schema()::text AS schema',
@@ -67,7 +67,7 @@ export async function currentSchema(client: Client): Promise<string> {
   return schema;
 }
 
-/** A table, in its schema or not, or a column, as SQL has it. */
+/** Quotes a table, with or without its schema, or a column for SQL. */
 export function quoted(...names: readonly string[]): string {
   return names.map((name) => pg.escapeIdentifier(name)).join('.');
 }

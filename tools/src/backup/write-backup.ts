@@ -20,21 +20,21 @@ import { writeStreamAtomically } from './atomic-file.js';
 export interface BackupOptions {
   readonly databaseUrl: string;
   readonly file: string;
-  /** Told each step. */
+  /** Called with each step. */
   readonly log: (line: string) => void;
-  /** Ends the work; its reason is thrown. */
+  /** Aborts the work; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** Of the images only the one in force: nobody fetches another. */
+/** Only the catalogue image in force: nobody fetches another one. */
 const WHERE: Readonly<Record<string, string>> = {
   catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
   catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
 };
 
 /**
- * Writes what the database holds at one moment into a file. Nothing is locked that a change needs.
- * @throws StartError in one line: the database or the file could not be had, or broke.
+ * Writes the contents of the database at one moment into a file. It blocks no changes.
+ * @throws StartError with one line: the database or the file is not available or failed.
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { databaseUrl, file, log, signal } = options;

@@ -17,25 +17,25 @@ import { WeirProcess } from './weir-process.js';
 export interface DeploymentOptions {
   /** The repository, compiled. */
   readonly root: string;
-  /** Takes data and logs; empty. */
+  /** An empty folder for data and logs. */
   readonly folder: string;
   readonly replicas: number;
   readonly resolvers: number;
   /** Default: none. */
   readonly blockPages?: number;
-  /** For every process, besides its own. */
+  /** Variables for every process, in addition to its own. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Of the proxy's faults. */
+  /** For the faults of the Redis proxy. */
   readonly random: Random;
   readonly onUnexpectedExit: (explanation: string) => void;
-  /** For measurements: Redis without the proxy, and a PostgreSQL that syncs as in production. */
+  /** For measurements: no proxies, and a PostgreSQL that syncs to disk as in production. */
   readonly withoutProxies?: boolean;
 }
 
-/** Block pages with an address of their own, so that a blocked answer tells the page: page n has 192.0.2.n. */
+/** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
 export const MAX_PAGE_ID = 254;
 export const pageAddress = (page: number): string => `192.0.2.${page}`;
-/** Address of the default page, which no profile of the suite has. */
+/** Address of the default page. No profile of the suite uses it. */
 const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
 
 const CATALOGUE = `categories:
@@ -48,7 +48,7 @@ applications:
     domains: [video.example.com]
 `;
 
-/** A deployment of real processes on loopback, with everything between them that can be made to fail. */
+/** A deployment of real processes on loopback, with proxies between them that can inject faults. */
 export class Deployment {
   replicas: readonly WeirProcess[] = [];
   readonly resolvers: readonly WeirProcess[];
@@ -60,11 +60,10 @@ export class Deployment {
   readonly redisProxy: RedisProxy;
   databaseUrl = '';
   /**
-   * To the feed API: each connection to the next replica that is ready, as a load balancer with health checks leads
-   * it.
+   * Load balancer in front of the feed API: each connection goes to the next ready replica.
    */
   readonly feedProxy: TcpProxy;
-  /** Of each replica to PostgreSQL. */
+  /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
@@ -97,7 +96,7 @@ export class Deployment {
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const { replicas, resolvers, blockPages = 0 } = options;
-    // Not of the seed: which ports are free is another matter each time.
+    // Independent of the seed: other ports are free each time.
     const random = new Random(randomBytes(4).readUInt32BE());
     const free = await findFreePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
@@ -153,13 +152,13 @@ export class Deployment {
       dataDir: join(this.options.folder, 'postgres'),
       logFile: this.logFile('postgres'),
       port: this.ports.postgres,
-      // Its processes are killed, never the machine.
+      // Safe: the suite kills processes, never the machine.
       settings: this.options.withoutProxies === true ? [] : ['fsync=off'],
     });
     this.databaseUrl = this.postgres.url;
   }
 
-  /** SIGINT ends sessions and closes down, SIGQUIT leaves it as a crash would. */
+  /** SIGINT is a fast shutdown, SIGQUIT has the effect of a crash. */
   async stopPostgres(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
     await this.postgres?.child.stop(signal, 30_000);
     this.postgres = null;
@@ -174,13 +173,13 @@ export class Deployment {
     });
   }
 
-  /** Kills Redis; nothing of it is left. */
+  /** Kills Redis. It keeps no data. */
   async killRedis(): Promise<void> {
     await this.redis?.child.stop('SIGKILL');
     this.redis = null;
   }
 
-  /** Where a resolver keeps its configuration. */
+  /** The folder in which a resolver keeps its configuration. */
   dataFolder(resolver: number): string {
     return join(this.options.folder, `resolver-${resolver}`);
   }
@@ -193,7 +192,7 @@ export class Deployment {
     return [...this.replicas, ...this.resolvers, ...this.blockPages];
   }
 
-  /** As the processes of Weir are given it. */
+  /** The URL that the processes of Weir use. */
   get redisUrl(): string {
     const port = this.options.withoutProxies === true ? this.ports.redis : this.ports.redisProxy;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { encodeQuery, readAnswer } from './dns-message.js';
 
-/** What became of a query: what was answered, or null when nothing was; how often it was sent again. */
+/** The result of a query: the answer as text, or null if there was none, and the number of retries. */
 export interface Outcome {
   readonly seen: string | null;
   readonly retries: number;
@@ -11,15 +11,18 @@ interface Open {
   readonly settle: (seen: string | null) => void;
 }
 
-/** An ordinary client waits this long, asks once more, and waits again. */
+/** Timeout of each attempt. There are two attempts, as with an ordinary client. */
 const WAIT_MS = 1_000;
 
-/** From here IPv6 subscribers ask: loopback has one IPv6 address only, so a load balancer speaks for them. */
+/**
+ * Source of the queries of IPv6 subscribers. Loopback has only one IPv6 address, so a load balancer with the PROXY
+ * protocol stands for them.
+ */
 export const BALANCER_ADDRESS = '127.7.0.1';
 
 /**
- * Asks over UDP from any loopback address, so that one process stands for many subscribers, or as a load balancer
- * for any IPv6 address.
+ * Sends queries over UDP from any loopback address, so that one process stands for many subscribers. For IPv6
+ * subscribers it acts as a load balancer with the PROXY protocol.
  */
 export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
@@ -53,7 +56,7 @@ export class DnsClient {
         this.open.delete(id);
         resolve(seen);
       };
-      // The answer may lie in the socket of a process that was too busy to read it: look there first.
+      // This process may have been too busy to read an answer that has arrived: read the socket first.
       const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), WAIT_MS);
       this.open.set(id, { settle });
       socket.send(query, port, '127.0.0.1');
@@ -85,7 +88,7 @@ async function bind(address: string): Promise<Socket> {
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject).bind(0, address, resolve);
   });
-  // A port that nobody listens on is no more than a query without an answer.
+  // If nobody listens on the port, the query just gets no answer.
   socket.on('error', () => undefined);
   return socket;
 }

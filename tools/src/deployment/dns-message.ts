@@ -1,4 +1,4 @@
-/** As much of DNS as the suite needs: one question, answers of type A (RFC 1035 §4). */
+/** The part of DNS that the tools need: one question, answers of type A (RFC 1035 §4). */
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
@@ -6,7 +6,7 @@ const CLASS_IN = 1;
 const FLAG_RD = 0x0100;
 const FLAGS_RESPONSE = 0x8180;
 const RCODE_MASK = 0x000f;
-/** A name as a pointer to the question's. */
+/** A compression pointer to the name of the question. */
 const POINTER_TO_QNAME = 0xc00c;
 
 /** A query for the IPv4 addresses of a name. */
@@ -21,7 +21,7 @@ export function encodeQuery(id: number, qname: string): Buffer {
   return Buffer.concat([header, ...labels, Buffer.of(0, 0, TYPE_A, 0, CLASS_IN)]);
 }
 
-/** The answer of an upstream where every name has one address; other types have none. */
+/** The answer of an upstream: every name has one A record and no others. */
 export function answerQuery(query: Buffer, address: readonly number[], ttlSeconds: number): Buffer {
   const questionEnd = skipName(query, HEADER_BYTES) + 4;
   const answers = query.readUInt16BE(questionEnd - 4) === TYPE_A ? 1 : 0;

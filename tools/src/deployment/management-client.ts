@@ -1,21 +1,21 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** What a call came to: its status, or why there is none. */
+/** The result of a call: its status, or the reason why there is none. */
 export type Reply =
   | {
       readonly status: number;
       readonly revision: number;
-      /** `X-Config-Applied`; null where there is none. */
+      /** The two numbers of `X-Config-Applied`; null if the header is missing. */
       readonly applied: number | null;
       readonly total: number | null;
       readonly text: string;
     }
   | { readonly status: null; readonly reason: string };
 
-/** Longest that any answer may take, pauses of the suite included. */
+/** Upper bound of any response, including the pauses that the suite makes. */
 const RESPONSE_DEADLINE_MS = 120_000;
 
-/** A back office: calls one replica of the management API. */
+/** Calls one replica of the management API, as a back office does. */
 export class ManagementClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
 

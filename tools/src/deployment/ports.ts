@@ -4,13 +4,12 @@ import { createServer } from 'node:net';
 import type { Random } from './random.js';
 
 /**
- * Below the range from which the kernel takes ports for outgoing connections: a process that restarts finds its
- * port free.
+ * Below the kernel's range for outgoing connections, so no connection takes the port of a process that restarts.
  */
 const [MIN_PORT, MAX_PORT] = [20_000, 31_999];
 const TRIES = 1_000;
 
-/** As many loopback ports as are wanted, each free for TCP and UDP now. */
+/** `count` loopback ports that are free for TCP and UDP now. */
 export async function findFreePorts(count: number, random: Random): Promise<number[]> {
   const chosen = new Set<number>();
   for (let tries = 0; chosen.size < count; tries++) {

@@ -1,6 +1,6 @@
 /**
- * Pseudo-random numbers that a seed repeats (mulberry32). Each part of the suite has a stream of its own, so that
- * one does not shift another.
+ * Pseudo-random numbers from a seed (mulberry32). Each part of the suite has its own stream, so parts do not
+ * influence one another.
  */
 export class Random {
   private state: number;
@@ -9,14 +9,14 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** A stream of its own for the part with this name. */
+  /** The stream of the part with this name. */
   fork(name: string): Random {
     let hash = this.state ^ 0x811c9dc5;
     for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
     return new Random(hash);
   }
 
-  /** 0 up to, not including, 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -24,7 +24,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** An integer from `lowest` to `highest`. */
+  /** An integer from `lowest` to `highest`, both included. */
   integer(lowest: number, highest: number): number {
     return lowest + Math.floor(this.next() * (highest - lowest + 1));
   }

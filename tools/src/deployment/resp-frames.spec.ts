@@ -19,7 +19,7 @@ const FRAMES = [
 ];
 
 describe('RespFrames', () => {
-  it('finds the same frames however the bytes are cut', () => {
+  it('finds the same frames for any chunks of the bytes', () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 });
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...FRAMES)), cuts, (frames, sizes) => {
@@ -38,7 +38,7 @@ describe('RespFrames', () => {
 });
 
 describe('isChannelMessage', () => {
-  it('holds for messages of both protocol versions only', () => {
+  it('returns true for pub/sub messages of both protocol versions, and for nothing else', () => {
     expect(FRAMES.map((frame) => isChannelMessage(Buffer.from(frame)))).toEqual(
       FRAMES.map((frame) => frame.includes('message')),
     );

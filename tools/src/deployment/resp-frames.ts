@@ -4,11 +4,11 @@ const TEXT_TYPES = '$!=';
 const LIST_TYPES = '*~>';
 const PAIR_TYPES = '%|';
 
-/** Cuts the bytes that Redis sends into whole replies and pushes (RESP2 and RESP3), however they arrive. */
+/** Splits the bytes that Redis sends into whole replies and pushes (RESP2 and RESP3). Chunks may end anywhere. */
 export class RespFrames {
   private rest: Buffer = Buffer.alloc(0);
 
-  /** The frames that are whole after this chunk, in order. */
+  /** The frames that this chunk completes, in order. */
   push(chunk: Buffer): Buffer[] {
     this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
     const frames: Buffer[] = [];
@@ -22,12 +22,12 @@ export class RespFrames {
   }
 }
 
-/** Whether the frame is a message of a channel: a push of RESP3, or an array of RESP2. */
+/** Whether the frame is a pub/sub message: a RESP3 push or a RESP2 array. */
 export function isChannelMessage(frame: Buffer): boolean {
   return /^[>*]3\r\n\$7\r\nmessage\r\n/.test(frame.toString('latin1', 0, 24));
 }
 
-/** Offset behind the frame that begins at `offset`; −1 when it is not whole yet. */
+/** Offset of the end of the frame that begins at `offset`; −1 if the frame is incomplete. */
 function frameEnd(bytes: Buffer, offset: number): number {
   const cr = bytes.indexOf(CR, offset);
   if (cr < 0 || cr + 1 >= bytes.length) return -1;

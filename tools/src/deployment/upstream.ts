@@ -1,11 +1,11 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { answerQuery } from './dns-message.js';
 
-/** Address of every name at the upstream: what is not blocked has it. */
+/** The upstream gives this address for every name, so names that are not blocked have it. */
 export const UPSTREAM_ADDRESS = '203.0.113.80';
 const TTL_SECONDS = 60;
 
-/** A DNS server in the place of the internet. */
+/** A DNS server that stands for the internet. */
 export async function startUpstream(port: number): Promise<Socket> {
   const address = UPSTREAM_ADDRESS.split('.').map(Number);
   const socket = createSocket('udp4');

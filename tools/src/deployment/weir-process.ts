@@ -8,20 +8,20 @@ export interface WeirProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly opsPort: number;
   readonly logFile: string;
-  /** Told when it ends although nobody ended it. */
+  /** Called when the process exits although nobody stopped it. */
   readonly onUnexpectedExit: (explanation: string) => void;
 }
 
 const READY_DEADLINE_MS = 30_000;
-/** SIGTERM drains for as long as it is told, and then ends the process within this time (external contract). */
+/** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
 
-/** One process of Weir, which the script kills, stops and starts again on the same ports and folder. */
+/** One process of Weir that can be killed, stopped and started again, with the same ports and folder. */
 export class WeirProcess {
   readonly name: string;
-  /** Counts the processes that have had this place. */
+  /** How often it was started. */
   incarnation = 0;
-  /** When it was last killed, stopped or continued; what was under way then may come to nothing. */
+  /** When it was last killed, stopped or continued. Queries in flight at that time may fail. */
   disturbedAtMs = 0;
   private readyAtMs: number | null = null;
   private isPaused = false;
@@ -32,23 +32,23 @@ export class WeirProcess {
     this.name = options.name;
   }
 
-  /** Where its health and metrics are. */
+  /** Base URL of its health and metrics. */
   get opsUrl(): string {
     return `http://127.0.0.1:${this.options.opsPort}`;
   }
 
-  /** Whether it must answer: ready, and not stopped. */
+  /** Whether it must answer: it is ready and not stopped. */
   get up(): boolean {
     return this.readyAtMs !== null && !this.isPaused;
   }
 
-  /** How long it has been up without a disturbance; 0 when it is not. */
+  /** How long it has been up without a disturbance; 0 if it is down. */
   upForMs(nowMs: number): number {
     if (this.readyAtMs === null || this.isPaused) return 0;
     return nowMs - Math.max(this.readyAtMs, this.disturbedAtMs);
   }
 
-  /** @param variables besides its own, for this start only. */
+  /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;
     this.incarnation++;
@@ -77,7 +77,7 @@ export class WeirProcess {
     await this.end('SIGKILL');
   }
 
-  /** SIGTERM; answers how it ended. */
+  /** Sends SIGTERM. @returns how it exited. */
   terminate(): Promise<ExitStatus> {
     return this.end('SIGTERM');
   }
@@ -92,7 +92,7 @@ export class WeirProcess {
     this.isPaused = false;
   }
 
-  /** The sum of a metric over all its labels. @throws when the process does not tell it. */
+  /** The sum of a metric over all its labels. @throws Error if the process has no such metric. */
   async metric(name: string): Promise<number> {
     const response = await fetch(`${this.opsUrl}/metrics`);
     const lines = (await response.text()).split('\n');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Random } from '../deployment/random.js';
 import { messageFaults, processFaults, PROCESS_FAULTS } from './script.js';
 
-describe('the script', () => {
+describe('the script of faults', () => {
   it('is the same for the same seed, and has every fault in each round', () => {
     const first = (seed: number) =>
       processFaults(new Random(seed)).take(PROCESS_FAULTS.length).toArray();

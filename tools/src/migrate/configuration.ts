@@ -1,7 +1,7 @@
 import { integer, url } from '@weir/ops';
 import { PATIENCE } from './migrate.js';
 
-/** What the migrate command reads from its environment. */
+/** Variables of the migrate command. */
 export const SCHEMA = {
   DATABASE_URL: url(['postgresql', 'postgres'], {
     description:

@@ -7,29 +7,32 @@ import { takeRunLock } from './run-lock.js';
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
-  /** Laid out as Prisma's: `<name>/migration.sql`. */
+  /** Folder with Prisma's layout: `<name>/migration.sql`. */
   readonly folder: string;
-  /** Told each step. */
+  /** Called with each step. */
   readonly log?: (line: string) => void;
-  /** By default PATIENCE. */
+  /** Default: PATIENCE. */
   readonly patience?: Partial<Patience>;
 }
 
 export interface Patience extends LockPatience {
-  /** Longest that the end of another run is waited for. */
+  /** Maximum wait for the end of another run. */
   readonly runWaitMs: number;
 }
 
-/** Four minutes for locks in all, in which nobody waits behind a migration for longer than two seconds. */
+/**
+ * Waits up to four minutes for locks. No other statement is blocked by a waiting migration for longer than two
+ * seconds.
+ */
 export const PATIENCE: Patience = { lockTimeoutMs: 2_000, lockAttempts: 60, runWaitMs: 600_000 };
 
 /**
- * Brings a database up to date: applies what is pending, in order, each file in a transaction of its own together
- * with its note. Any number may run at once; one works and the others find nothing left to do. A database of a newer
- * release that this one may work on is left as it is.
+ * Applies all pending migrations, in order. Each file and its record are one transaction. Several runs may start at
+ * the same time: one does the work, and the others then find nothing to do. A database of a newer release that this
+ * release can use is not changed.
  * @returns names of the migrations that were applied.
- * @throws StartError in one line: database out of reach or too new, migration changed, failed or unknown, or its SQL
- * refused.
+ * @throws StartError with one line: the database cannot be reached or is too new; a migration was changed, failed
+ * or is unknown; or PostgreSQL refused its SQL.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);

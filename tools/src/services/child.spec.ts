@@ -32,7 +32,7 @@ describe('startChild', () => {
     expect(readFileSync(join(folder, 'example.log'), 'utf8')).toContain('line 0\n');
   });
 
-  it('says which signal killed it', async () => {
+  it('reports the signal that killed the child', async () => {
     expect(describeExit(await run('process.kill(process.pid, "SIGKILL")').exited)).toBe(
       'killed by SIGKILL',
     );
@@ -46,7 +46,7 @@ describe('startChild', () => {
     expect(await child.stop('SIGTERM', 100)).toEqual({ signal: 'SIGKILL' });
   });
 
-  it('ends with an explanation when the command is not there', async () => {
+  it('exits with an explanation when the command does not exist', async () => {
     const child = startChild({
       name: 'none',
       command: '/no/such/command',
@@ -71,7 +71,7 @@ describe('checkPortsFree', () => {
     ]);
   });
 
-  it('names two variables that come to the same port', async () => {
+  it('names both variables when they give the same port', async () => {
     const port = await freePort();
     const tcp = { host, port, protocol: 'tcp', hostVariable: 'MANAGEMENT_HOST' } as const;
     await expect(
@@ -82,7 +82,7 @@ describe('checkPortsFree', () => {
     ).rejects.toThrow(`MANAGEMENT_PORT and FEED_PORT both come to TCP port ${port}`);
   });
 
-  it('names the variable of an address that is not of this machine', async () => {
+  it('names the variable when the address does not belong to this machine', async () => {
     const elsewhere = {
       host: '192.0.2.1',
       port: 5300,
@@ -94,7 +94,7 @@ describe('checkPortsFree', () => {
     );
   });
 
-  it('names a taken TCP port and its variable', async () => {
+  it('names a TCP port that is in use, and its variable', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
     const { port } = server.address() as AddressInfo;
@@ -114,7 +114,7 @@ describe('checkPortsFree', () => {
     server.close();
   });
 
-  it('names a taken UDP port and its variable', async () => {
+  it('names a UDP port that is in use, and its variable', async () => {
     const socket = createSocket('udp4');
     await new Promise<void>((resolve) => socket.bind(0, host, resolve));
     const { port } = socket.address();
@@ -130,7 +130,7 @@ describe('checkPortsFree', () => {
 });
 
 describe('checkReachable', () => {
-  it('names the variable of a URL where nothing answers', async () => {
+  it('names the variable when nothing answers at the URL', async () => {
     const port = await freePort();
     await expect(checkReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
       `nothing answers at 127.0.0.1:${port} (REDIS_URL): ECONNREFUSED`,

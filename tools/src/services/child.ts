@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 
-/** How a child ended: an exit code or the signal that killed it. */
+/** How a child exited: an exit code, or the signal that killed it. */
 export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.Signals };
 
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Settles when the child has ended, however it did. */
+  /** Resolves when the child has exited, for whatever reason. */
   readonly exited: Promise<ExitStatus>;
-  /** The last lines it printed. */
+  /** The last lines of its output. */
   lastLines(): readonly string[];
-  /** Sends the signal, waits up to `graceMs`, then kills. */
+  /** Sends the signal, waits up to `graceMs`, then sends SIGKILL. */
   stop(signal?: NodeJS.Signals, graceMs?: number): Promise<ExitStatus>;
 }
 
@@ -20,9 +20,9 @@ export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File that gets all its output, after what is there. */
+  /** File to which all output is appended. */
   readonly logFile: string;
-  /** Wrapper with its options in front of the command (`setpriv`, …). */
+  /** Command in front of the command, with its options (`setpriv …`). */
   readonly prefix?: readonly string[];
   readonly cwd?: string;
 }
@@ -30,8 +30,8 @@ export interface ChildOptions {
 const KEPT_LINES = 15;
 
 /**
- * Starts a process of the local stack in a session of its own, so that Ctrl-C reaches only the stack, which stops
- * its children in order; where `setpriv` is there the kernel ends the child when the stack itself is killed.
+ * Starts a child process in its own session. So Ctrl-C reaches only the parent, which stops its children in order.
+ * If `setpriv` is available, the kernel ends the child when the parent is killed.
  */
 export function startChild(options: ChildOptions): Child {
   const [command, ...args] = [
@@ -70,8 +70,7 @@ export function startChild(options: ChildOptions): Child {
 }
 
 /**
- * Runs a command to its end. A person's Ctrl-C does not reach it. @throws Error with its last lines unless it exits
- * with 0.
+ * Runs a command until it exits. Ctrl-C does not reach it. @throws Error with its last lines unless it exits with 0.
  */
 export async function runChild(options: ChildOptions): Promise<void> {
   const child = startChild(options);
@@ -86,8 +85,8 @@ export function describeExit(status: ExitStatus): string {
 }
 
 /**
- * The command's prefix that makes the kernel send `signal` to it when this process dies; empty where `setpriv`
- * cannot.
+ * The prefix of a command that makes the kernel send `signal` to it when this process dies. Empty if `setpriv` is
+ * not available.
  */
 export function dieWithParent(signal: string): readonly string[] {
   return canSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];

@@ -14,13 +14,13 @@ afterEach(() => {
 });
 
 describe('createFolder', () => {
-  it('makes what is missing, for the owner alone', () => {
+  it('creates missing folders that only the owner may enter', () => {
     createFolder(join(folder, 'a/b/c'));
     createFolder(join(folder, 'a/b/c'));
     expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o700);
   });
 
-  it.each(['/proc/weir', '/etc/passwd/weir'])('says that %s cannot be made', (path) => {
+  it.each(['/proc/weir', '/etc/passwd/weir'])('reports that %s cannot be created', (path) => {
     expect(() => {
       createFolder(path);
     }).toThrow(`${path} cannot be made (DATA_DIR): `);
@@ -28,7 +28,7 @@ describe('createFolder', () => {
 });
 
 describe('lockFolder', () => {
-  it('refuses a folder that a living process has, naming it', () => {
+  it('refuses a folder that a running process has locked, and names that process', () => {
     const lock = lockFolder(folder);
     expect(() => lockFolder(folder)).toThrow(
       `${folder} is in use by another stack, pid ${process.pid} (DATA_DIR)`,
@@ -37,7 +37,7 @@ describe('lockFolder', () => {
     lockFolder(folder);
   });
 
-  it('takes over from a process that is gone, even when its id came round again', async () => {
+  it('takes over the lock of a process that is gone, even if its id was reused', async () => {
     const child = spawn('true');
     await new Promise((resolve) => child.once('exit', resolve));
     writeFileSync(join(folder, 'stack.lock'), `${child.pid ?? 0} 12345`);
@@ -48,7 +48,7 @@ describe('lockFolder', () => {
 });
 
 describe('writeFileAtomically', () => {
-  it('writes for the owner alone, in place of what was there', () => {
+  it('replaces a file by one that only the owner may read', () => {
     const path = join(folder, 'file');
     writeFileAtomically(path, 'one');
     writeFileAtomically(path, 'two');

@@ -6,24 +6,23 @@ import { connect, createServer } from 'node:net';
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_REDIS_PORT = 6379;
 
-/** A port that a process of the stack is going to take. */
+/** A port that a process of the stack needs. */
 export interface RequiredPort {
   readonly host: string;
   readonly port: number;
   readonly protocol: 'tcp' | 'udp';
-  /** The variables that name the port and the address, for the message. */
+  /** The variables of the port and of the address, for the message. */
   readonly variable: string;
   readonly hostVariable: string;
 }
 
 /**
- * Below the range from which the kernel takes ports for outgoing connections: a server that restarts finds its port
- * free.
+ * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts.
  */
 const [MIN_FREE_PORT, MAX_FREE_PORT] = [10_000, 19_999];
 const TRIES = 1_000;
 
-/** A TCP port of the loopback address that is free now. */
+/** A loopback TCP port that is free now. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(MIN_FREE_PORT, MAX_FREE_PORT + 1);
@@ -32,7 +31,10 @@ export async function freePort(): Promise<number> {
   throw new StartError(`no port from ${MIN_FREE_PORT} to ${MAX_FREE_PORT} is free`);
 }
 
-/** @throws StartError naming the first port that two want, or that cannot be taken, and its variable. */
+/**
+ * Checks that all ports are free. @throws StartError that names the first port that two processes need, or that is
+ * not available, and its variable.
+ */
 export async function checkPortsFree(wanted: readonly RequiredPort[]): Promise<void> {
   for (const [index, one] of wanted.entries()) {
     const other = wanted.slice(0, index).find((earlier) => isSamePort(earlier, one));
@@ -45,7 +47,7 @@ export async function checkPortsFree(wanted: readonly RequiredPort[]): Promise<v
   }
 }
 
-/** @throws StartError naming the variable when nothing listens where the URL points. */
+/** Checks that something listens at the URL. @throws StartError that names the variable. */
 export async function checkReachable(url: string, variable: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

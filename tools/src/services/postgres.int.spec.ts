@@ -21,7 +21,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-it('takes over the data of a server that a killed stack left running', async () => {
+it('startPostgres stops a server that a killed stack left running, and uses its data', async () => {
   const left = await startPostgres(options);
   await query(left.url, 'CREATE TABLE kept AS SELECT 7 AS value');
   const next = await startPostgres(options);
@@ -30,7 +30,7 @@ it('takes over the data of a server that a killed stack left running', async () 
   await next.stop();
 });
 
-it('lets nobody in without the password', async () => {
+it('PostgreSQL refuses connections without the password', async () => {
   const server = await startPostgres(options);
   const url = new URL(server.url);
   url.password = 'guess';

@@ -23,14 +23,14 @@ export interface RedisOptions {
   readonly port?: number | undefined;
   /** Default: a random one. */
   readonly password?: string;
-  /** Told what takes long. */
+  /** Called before a step that takes long. */
   readonly onProgress?: (text: string) => void;
 }
 
 const READY_DEADLINE_MS = 15_000;
 const SERVERS = ['redis-server', 'valkey-server'];
 
-/** Starts a private Redis on loopback: nothing on disk, because nothing that matters is kept there. */
+/** Starts a private Redis on loopback. It writes nothing to disk: Weir can lose everything in Redis. */
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const command = findServer() ?? install(options.onProgress);
   createFolder(options.dataDir);
@@ -101,7 +101,7 @@ function install(onProgress?: (text: string) => void): string {
     throw new StartError(`there is no redis-server on PATH: ${help}`);
   }
   onProgress?.('Installing Redis (apt-get install redis-server)');
-  // RUNLEVEL=1 keeps the package from starting a service of its own.
+  // RUNLEVEL=1 prevents the package from starting its service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const aptGet = (...args: string[]) => spawnSync('apt-get', args, { env, encoding: 'utf8' });
   const packages = ['install', '-y', '--no-install-recommends', 'redis-server'];

@@ -7,7 +7,7 @@ import { startRedis } from '../services/redis.js';
 export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   readonly logFile: (name: string) => string;
-  /** Told what takes long. */
+  /** Called before a step that takes long. */
   readonly onProgress: (text: string) => void;
 }
 
@@ -17,20 +17,20 @@ interface Server {
 }
 
 /**
- * A store that the stack starts itself. Its URL is given to others once, so it comes back at the same port with the
- * same password.
+ * A store that the stack starts itself. Other processes get its URL only once, so a restart uses the same port and
+ * password.
  */
 export class EmbeddedStore {
   private first: Server | null = null;
 
-  /** @param startServer undefined as the port: one that is free. */
+  /** @param startServer with undefined as the port it takes a free one. */
   constructor(
     readonly name: string,
     readonly title: string,
     private readonly startServer: (port: number | undefined) => Promise<Server>,
   ) {}
 
-  /** Of a store that was started. */
+  /** The URL. @throws Error before the first start. */
   get url(): string {
     if (this.first === null) throw new Error(`${this.title} was not started`);
     return this.first.url;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { isSystemdJournal } from './journal.js';
 
-it('the journal is known by device and inode, and not by the variable alone', () => {
+it('isSystemdJournal compares device and inode of the output with the variable', () => {
   const file = openSync(fileURLToPath(import.meta.url), 'r');
   const { dev, ino } = fstatSync(file);
   expect(isSystemdJournal(`${dev}:${ino}`, file)).toBe(true);

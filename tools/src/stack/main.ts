@@ -11,7 +11,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 runMain(
   {
     name: 'weir',
-    description: 'runs the whole of Weir on this machine',
+    description: 'runs all of Weir on this machine',
     schema: STACK_SCHEMA,
     packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),

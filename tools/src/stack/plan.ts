@@ -8,10 +8,10 @@ import {
 } from './configuration.js';
 import type { StackSecrets } from './secrets.js';
 
-/** One process of Weir as the stack starts it. */
+/** One process of Weir and how the stack starts it. */
 export interface PlannedProcess {
   readonly name: string;
-  /** Entry point, from the repository's root. */
+  /** Entry point, relative to the repository's root. */
   readonly script: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly readyUrl: string;
@@ -22,7 +22,7 @@ export interface Stores {
   readonly redisUrl: string;
 }
 
-/** The processes with what each of them is given. */
+/** The processes with their variables. */
 export function planProcesses(
   configuration: StackConfiguration,
   secrets: StackSecrets,
@@ -39,7 +39,7 @@ export function planProcesses(
   ];
 }
 
-/** The ports that the processes are going to take. */
+/** The ports that the processes need. */
 export function requiredPorts(configuration: StackConfiguration): readonly RequiredPort[] {
   const { DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
   const tcp = (
@@ -69,7 +69,7 @@ export function requiredPorts(configuration: StackConfiguration): readonly Requi
   ];
 }
 
-/** The address to reach a listener of this machine at: a wildcard address is reached by loopback. */
+/** The address for connecting to a listener of this machine: loopback for a wildcard address. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -150,7 +150,7 @@ function planBlockPage(
   };
 }
 
-/** What each process that follows the configuration is given. */
+/** Variables of every process that reads the feed. */
 function followerEnvironment(
   configuration: StackConfiguration,
   secrets: StackSecrets,
@@ -164,7 +164,7 @@ function followerEnvironment(
   };
 }
 
-/** The resolver's own port, where there is one at all. */
+/** The port of resolver `index`, if the variable is set. */
 function ownPort(
   variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT',
   first: number | undefined,

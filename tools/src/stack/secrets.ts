@@ -8,11 +8,11 @@ import type { StackConfiguration } from './configuration.js';
 export interface StackSecrets {
   readonly managementTokens: readonly string[];
   readonly feedToken: string;
-  /** 32 hex digits. Domain rules cannot be found again under another key, so it is kept with the data. */
+  /** 32 hex digits. With another key the stored domain rules match nothing, so the key is kept with the data. */
   readonly domainHashKey: string;
 }
 
-/** The secrets that the environment gives, and for the rest those of `DATA_DIR`, made at the first start. */
+/** The secrets from the environment. Missing ones come from `DATA_DIR`, where the first start generates them. */
 export function readSecrets(configuration: StackConfiguration, dataDir: string): StackSecrets {
   const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
   return {

@@ -3,14 +3,14 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { SupervisedProcess } from './supervised-process.js';
 
 export interface StackOpsOptions extends OpsServerOptions {
-  /** The processes started so far. */
+  /** The processes that were started so far. */
   readonly processes: () => readonly SupervisedProcess[];
-  /** Whether the first start is over. */
+  /** Whether the first start is complete. */
   readonly isStarted: () => boolean;
 }
 
 /**
- * Health and metrics of the stack itself: which of its processes run. @throws StartError when the port cannot be had.
+ * Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is not available.
  */
 export async function startStackOps(options: StackOpsOptions): Promise<OpsServer> {
   const { host, port, log, processes, isStarted } = options;

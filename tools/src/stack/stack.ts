@@ -12,7 +12,7 @@ import { readSecrets, type StackSecrets } from './secrets.js';
 import { startStackOps } from './stack-ops.js';
 import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
-/** Behind the draining. */
+/** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;
 
 export interface StackOptions {
@@ -20,24 +20,24 @@ export interface StackOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The repository's root. */
   readonly root: string;
-  /** Told each step of the start as it begins, and later what becomes of the processes. */
+  /** Called with each step of the start, and later with exits and restarts of processes. */
   readonly onProgress: (text: string) => void;
 }
 
-/** The start was given up because the stack is being stopped. */
+/** The start was cancelled because the stack is being stopped. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
 
 /**
- * Weir on one machine: the stores that are missing, and every process. Once started, it starts again what ends by
- * itself.
+ * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
+ * every process that exits.
  */
 export class Stack {
   readonly dataDir: string;
   private readonly stores: SupervisedProcess[] = [];
   private readonly processes: SupervisedProcess[] = [];
-  /** Rejects with an explanation when one of them ends in the first start. */
+  /** Rejects with an explanation when one of them exits during the first start. */
   private readonly startFailed: Promise<never>;
   private failStart!: (error: StartError) => void;
   private isStarted = false;
@@ -50,14 +50,13 @@ export class Stack {
     this.startFailed = new Promise((_resolve, reject) => {
       this.failStart = reject;
     });
-    // `start` tells.
+    // `start` reports the error.
     this.startFailed.catch(() => undefined);
   }
 
   /**
-   * Starts everything and waits until all of it is ready. What was started must be stopped whether or not this
-   * succeeds.
-   * @throws InterruptedError when `stop` is called meanwhile.
+   * Starts everything and waits until it is ready. Call `stop` afterwards, even if this fails.
+   * @throws InterruptedError if `stop` is called during the start.
    */
   async start(): Promise<StackSecrets> {
     const secrets = await Promise.race([this.startAll(), this.startFailed]);
@@ -66,7 +65,7 @@ export class Stack {
     return secrets;
   }
 
-  /** Stops what was started, and nothing else: the stores last. */
+  /** Stops everything that was started, the stores last. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.processes.map((one) => one.stop()));
@@ -133,7 +132,7 @@ export class Stack {
     const supervised = this.supervise(store.name, {
       start: () => store.start(),
       waitUntilReady: () => Promise.resolve(),
-      // PostgreSQL's fast shutdown; Redis takes it as well.
+      // Fast shutdown of PostgreSQL; Redis accepts SIGINT too.
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
@@ -141,7 +140,7 @@ export class Stack {
     return store.url;
   }
 
-  /** Has the process read its variables, so that a wrong one is one line before anything runs. */
+  /** Lets the process check its variables, so that a wrong one is reported before anything runs. */
   private async check(planned: PlannedProcess): Promise<void> {
     const { root, environment } = this.options;
     try {
@@ -203,7 +202,10 @@ export class Stack {
     });
   }
 
-  /** What each process was given, for whoever wants to run one more by hand or look into the stores. */
+  /**
+   * Writes the variables of each process to a file, for running another process by hand or for looking into the
+   * stores.
+   */
   private writeEnvironments(planned: readonly PlannedProcess[]): void {
     const environments = Object.fromEntries(
       planned.map(({ name, environment }) => [name, environment]),
@@ -211,13 +213,13 @@ export class Stack {
     writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
-  /** Says what comes next, or ends the start here when it was interrupted. */
+  /** Reports the next step. @throws InterruptedError if the start was interrupted. */
   private progress(text: string): void {
     if (this.stopping) throw new InterruptedError();
     this.options.onProgress(text);
   }
 
-  /** In the order in which they were started. */
+  /** All processes in the order of their start. */
   private all(): readonly SupervisedProcess[] {
     return [...this.stores, ...this.processes];
   }

@@ -59,7 +59,7 @@ describe('SupervisedProcess', () => {
     await child.exited;
   };
 
-  it('says that a process ended in the first start, and leaves it at that', async () => {
+  it('reports an exit during the first start, and does not restart the process', async () => {
     const supervised = supervise(LIVES);
     await supervised.start();
     await kill();
@@ -71,7 +71,7 @@ describe('SupervisedProcess', () => {
     expect([supervised.isUp, supervised.restarts, children.length]).toEqual([false, 0, 1]);
   });
 
-  it('starts a process again that ended just before it was to be kept up', async () => {
+  it('restarts a process that exited just before restarts were enabled', async () => {
     const supervised = supervise(LIVES);
     await supervised.start();
     await kill();
@@ -85,7 +85,7 @@ describe('SupervisedProcess', () => {
     expect(supervised.restarts).toBe(1);
   });
 
-  it('starts it again from then on, each time that it ends, and says so with its last lines', async () => {
+  it('restarts the process after each exit, and reports it with the last lines of its output', async () => {
     const supervised = supervise(LIVES);
     await supervised.start();
     supervised.enableRestarts();
@@ -104,7 +104,7 @@ describe('SupervisedProcess', () => {
     expect(startFailed).toEqual([]);
   });
 
-  it('tries again when it cannot even be started, whatever the reason', async () => {
+  it('tries again when the process cannot be started, for any reason', async () => {
     let attempts = 0;
     const supervised = supervise(LIVES, {
       start: () => {
@@ -125,7 +125,7 @@ describe('SupervisedProcess', () => {
     expect(supervised.restarts).toBe(2);
   });
 
-  it('says plainly that a process does not stay up, and goes on trying', async () => {
+  it('reports that a process keeps exiting, and goes on trying', async () => {
     const real = new RestartPolicy();
     let isBroken = false;
     const supervised = supervise(LIVES, {
@@ -150,7 +150,7 @@ describe('SupervisedProcess', () => {
     }, WAIT);
   });
 
-  it('stops in the middle of a pause', async () => {
+  it('stops during a delay', async () => {
     const supervised = supervise(LIVES, {
       policy: { ended: () => ({ pauseMs: 3_600_000, isFailing: true }) },
     });
@@ -164,7 +164,7 @@ describe('SupervisedProcess', () => {
     expect([supervised.restarts, children.length]).toEqual([0, 1]);
   });
 
-  it('stops a process whose start is under way', async () => {
+  it('stops a process whose start is in progress', async () => {
     const gate = join(folder, 'gate');
     const supervised = supervise(LIVES, {
       start: async () => {

@@ -6,31 +6,30 @@ import { MAX_EXITS, type Restart, RestartPolicy, FAILING_DELAY_MS } from './rest
 export interface SupervisedProcessOptions {
   readonly name: string;
   readonly logFile: string;
-  /** Starts the process; the same way again each time that it has ended. */
+  /** Starts the process. Called again for each restart. */
   readonly start: () => Promise<Child>;
   /**
-   * Resolves when the process that was started can serve. @throws what says why it cannot after `deadlineMs`, or when
-   * aborted.
+   * Waits until the process is ready. @throws Error with the reason after `deadlineMs`, or when aborted.
    */
   readonly waitUntilReady: (signal: AbortSignal, deadlineMs: number) => Promise<void>;
-  /** Told why the process ended by itself before `enableRestarts` was called. */
+  /** Called if the process exits before `enableRestarts` was called. */
   readonly onUnexpectedExit: (explanation: string) => void;
-  /** Told what becomes of it from then on. */
+  /** Called with each exit and restart after that. */
   readonly report: (text: string) => void;
-  /** How a process of this kind is told to stop. Default: SIGTERM, ten seconds. */
+  /** How to stop the process. Default: SIGTERM, ten seconds. */
   readonly stop?: (child: Child) => Promise<unknown>;
   readonly policy?: Pick<RestartPolicy, 'ended'>;
 }
 
-/** Longest that the first start may take until the process can serve. */
+/** Upper bound of the first start until the process is ready. */
 const READY_DEADLINE_MS = 60_000;
-/** Longest that a stop waits for a start that is under way. */
+/** Upper bound of the wait of a stop for a start in progress. */
 const STARTING_DEADLINE_MS = 15_000;
 
-/** A process of the stack: started once, and from then on again whenever it ends by itself. */
+/** A process of the stack that is restarted whenever it exits unexpectedly. */
 export class SupervisedProcess {
   readonly name: string;
-  /** How often it was started again. */
+  /** Number of restarts. */
   restarts = 0;
   private readonly policy: Pick<RestartPolicy, 'ended'>;
   private readonly stopping = new AbortController();
@@ -38,7 +37,7 @@ export class SupervisedProcess {
   private starting: Promise<unknown> = Promise.resolve();
   private startedMs = 0;
   private isRestartEnabled = false;
-  /** Of a process that ended before it was kept up. */
+  /** Restart of a process that exited before `enableRestarts` was called. */
   private pendingRestart: (() => void) | undefined;
 
   constructor(private readonly options: SupervisedProcessOptions) {
@@ -52,8 +51,8 @@ export class SupervisedProcess {
   }
 
   /**
-   * The first start. @throws StartError when the process cannot serve; that it ended by itself is told to
-   * `onUnexpectedExit`.
+   * The first start. @throws StartError if the process is not ready in time. An exit is reported to
+   * `onUnexpectedExit` instead.
    */
   async start(): Promise<void> {
     const { signal } = this.stopping;
@@ -69,13 +68,13 @@ export class SupervisedProcess {
     }
   }
 
-  /** From now on the process is started again when it ends, or has ended already. */
+  /** From now on the process is restarted when it exits, or at once if it has exited already. */
   enableRestarts(): void {
     this.isRestartEnabled = true;
     this.pendingRestart?.();
   }
 
-  /** Ends the process, or the pause before it is started again. */
+  /** Stops the process, or the delay before its restart. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.race([this.starting, sleep(STARTING_DEADLINE_MS, undefined, { ref: false })]);
@@ -83,7 +82,7 @@ export class SupervisedProcess {
     await (this.options.stop?.(this.child) ?? this.child.stop());
   }
 
-  /** Starts the process, and notes its end. */
+  /** Starts the process and watches for its exit. */
   private async run(): Promise<void> {
     if (this.stopping.signal.aborted) return;
     this.startedMs = performance.now();
@@ -109,13 +108,16 @@ export class SupervisedProcess {
     if (this.isRestartEnabled) void this.reportReady(ended.signal);
   }
 
-  /** @param how it ended, and @param lines that say more; both of the last attempt when one fails after the other. */
+  /**
+   * @param how how it exited. @param lines more explanation. After several failed attempts both are of the last
+   * one.
+   */
   private async startAgain(how: string, lines: readonly string[]): Promise<void> {
     const { signal } = this.stopping;
     for (let isRunning = false; !isRunning;) {
       const restart = this.policy.ended(this.startedMs, performance.now());
       this.options.report(`${this.name} ${how}${describeRestart(restart)}. ${lines.join('\n  ')}`);
-      // Aborted only by a stop.
+      // Only a stop aborts this.
       await sleep(restart.pauseMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       this.restarts++;
@@ -123,7 +125,7 @@ export class SupervisedProcess {
         await this.run();
         isRunning = true;
       } catch (error) {
-        // Whatever it is: a full disk or a port that somebody took may be mended while the others go on.
+        // Retry after any error: a full disk or a taken port may be fixed while the other processes run.
         how = 'cannot be started';
         lines = (error as Error).message.split('\n');
       }
@@ -135,7 +137,7 @@ export class SupervisedProcess {
       await this.options.waitUntilReady(AbortSignal.any([ended, this.stopping.signal]), Infinity);
       this.options.report(`${this.name} is up again`);
     } catch {
-      // It has ended once more, or the stack stops: either is told of elsewhere.
+      // It exited again, or the stack stops; both are reported elsewhere.
     }
   }
 }

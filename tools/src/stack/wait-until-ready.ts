@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const FAST_POLL_MS = 50;
-/** A process that is not ready after this long may take hours: what it needs is away. */
+/** A process that is not ready after this time waits for another server and may take hours: poll more slowly. */
 const FAST_POLL_FOR_MS = 10_000;
 const SLOW_POLL_MS = 1_000;
 const RESPONSE_DEADLINE_MS = 2_000;
 
 /**
- * Asks a process again and again until it says that it is ready.
+ * Polls a process until it is ready.
  * @param url its `/readyz`
- * @param signal gives up; its reason is thrown.
- * @throws Error that says why it is not ready, after `deadlineMs`.
+ * @param signal aborts the wait; its reason is thrown.
+ * @throws Error with the reason why it is not ready, after `deadlineMs`.
  */
 export async function waitUntilReady(
   url: string,

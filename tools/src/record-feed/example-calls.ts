@@ -13,8 +13,8 @@ const napt = (lower: number, upper: number): unknown => ({
   profile_id: 2,
 });
 
-/** Makes entities of every kind. */
-export const BEGINNING: readonly Call[] = [
+/** Calls that create entities of every kind. */
+export const CREATE_CALLS: readonly Call[] = [
   ['POST', '/blockpage/', { id: 1, type: 0 }],
   ['POST', '/blockpage/', { id: 2, type: 1 }],
   ['POST', '/profiles/', { profile: { id: 1, page_id: 1 }, cat_ids: [12, 40] }],
@@ -34,8 +34,8 @@ export const BEGINNING: readonly Call[] = [
   ],
 ];
 
-/** Changes, moves and deletes of every kind; the batches are one change of several operations. */
-export const CONTINUATION: readonly Call[] = [
+/** Calls that change, move and delete entities of every kind. A batch is one change with several operations. */
+export const CHANGE_CALLS: readonly Call[] = [
   ['PATCH', '/blockpage/2', { type: 0 }],
   ['POST', '/blockpage/', { id: 3, type: 1 }],
   ['DELETE', '/blockpage/3'],
@@ -53,8 +53,8 @@ export const CONTINUATION: readonly Call[] = [
   ['DELETE', '/profile/1/schedule'],
 ];
 
-/** Replaces everything. */
-export const REPLACEMENT: readonly Call[] = [
+/** A call that replaces everything. */
+export const REPLACE_CALLS: readonly Call[] = [
   [
     'POST',
     '/init/',
@@ -69,8 +69,8 @@ export const REPLACEMENT: readonly Call[] = [
   ],
 ];
 
-/** Makes the calls, one after the other. @throws Error when one is refused. */
-export async function tell(client: ManagementClient, calls: readonly Call[]): Promise<void> {
+/** Makes the calls one after the other. @throws Error when one is refused. */
+export async function makeCalls(client: ManagementClient, calls: readonly Call[]): Promise<void> {
   for (const [method, path, body] of calls) {
     const reply = await client.call(method, path, body);
     const outcome = reply.status ?? reply.reason;
