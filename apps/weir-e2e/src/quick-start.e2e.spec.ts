@@ -77,7 +77,7 @@ afterAll(async () => {
   clone.remove();
 });
 
-describe('a newcomer who types npm start on a fresh clone', () => {
+describe('a new user who runs npm start in a fresh clone', () => {
   let terminal: Terminal;
   let api: ManagementClient;
   let startedMs: number;
@@ -94,7 +94,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     await terminal.interrupt();
   });
 
-  it('is told addresses, token and commands to try', () => {
+  it('sees addresses, the token and commands to try', () => {
     expect(terminal.output).toContain(apiUrl);
     expect(terminal.output).toContain(
       `127.0.0.1 port ${PORTS.dns}, 127.0.0.1 port ${PORTS.dns + 1}`,
@@ -102,13 +102,13 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     expect(terminal.output.match(/^ {2}(curl|dig) /gm)).toHaveLength(5);
   });
 
-  it('gets the upstream’s answers before anything is configured', async () => {
+  it('gets answers of the upstream before anything is configured', async () => {
     for (const port of [PORTS.dns, PORTS.dns + 1]) {
       expect(await ask(port, 'www.example.com')).toEqual([UPSTREAM_ADDRESS]);
     }
   });
 
-  it('blocks a name with a block page, a profile, a network and a deny rule, at once on both resolvers', async () => {
+  it('blocks a name with a block page, a profile, a network and a deny rule, on both resolvers at once', async () => {
     expect(await api.call('POST', '/blockpage/', { id: 1, type: 0 })).toMatchObject({
       status: 201,
       applied: '2/2',
@@ -135,7 +135,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     }
   });
 
-  it('shows the visitor of the blocked name a page that says so', async () => {
+  it('sees the block page when visiting the blocked name', async () => {
     const page = await fetchPage('www.example.com');
     expect(page.status).toBe(403);
     expect(page.body).toContain('<bdi>www.example.com</bdi>');
@@ -143,7 +143,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     expect((await fetchPage('www.example.net')).body).toContain('This site is not blocked');
   });
 
-  it('allows it again with the very next answer after a PATCH', async () => {
+  it('gets the upstream’s answer right after a PATCH allows the name again', async () => {
     for (const [type, address] of [
       ['allow', UPSTREAM_ADDRESS],
       ['deny', BLOCK_PAGE_ADDRESS],
@@ -190,7 +190,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     expect(await answer()).toEqual([[UPSTREAM_ADDRESS], [UPSTREAM_ADDRESS]]);
   });
 
-  it('blocks what lists name that are dropped into the catalogue, and leaves no query unanswered', async () => {
+  it('blocks the names of a new list in the catalogue, without losing a query', async () => {
     const ports = [PORTS.dns, PORTS.dns + 1];
     const answersOf = (qname: string) => Promise.all(ports.map((port) => ask(port, qname)));
     const [permitted, blocked] = [UPSTREAM_ADDRESS, BLOCK_PAGE_ADDRESS].map((one) => [
@@ -246,7 +246,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     await api.call('PATCH', '/profiles/1', { cat_ids: [] });
   });
 
-  it('finds all of 100 changes in force on a resolver that was stopped meanwhile', async () => {
+  it('finds 100 changes in force on a resolver that was stopped while they were made', async () => {
     const given = JSON.parse(
       readFileSync(join(clone.folder, '.weir/stack.json'), 'utf8'),
     ) as Record<string, Record<string, string>>;
@@ -292,11 +292,11 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     }
   });
 
-  it('leaves the working tree as git knows it', () => {
+  it('finds no changed or untracked files in the clone', () => {
     expect(clone.status()).toBe('');
   });
 
-  it('stops everything with Ctrl-C, and only what it started', async () => {
+  it('stops everything that was started, and nothing else, with Ctrl-C', async () => {
     await terminal.interrupt();
     expect(terminal.output).toContain('Stopping');
     expect(processesOfClone()).toEqual([]);
@@ -306,7 +306,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     ]);
   });
 
-  it('finds everything again at the second start', async () => {
+  it('finds the whole configuration again after a second start', async () => {
     const againMs = performance.now();
     terminal = npmStart();
     await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
@@ -317,7 +317,7 @@ describe('a newcomer who types npm start on a fresh clone', () => {
     });
   });
 
-  it('is told which process was killed, with the last lines of its log, and has it back', async () => {
+  it('sees which process was killed, with the last lines of its log, and that it is running again', async () => {
     const [resolver] = processesOfClone().filter(
       (pid) =>
         readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`DNS_PORT=${PORTS.dns + 1}\0`) &&
@@ -349,7 +349,7 @@ describe('a stack that is killed', () => {
 });
 
 describe('a stack that runs', () => {
-  it('keeps its folder from a second one, and stops whole when only npm is told to', async () => {
+  it('refuses a second stack in its folder, and stops completely when only npm gets the signal', async () => {
     const terminal = npmStart();
     await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
     const other = npmStart(portVariables(OTHER_PORTS));
@@ -363,7 +363,7 @@ describe('a stack that runs', () => {
     expect(processesOfClone()).toEqual([]);
   });
 
-  it('stops at Ctrl-C while it starts', async () => {
+  it('stops during its start with Ctrl-C', async () => {
     const terminal = npmStart();
     await terminal.waitFor('Starting PostgreSQL', SECOND_START_MS);
     await terminal.interrupt();
@@ -375,7 +375,7 @@ describe('a stack that runs', () => {
   });
 });
 
-describe('npm start with something wrong', () => {
+describe('npm start with a wrong setting', () => {
   it.each([
     ['DNS_PORT', '53OO', /^weir: DNS_PORT must be a port number from 1 to 65525$/m],
     ['RESOLVERS', '0', /^weir: RESOLVERS must be a whole number from 1 to 10$/m],
@@ -387,7 +387,7 @@ describe('npm start with something wrong', () => {
     expect(terminal.output).toMatch(line);
   });
 
-  it('says which certificate file cannot be read, and leaves nothing running', async () => {
+  it('names the certificate file that cannot be read, and leaves no process running', async () => {
     const terminal = npmStart({
       MANAGEMENT_TLS_CERT: 'nowhere.crt',
       MANAGEMENT_TLS_KEY: 'nowhere.key',
@@ -399,7 +399,7 @@ describe('npm start with something wrong', () => {
     expect(processesOfClone()).toEqual([]);
   });
 
-  it('says which port is taken and which variable names it', async () => {
+  it('names the port in use and its variable', async () => {
     const squatter: Server = createServer();
     await new Promise<void>((resolve) => squatter.listen(PORTS.management, '127.0.0.1', resolve));
     const terminal = npmStart();

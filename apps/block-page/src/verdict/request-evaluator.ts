@@ -14,30 +14,30 @@ import type { BlockReason, NextSwitch, PageSubject } from '../page/subject.js';
 import { UNKNOWN_PORT } from '../visitor/forwarded-for.js';
 import type { CnameTargets } from './cname-targets.js';
 
-const LAST_PORT = 65_535;
+const MAX_PORT = 65_535;
 const MINUTE_MS = 60_000;
 
-export interface VisitorJudgeOptions {
+export interface RequestEvaluatorOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
-  /** Null: CNAME targets are not judged (`INSPECT_CNAME`). */
+  /** Null: CNAME targets are not checked (`INSPECT_CNAME` is false). */
   readonly targets: Pick<CnameTargets, 'of'> | null;
-  /** Wall clock in milliseconds: schedules follow it. */
+  /** Wall clock in milliseconds, for schedules. */
   readonly nowMs: () => number;
 }
 
-/** Finds out what to tell a visitor, by the same policy that answers DNS (decisions §7). */
-export class VisitorJudge {
+/** Evaluates the policy that answers DNS (decisions §7), to find out what the page must tell the visitor. */
+export class RequestEvaluator {
   private readonly names: SuffixHashes;
   private readonly decision = new Decision();
   private readonly match = new SubscriberMatch();
 
-  constructor(private readonly options: VisitorJudgeOptions) {
+  constructor(private readonly options: RequestEvaluatorOptions) {
     this.names = new SuffixHashes(options.hashKey);
   }
 
-  /** @param name the site in normal form; null: the visitor names none */
-  async judge(client: ClientAddress, name: string | null): Promise<PageSubject> {
+  /** @param name the site in normal form; null: the request names no site */
+  async evaluate(client: ClientAddress, name: string | null): Promise<PageSubject> {
     const { source, targets } = this.options;
     if (source.policy === null) return { kind: 'not_ready' };
     if (name === null) return { kind: 'no_name' };
@@ -45,7 +45,7 @@ export class VisitorJudge {
     const blocked = this.decide(client, name, name);
     if (blocked !== null) return blocked;
     const { verdict, explicitAllow } = this.decision;
-    // An explicit allow of the name is not undone by its targets.
+    // A rule that allows the name also allows its targets.
     if (targets !== null && verdict === Verdict.permit && !explicitAllow) {
       for await (const target of targets.of(client, name)) {
         const blockedByTarget = this.decide(client, name, target);
@@ -55,36 +55,36 @@ export class VisitorJudge {
     return { kind: 'not_blocked', name };
   }
 
-  /** @returns what to tell when `judged` is blocked for the client; null: it is not. */
-  private decide(client: ClientAddress, name: string, judged: string): PageSubject | null {
+  /** @returns what to tell when `candidate` is blocked for the client; null: it is not blocked. */
+  private decide(client: ClientAddress, name: string, candidate: string): PageSubject | null {
     const { decision, names } = this;
     const { policy } = this.options.source;
     if (policy === null) return null;
     const nowMs = this.options.nowMs();
-    names.compute(toWireName(judged), 0);
+    names.compute(toWireName(candidate), 0);
     if (policy.decide(client, names, nowMs, decision) !== Verdict.block) return null;
     return {
       kind: 'blocked',
       name,
       reason: reasonOf(policy, decision),
-      target: judged === name ? undefined : judged,
+      target: candidate === name ? undefined : candidate,
       nextSwitch: nextSwitchOf(decision, nowMs),
       pageId: decision.pageId,
     };
   }
 
   /**
-   * A proxy may tell an address without a port. Then only a range of all ports tells who the visitor is. A narrower one
-   * may be a neighbour's.
+   * A proxy may name an address without a port. Then only a range of all ports identifies the visitor; a narrower
+   * range may belong to another subscriber.
    */
   private choosePort(policy: Policy, client: ClientAddress): void {
     if (client.port !== UNKNOWN_PORT) return;
     const { match } = this;
     client.port = 0;
     policy.match(client, match);
-    const isWhole =
-      match.by === MatchedBy.naptRange && match.lowerPort === 0 && match.upperPort === LAST_PORT;
-    if (!isWhole) client.port = UNKNOWN_PORT;
+    const coversAllPorts =
+      match.by === MatchedBy.naptRange && match.lowerPort === 0 && match.upperPort === MAX_PORT;
+    if (!coversAllPorts) client.port = UNKNOWN_PORT;
   }
 }
 
@@ -104,7 +104,7 @@ function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): Block
   }
 }
 
-/** Switches are at whole minutes; the decision tells the seconds until then, rounded down and at least 1. */
+/** Schedules switch at whole minutes. The decision has the seconds until then, rounded down, at least 1. */
 function nextSwitchOf(
   { ttlCapSeconds, profileId, activeProfileId }: Decision,
   nowMs: number,
