@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Runs the compiled suite of the working tree; its report goes to the terminal too, with the seed that repeats it. */
+/** Runs the compiled fault suite of the working tree. Its report, with the seed, also goes to the terminal. */
 function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['tools/dist/faults/main.js', ...args], {

@@ -40,7 +40,7 @@ export function freshUserEnvironment(
   return { ...Object.fromEntries(kept), PATH: path, ...overrides };
 }
 
-/** Whether a command is there to run. */
+/** Whether a command is installed. */
 export function isInstalled(command: string): boolean {
   return spawnSync('which', [command]).status === 0;
 }

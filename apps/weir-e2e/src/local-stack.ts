@@ -10,7 +10,7 @@ import { Terminal } from './terminal.js';
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 const START_MS = 120_000;
 
-/** The stack of the working tree as it is compiled, with a folder of its own. */
+/** The compiled stack of the working tree, with its own folder. */
 export class LocalStack {
   readonly folder = mkdtempSync(join(tmpdir(), 'weir-stack-'));
   readonly environment: Record<string, string>;
@@ -54,7 +54,7 @@ export class LocalStack {
     return new Terminal('bash', ['-c', line], { cwd: root, env });
   }
 
-  /** The process of that name as it runs now. @throws when there is none. */
+  /** The running process with that name. @throws Error when there is none. */
   pid(name: string): number {
     const pid = this.children().find((child) => isProcess(child, name));
     if (pid === undefined) throw new Error(`no ${name} runs`);
@@ -74,7 +74,7 @@ export class LocalStack {
     return Number(line?.split(' ').at(-1) ?? Number.NaN);
   }
 
-  /** Stops it, if it still runs, and removes its folder. */
+  /** Stops the stack if it still runs, and removes its folder. */
   async remove(): Promise<void> {
     await this.started?.interrupt();
     rmSync(this.folder, { recursive: true, force: true });

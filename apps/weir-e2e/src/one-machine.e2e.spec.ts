@@ -39,8 +39,7 @@ class Writer {
         this.counts.refused++;
         continue;
       }
-      // A restore may have taken back what was in force when it was acknowledged; then the revisions begin again
-      // below it.
+      // A restore may have undone an acknowledged change. Then the next revisions are lower.
       if (suspected !== null && made.revision > suspected.revision) this.lies.push(suspected.what);
       suspected = null;
       if (made.applied !== '2/2') {

@@ -15,12 +15,12 @@ import { Terminal } from './terminal.js';
 import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
 
 const BLOCK_PAGE_ADDRESS = '127.0.0.1';
-// Of the built-in catalogue.
+// Domains of the built-in catalogue.
 const GAMBLING = 2;
 const YOUTUBE = 1;
-// Of no catalogue yet.
+// Domains that are in no catalogue yet.
 const NEW_CATEGORY = 1_000_000;
-/** A newcomer is promised a minute with the interval as it comes. */
+/** The documentation promises that a new list is in force within a minute, with the default interval. */
 const IN_FORCE = { timeout: 30_000, interval: 100 };
 const FIRST_START_MS = 280_000;
 const SECOND_START_MS = 60_000;
@@ -39,7 +39,7 @@ const npmStart = (overrides: Record<string, string> = {}) =>
   new Terminal('npm', ['start'], { cwd: clone.folder, env: environment(overrides) });
 const apiUrl = `http://127.0.0.1:${PORTS.management}`;
 
-/** The block page as a visitor of that name gets it. */
+/** The block page for a visitor of that name. */
 function fetchPage(host: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const headers = { Host: host, Accept: 'text/html' };
@@ -170,7 +170,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
       const commands = terminal.output
         .split('\n')
         .filter((line) => /^ {2}(export|curl|dig) /.test(line));
-      // The profile and the network are there already; the API says so, and the rest goes on.
+      // The profile and the network exist already: the API answers 409, and the other commands still work.
       const { stdout: output } = await promisify(execFile)('bash', ['-c', commands.join('\n')]);
       expect(output).toContain('"detail"');
       expect(output).toMatch(/^www\.example\.com\.\s+\d+\s+IN\s+A\s+127\.0\.0\.1$/m);
@@ -282,7 +282,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
       }
       const startMs = performance.now();
       third = runThird();
-      // It serves from its disk at once, and the rest follows from the log.
+      // It starts from its disk at once, and reads the missing changes from the log.
       await expect.poll(blocked, { timeout: 20_000, interval: 20 }).toBe(100);
       process.stdout.write(
         `all of 100 missed changes in force ${((performance.now() - startMs) / 1000).toFixed(2)} s after the start of the process\n`,

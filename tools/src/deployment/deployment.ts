@@ -126,7 +126,7 @@ export class Deployment {
     await this.redisProxy.listen(this.ports.redisProxy);
     await this.feedProxy.listen(this.ports.feedProxy);
     await Promise.all(
-      this.postgresProxies.map((way, i) => way.listen(this.ports.postgresProxies[i] ?? 0)),
+      this.postgresProxies.map((proxy, i) => proxy.listen(this.ports.postgresProxies[i] ?? 0)),
     );
     await Promise.all([this.startPostgres(), this.startRedis()]);
     await migrate({
@@ -141,7 +141,7 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));
-    await Promise.all([this.feedProxy, ...this.postgresProxies].map((way) => way.close()));
+    await Promise.all([this.feedProxy, ...this.postgresProxies].map((proxy) => proxy.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
     this.upstream?.close();

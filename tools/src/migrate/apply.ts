@@ -6,7 +6,7 @@ import { type Migration, runsInTransaction, splitStatements } from './migration-
 import { logMigration } from './migration-log.js';
 
 /** How long a migration waits for a lock, and how often it tries. */
-export interface LockPatience {
+export interface LockRetryOptions {
   /**
    * While a statement waits for a lock, other statements on that table queue behind it. So it gives up after this
    * time.
@@ -26,14 +26,14 @@ const IN_THE_WAY = new Set(['55P03', '40P01']);
 export async function apply(
   client: Client,
   migration: Migration,
-  patience: LockPatience,
+  lockOptions: LockRetryOptions,
   log: (line: string) => void,
 ): Promise<void> {
   if (!runsInTransaction(migration.sql)) {
-    await applyOneByOne(client, migration, patience);
+    await applyOneByOne(client, migration, lockOptions);
     return;
   }
-  const { lockTimeoutMs, lockAttempts } = patience;
+  const { lockTimeoutMs, lockAttempts } = lockOptions;
   for (let attempt = 1; ; attempt++) {
     try {
       await applyWhole(client, migration, lockTimeoutMs);
@@ -83,7 +83,7 @@ async function undo(client: Client, { name }: Migration, cause: unknown): Promis
 async function applyOneByOne(
   client: Client,
   migration: Migration,
-  { lockTimeoutMs, lockAttempts }: LockPatience,
+  { lockTimeoutMs, lockAttempts }: LockRetryOptions,
 ): Promise<void> {
   const startedAt = new Date();
   try {

@@ -24,8 +24,8 @@ describe('migrate', () => {
     await mkdir(join(folder, name), { recursive: true });
     await writeFile(join(folder, name, 'migration.sql'), sql);
   };
-  const run = (patience: MigrateOptions['patience'] = {}) =>
-    migrate({ databaseUrl, folder, patience, log: (line) => void lines.push(line) });
+  const run = (lockOptions: MigrateOptions['lockOptions'] = {}) =>
+    migrate({ databaseUrl, folder, lockOptions, log: (line) => void lines.push(line) });
   const rows = async (sql: string) => (await client.query({ text: sql, rowMode: 'array' })).rows;
 
   beforeEach(async () => {

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { apply, type LockPatience } from './apply.js';
+import { apply, type LockRetryOptions } from './apply.js';
 import { withConnection } from './connection.js';
 import { type Migration, readMigrations } from './migration-files.js';
 import { compare, createLog, readLog } from './migration-log.js';
@@ -11,11 +11,11 @@ export interface MigrateOptions {
   readonly folder: string;
   /** Called with each step. */
   readonly log?: (line: string) => void;
-  /** Default: PATIENCE. */
-  readonly patience?: Partial<Patience>;
+  /** Default: DEFAULT_LOCK_OPTIONS. */
+  readonly lockOptions?: Partial<LockOptions>;
 }
 
-export interface Patience extends LockPatience {
+export interface LockOptions extends LockRetryOptions {
   /** Maximum wait for the end of another run. */
   readonly runWaitMs: number;
 }
@@ -24,7 +24,11 @@ export interface Patience extends LockPatience {
  * Waits up to four minutes for locks. No other statement is blocked by a waiting migration for longer than two
  * seconds.
  */
-export const PATIENCE: Patience = { lockTimeoutMs: 2_000, lockAttempts: 60, runWaitMs: 600_000 };
+export const DEFAULT_LOCK_OPTIONS: LockOptions = {
+  lockTimeoutMs: 2_000,
+  lockAttempts: 60,
+  runWaitMs: 600_000,
+};
 
 /**
  * Applies all pending migrations, in order. Each file and its record are one transaction. Several runs may start at
@@ -37,12 +41,12 @@ export const PATIENCE: Patience = { lockTimeoutMs: 2_000, lockAttempts: 60, runW
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.folder);
   const log = options.log ?? (() => undefined);
-  const patience = { ...PATIENCE, ...options.patience };
+  const lockOptions = { ...DEFAULT_LOCK_OPTIONS, ...options.lockOptions };
   return withConnection(options.databaseUrl, async (client) => {
-    await takeRunLock(client, patience.runWaitMs, log);
+    await takeRunLock(client, lockOptions.runWaitMs, log);
     await createLog(client);
     const { pending, newer } = compare(await readLog(client), migrations);
-    await applyAll(client, pending, patience, log);
+    await applyAll(client, pending, lockOptions, log);
     const newest = newer.at(-1) ?? migrations.at(-1)?.name;
     log(`the database is up to date: ${newest}${newer.length > 0 ? ', of a newer release' : ''}`);
     return pending.map(({ name }) => name);
@@ -52,13 +56,13 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
 async function applyAll(
   client: Client,
   pending: readonly Migration[],
-  patience: LockPatience,
+  lockOptions: LockRetryOptions,
   log: (line: string) => void,
 ): Promise<void> {
   for (const [index, migration] of pending.entries()) {
     log(`applying ${migration.name} (${index + 1} of ${pending.length})`);
     const startedMs = performance.now();
-    await apply(client, migration, patience, log);
+    await apply(client, migration, lockOptions, log);
     log(`applied ${migration.name} in ${Math.round(performance.now() - startedMs)} ms`);
   }
 }

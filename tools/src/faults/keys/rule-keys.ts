@@ -6,7 +6,7 @@ import { profileFixture } from './profile-fixture.js';
 /** `verdict` of a stored domain rule. */
 const VERDICTS = { allow: '1', deny: '2' } as const;
 
-/** One domain of a list, added, turned and removed. */
+/** One domain that is added to a list, moved to the other list, and removed. */
 export function ruleKey(index: number): Key {
   const { id, source, setUp, blocked, part } = profileFixture(
     2_000 + index,
@@ -49,7 +49,7 @@ export function ruleKey(index: number): Key {
   };
 }
 
-/** Several domains that change sides in one call: whoever sees one of them changed must see all of them changed. */
+/** Several domains that one call moves to the other list. Either all of them show the change, or none. */
 export function batchKey(index: number): Key {
   const { id, source, setUp, blocked, part } = profileFixture(
     3_000 + index,

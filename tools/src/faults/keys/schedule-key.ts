@@ -5,7 +5,7 @@ import { profileFixture } from './profile-fixture.js';
 
 const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, time: '24:00' } }];
 
-/** A profile that another one stands in for, all week or never, by its schedule. */
+/** A profile whose schedule applies another profile, all week or never. */
 export function scheduleKey(index: number): Key {
   const { id, source, setUp, blocked, part } = profileFixture(
     4_000 + index,
@@ -38,7 +38,7 @@ export function scheduleKey(index: number): Key {
       const body = { target_profile_id: target.id, periods };
       return { method, path, body, ...current, ...(isNew && { alreadyDone: 409 }) };
     },
-    // Schedules are not part of the body: those stay whose profiles do.
+    // Schedules are not part of the body. A schedule stays if its profiles stay.
     replace: () => {
       const bw_lists = [{ profile_id: id, type: 'deny', domains: [LISTED] }];
       return { part: { ...part, bw_lists }, ...current };
