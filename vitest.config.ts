@@ -14,7 +14,8 @@ const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteU
 
 export default defineConfig({
   test: {
-    // By default one core is left idle, which is half of a small machine; and most integration tests wait more than they work.
+    // By default one core is left idle, which is half of a small machine; and most integration tests wait more than
+    // they work.
     maxWorkers: '100%',
     projects: [
       project('unit', {

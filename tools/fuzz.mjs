@@ -1,4 +1,5 @@
-// `npm run test:fuzz -- [--count 1000000] [--seed n]`: the fuzz test of the resolver with many more packets than `npm test` sends.
+// `npm run test:fuzz -- [--count 1000000] [--seed n]`: runs the fuzz test of the resolver with many more packets
+// than `npm test`.
 import { parseArgs } from 'node:util';
 import { runSteps } from './steps.mjs';
 

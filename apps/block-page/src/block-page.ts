@@ -15,18 +15,18 @@ import { HttpsRefusal } from './server/https-refusal.js';
 import { PageHandler } from './server/page-handler.js';
 import { PageServer } from './server/page-server.js';
 import { CnameTargets } from './verdict/cname-targets.js';
-import { VisitorJudge } from './verdict/visitor-judge.js';
+import { RequestEvaluator } from './verdict/request-evaluator.js';
 
 const RATE_SLOTS = 65_536;
-/** Names that one subscriber may have looked up at a time. */
-const LOOKUPS_A_SUBSCRIBER = 8;
+/** Concurrent name lookups of one subscriber. */
+const LOOKUPS_PER_SUBSCRIBER = 8;
 
 const monotonicMs = (): number => performance.now();
 const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
 
 export interface BlockPage extends Service {
   readonly port: number;
-  /** Where HTTPS is refused; undefined: nothing listens. */
+  /** The port that refuses HTTPS; undefined: nothing listens. */
   readonly httpsPort: number | undefined;
   readonly opsPort: number;
   /** Resolves when the first configuration is in force and at the head. */
@@ -41,9 +41,9 @@ export interface BlockPageOptions {
 }
 
 /**
- * Starts a block page: first health and metrics, then everything else that must listen, so that a port that is taken
- * shows at once, then the feed.
- * @throws StartError when a port is taken or the logo cannot be read.
+ * Starts a block page: first health and metrics, then all other listeners, so that a port in use is reported at
+ * once, then the feed.
+ * @throws StartError when a port is in use or the logo cannot be read.
  */
 export async function startBlockPage(options: BlockPageOptions): Promise<BlockPage> {
   const { OPS_HOST: host, OPS_PORT: port } = options.configuration;
@@ -75,11 +75,11 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const targets = configuration.INSPECT_CNAME
     ? new CnameTargets(
         configuration.UPSTREAMS,
-        new ClientConnections(LOOKUPS_A_SUBSCRIBER, subscriber),
+        new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber),
       )
     : null;
   const handler = new PageHandler({
-    judge: new VisitorJudge({
+    evaluator: new RequestEvaluator({
       source,
       hashKey: parseHashKey(configuration.DOMAIN_HASH_KEY),
       targets,

@@ -45,7 +45,7 @@ async function backgroundOf(page: Page): Promise<number[]> {
 }
 
 describe.skipIf(!hasBrowser())('the page in a browser', () => {
-  it('looks right on a desktop and a phone, light and dark, from left and from right', async () => {
+  it('looks right on a desktop and a phone, light and dark, left to right and right to left', async () => {
     const browser = await start();
     const looks: Record<string, BrowserContextOptions> = {
       light: { colorScheme: 'light' },
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
     expect(new Set([...shots.values()].map((shot) => shot.toString('base64'))).size).toBe(6);
   });
 
-  it('is the provider’s, with a logo, a colour and links for help', async () => {
+  it('shows the provider’s logo, colour and links for help', async () => {
     const browser = await start({
       BLOCK_PAGE_BRAND_NAME: 'Example Net',
       BLOCK_PAGE_BRAND_LOGO: LOGO,
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
     expect(await page.getByRole('link', { name: 'help@example.net' }).isVisible()).toBe(true);
   });
 
-  it('may be a custom one, with files of its own and no scripts', async () => {
+  it('may be a custom page with its own files and without scripts', async () => {
     const content = mkdtempSync(join(tmpdir(), 'weir-content-'));
     around.cleanups.unshift(() => {
       rmSync(content, { recursive: true });
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
     expect(await inPage(page, 'self.origin')).toBe('null');
   });
 
-  it('runs no script that comes with the request or the brand', async () => {
+  it('runs no script from the request or the brand', async () => {
     const browser = await start({
       BLOCK_PAGE_BRAND_NAME: EVIL,
       BLOCK_PAGE_BRAND_LOGO: `data:image/png,"onerror="document.title='ran'"><script>document.title='ran'</script>`,
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
     expect(await free.title()).toBe('ran');
   });
 
-  it('is gone with the next try after the site was allowed', async () => {
+  it('disappears at the next attempt after the site was allowed', async () => {
     const browser = await start();
     const { page } = await visit(browser, 'http://blocked.example/');
     expect(await page.title()).toBe('This site is blocked');
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser())('the page in a browser', () => {
     expect(page.url()).toBe('http://blocked.example/');
   });
 
-  it('is not to be had over HTTPS, which the browser says at once', async () => {
+  it('is not available over HTTPS, and the browser shows that at once', async () => {
     const open = async (securePort: number) => {
       const blockPage = await around.start({ BLOCK_PAGE_HTTPS_PORT: '0' });
       const browser = await openBrowser(blockPage.port, securePort || blockPage.httpsPort);

@@ -10,7 +10,7 @@ const NEEDED = {
 };
 
 describe('the configuration of the block page', () => {
-  it('has a default for everything but what it follows', () => {
+  it('has a default for everything except the feed and its keys', () => {
     const configuration = parseVariables(SCHEMA, NEEDED);
     expect(configuration).toMatchObject({
       BLOCK_PAGE_HOST: '127.0.0.1',

@@ -17,67 +17,66 @@ import {
 import { FEED_VARIABLES } from '@weir/policy-feed';
 import { LANGUAGES } from './texts/index.js';
 
-const MOST_CONNECTIONS = 65_536;
-const HIGHEST_RATE = 1_000_000;
-const LONGEST_TEXT = 100;
-const LONGEST_DATA_URI = 100_000;
+const MAX_CONNECTIONS = 65_536;
+const MAX_RATE = 1_000_000;
+const MAX_NAME_LENGTH = 100;
+const MAX_DATA_URI_LENGTH = 100_000;
 
 const IMAGE_DATA_URI = /^data:image\/(?:png|jpeg|gif|webp|svg\+xml)[;,][\x21-\x7e]*$/;
 const SUPPORT = /^(?:https?:\/\/[^\s"<>]+|[^\s@"<>:]+@[^\s@"<>:]+)$/i;
 const PHONE = /^(?=.*\d)\+?[\d ()/.-]{3,40}$/;
 
-/** What a block page reads from its environment. */
+/** Environment variables of a block page. */
 export const SCHEMA = {
   BLOCK_PAGE_HOST: address({
-    description: 'Address on which the page is answered.',
+    description: 'Address of the page.',
     default: '127.0.0.1',
   }),
   BLOCK_PAGE_PORT: port({
     description:
-      'HTTP port of the page. Browsers ask on port 80: it is to be reached there at the ' +
-      'addresses that block answers give.',
+      'HTTP port of the page. Browsers use port 80, so forward port 80 of the addresses in block ' +
+      'answers to it.',
     default: '8081',
   }),
   BLOCK_PAGE_HTTPS_PORT: optional(
     port({
       description:
-        'Port on which each connection is ended at once, usually 443, for where nothing else ' +
-        'refuses it. No certificate can fit a blocked name. Unset: nothing listens.',
+        'Port on which each connection is reset at once, usually 443, if nothing else refuses it. ' +
+        'No certificate is valid for a blocked name. Unset: nothing listens.',
     }),
   ),
   BLOCK_PAGE_CONTENT: optional(
     text('a folder', {
       description:
         'Custom block pages: `<page id>/index.html` with its files beside it. Read again when it ' +
-        'changes. Unset: the built-in page stands in for all.',
+        'changes. Unset: only the built-in page.',
     }),
   ),
   BLOCK_PAGE_TRUSTED_PROXIES: optional(
     cidrList({
       description:
-        'Proxies and load balancers that are believed whom they name as the visitor, by ' +
-        'X-Forwarded-For or a PROXY protocol v2 header. Unset: none.',
+        'Proxies and load balancers that may name the visitor, by X-Forwarded-For or a PROXY ' +
+        'protocol v2 header. Unset: none.',
     }),
   ),
-  BLOCK_PAGE_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
-    description: 'Connections that may be open at a time; more are closed at once.',
+  BLOCK_PAGE_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
+    description: 'Maximum number of open connections; more are closed at once.',
     default: '4096',
   }),
-  BLOCK_PAGE_CLIENT_CONNECTIONS: integer(1, MOST_CONNECTIONS, {
-    description: 'Of these, connections that one subscriber may have.',
+  BLOCK_PAGE_CLIENT_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
+    description: 'Maximum number of open connections of one subscriber.',
     default: '64',
   }),
-  BLOCK_PAGE_CLIENT_RATE: integer(0, HIGHEST_RATE, {
-    description:
-      'Requests that one subscriber gets answered in a second; more get 429. 0: any number.',
+  BLOCK_PAGE_CLIENT_RATE: integer(0, MAX_RATE, {
+    description: 'Requests per second of one subscriber; more get 429. 0: no limit.',
     default: '100',
   }),
   BLOCK_PAGE_LANGUAGE: choice(LANGUAGES, {
-    description: 'Language of the page for visitors whose browser names none of these.',
+    description: 'Language of the page for visitors whose browser accepts none of these.',
     default: 'en',
   }),
   BLOCK_PAGE_BRAND_NAME: optional(
-    matching(/^[^\p{Cc}]+$/u, LONGEST_TEXT, 'a name of at most 100 characters', {
+    matching(/^[^\p{Cc}]+$/u, MAX_NAME_LENGTH, 'a name of at most 100 characters', {
       description: 'Name of the provider on the built-in page.',
     }),
   ),
@@ -88,7 +87,7 @@ export const SCHEMA = {
   ),
   BLOCK_PAGE_BRAND_COLOR: matching(/^#[\dA-Fa-f]{6}$/, 7, 'a colour such as #0b57d0', {
     description:
-      'Colour of the header and the button; text on it is black or white, whichever reads better.',
+      'Colour of the header and the button; text on it is black or white, whichever has more contrast.',
     default: '#1f4e79',
   }),
   BLOCK_PAGE_BRAND_SUPPORT: optional(
@@ -103,21 +102,20 @@ export const SCHEMA = {
   ),
   INSPECT_CNAME: boolean({
     description:
-      'Whether a name that leads to a blocked one is blocked; as for the resolvers. The page ' +
-      'then asks UPSTREAMS where a permitted name leads.',
+      'Whether a name with a blocked CNAME target is blocked; use the same value as for the ' +
+      'resolvers. The page then asks UPSTREAMS for the CNAME records of permitted names.',
     default: 'true',
   }),
   UPSTREAMS: optional(
     endpointList(53, {
-      description:
-        'Resolvers that are asked where a name leads. Unset: the nameservers of the system.',
+      description: 'Resolvers for CNAME lookups. Unset: the nameservers of the system.',
     }),
   ),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   OPS_PORT: port({ description: 'Port of health, metrics and the preview.', default: '9090' }),
   LOG_LEVEL: choice(LOG_LEVELS, {
-    description: 'Least severe level that is logged.',
+    description: 'Lowest level that is logged.',
     default: 'info',
   }),
 };
@@ -126,8 +124,8 @@ export type BlockPageConfiguration = Configuration<typeof SCHEMA>;
 
 function logo(options: { readonly description: string }): Variable<string> {
   const parse = (value: string): string => {
-    const isSound = value.length <= LONGEST_DATA_URI && IMAGE_DATA_URI.test(value);
-    if (value.startsWith('data:') && !isSound) throw new VariableFault();
+    const isValid = value.length <= MAX_DATA_URI_LENGTH && IMAGE_DATA_URI.test(value);
+    if (value.startsWith('data:') && !isValid) throw new VariableFault();
     return value;
   };
   const allowed =
@@ -145,7 +143,7 @@ function matching(
     if (value.length > longest || !pattern.test(value)) throw new VariableFault();
     return value;
   };
-  // A schema has no flags, and RE2 no lookahead: the process itself checks what they say.
+  // JSON Schema has no flags and RE2 has no lookahead, so only the process checks such patterns.
   const isPortable = !pattern.ignoreCase && !pattern.source.includes('(?=');
   const portable = isPortable ? { pattern: pattern.source } : {};
   const valueSchema = { type: 'string', minLength: 1, maxLength: longest, ...portable };

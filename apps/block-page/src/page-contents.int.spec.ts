@@ -15,7 +15,7 @@ const reason = (body: string) =>
   /<dt>Reason<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1].replace(/[\u2068\u2069]/g, '');
 
 describe('the page of a blocked name', () => {
-  it('says why: list, category, application, allow-list only', async () => {
+  it('shows the reason: list, category, application, allow-list only', async () => {
     const rules = [{ applicationId: VIDEO, verdict: RuleVerdict.deny }];
     await around.plane.commit(
       activateCatalogue(around.plane),
@@ -41,7 +41,7 @@ describe('the page of a blocked name', () => {
       .toBe('Only sites that you have allowed can be opened');
   });
 
-  it('changes with a change of the configuration, and is gone when the name is allowed', async () => {
+  it('follows changes of the configuration, and disappears when the name is allowed', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const page = await around.start();
     expect((await ask(page)).status).toBe(403);
@@ -54,7 +54,7 @@ describe('the page of a blocked name', () => {
     await expect.poll(async () => (await ask(page)).status).toBe(403);
   });
 
-  it('follows the schedule, and says until when it holds', async () => {
+  it('follows the schedule, and shows until when it applies', async () => {
     // Monday to Friday, 20:00 to 22:00.
     const periods = [0, 1, 2, 3, 4].map((day) => ({ start: day * 48 + 40, end: day * 48 + 44 }));
     await around.plane.commit(
@@ -78,7 +78,7 @@ describe('the page of a blocked name', () => {
     expect((await ask(page, { host: 'other.example' })).status).toBe(404);
   });
 
-  it('is told from a name that leads to a blocked one by asking the upstream where it leads', async () => {
+  it('is shown for a name with a blocked CNAME target, which the upstream tells', async () => {
     const upstream = await startCnameServer({
       'shop.example': 'cdn.example',
       'cdn.example': 'ads.example',
@@ -99,7 +99,7 @@ describe('the page of a blocked name', () => {
     await expect.poll(async () => (await ask(page, { host: 'shop.example' })).status).toBe(404);
   });
 
-  it('is told to one visitor while another has many names looked up', async () => {
+  it('is shown to one visitor while another one causes many lookups', async () => {
     // Answers only for the shop: whoever asks for others waits.
     const upstream = await startCnameServer({ 'shop.example': 'ads.example' }, { isSilent: true });
     around.cleanups.push(() => {
@@ -122,7 +122,7 @@ describe('the page of a blocked name', () => {
     for (const { status } of await Promise.all(busy)) expect(status).toBe(404);
   });
 
-  it('shows internationalised names as people write them', async () => {
+  it('shows internationalised names with U-labels', async () => {
     await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
     const page = await around.start();
     expect((await ask(page, { host: 'xn--bcher-kva.example' })).body).toContain('bücher.example');
@@ -152,7 +152,7 @@ describe('a request that names no blocked site', () => {
     }
   });
 
-  it('counts a whole URL as the target more than the Host header', async () => {
+  it('uses the name of a whole URL in the request line instead of the Host header', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const page = await around.start();
     const path = 'http://blocked.example/a';
@@ -161,7 +161,7 @@ describe('a request that names no blocked site', () => {
 });
 
 describe('the language of the page', () => {
-  it('is the visitor’s, and the configured one where it has none of the visitor’s', async () => {
+  it('is the visitor’s language, or the configured one if there is no text in it', async () => {
     await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
     const page = await around.start({ BLOCK_PAGE_LANGUAGE: 'pl' });
     const languageFor = async (accepted: string) =>

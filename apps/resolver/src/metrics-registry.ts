@@ -165,7 +165,9 @@ const LATENCY_NAME = `${PREFIX}latency_seconds`;
 function latencyMetric(latencies: LatencyHistogram): Metric {
   const head = {
     name: LATENCY_NAME,
-    help: 'Time from query to answer. All answers that needed an upstream, and one in eight of the others, counted eightfold',
+    help:
+      'Time from query to answer. All answers that needed an upstream, ' +
+      'and one in eight of the others, counted eightfold',
     type: 'histogram',
     aggregator: 'sum',
   };

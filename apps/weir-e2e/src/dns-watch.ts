@@ -4,12 +4,11 @@ import { ask } from './resolver-client.js';
 const PAUSE_MS = 5;
 
 /**
- * Asks a resolver one query after the other, of names that nobody asked before, and counts those that are not
- * answered well.
+ * Queries a resolver for new names, one after the other, and counts missing and wrong answers.
  */
 export class DnsWatch {
   answered = 0;
-  /** What went wrong, with the time. */
+  /** Missing or wrong answers, with the time. */
   readonly lost: string[] = [];
   private stopped = false;
   private readonly running: Promise<void>;

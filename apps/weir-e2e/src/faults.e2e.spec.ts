@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Runs the compiled suite of the working tree; its report goes to the terminal too, with the seed that repeats it. */
+/** Runs the compiled fault suite of the working tree. Its report, with the seed, also goes to the terminal. */
 function runFaults(...args: string[]): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['tools/dist/faults/main.js', ...args], {
@@ -25,7 +25,7 @@ function runFaults(...args: string[]): Promise<{ code: number | null; output: st
   });
 }
 
-it('loses no acknowledged change, and answers every query, while processes and stores are killed and stopped', async () => {
+it('loses no acknowledged change and answers every query while processes are killed and stopped', async () => {
   const { code, output } = await runFaults('--short');
   expect(output).toMatch(/OK, seed \d+/);
   expect(code).toBe(0);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A fresh clone of the commit that is checked out, in a temporary folder that only this user may enter. */
+/** A fresh clone of the checked-out commit, in a private temporary folder. */
 export class FreshClone {
   readonly folder = join(mkdtempSync(join(tmpdir(), 'weir-clone-')), 'weir');
 
@@ -14,7 +14,7 @@ export class FreshClone {
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', repository, this.folder]);
   }
 
-  /** What `git status` finds changed or untracked. */
+  /** Changed and untracked files, as `git status` prints them. */
   status(): string {
     return execFileSync('git', ['status', '--porcelain'], { cwd: this.folder, encoding: 'utf8' });
   }
@@ -24,8 +24,8 @@ export class FreshClone {
   }
 }
 
-/** A newcomer's environment: nothing of the npm script, or the Node, that this test itself runs under. */
-export function newcomersEnvironment(
+/** The environment of a new user: without the variables of the npm script and the Node that run this test. */
+export function freshUserEnvironment(
   overrides: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const kept = Object.entries(process.env).filter(
@@ -40,7 +40,7 @@ export function newcomersEnvironment(
   return { ...Object.fromEntries(kept), PATH: path, ...overrides };
 }
 
-/** Whether a command is there to run. */
+/** Whether a command is installed. */
 export function isInstalled(command: string): boolean {
   return spawnSync('which', [command]).status === 0;
 }

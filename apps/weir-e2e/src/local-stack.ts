@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newcomersEnvironment } from './fresh-clone.js';
+import { freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { portVariables, PORTS } from './ports.js';
 import { Terminal } from './terminal.js';
@@ -10,14 +10,14 @@ import { Terminal } from './terminal.js';
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 const START_MS = 120_000;
 
-/** The stack of the working tree as it is compiled, with a folder of its own. */
+/** The compiled stack of the working tree, with its own folder. */
 export class LocalStack {
   readonly folder = mkdtempSync(join(tmpdir(), 'weir-stack-'));
   readonly environment: Record<string, string>;
   private started: Terminal | undefined;
 
   constructor(variables: Readonly<Record<string, string>>) {
-    this.environment = newcomersEnvironment({
+    this.environment = freshUserEnvironment({
       ...portVariables(PORTS),
       DATA_DIR: join(this.folder, 'data'),
       ...variables,
@@ -54,7 +54,7 @@ export class LocalStack {
     return new Terminal('bash', ['-c', line], { cwd: root, env });
   }
 
-  /** The process of that name as it runs now. @throws when there is none. */
+  /** The running process with that name. @throws Error when there is none. */
   pid(name: string): number {
     const pid = this.children().find((child) => isProcess(child, name));
     if (pid === undefined) throw new Error(`no ${name} runs`);
@@ -74,7 +74,7 @@ export class LocalStack {
     return Number(line?.split(' ').at(-1) ?? Number.NaN);
   }
 
-  /** Stops it, if it still runs, and removes its folder. */
+  /** Stops the stack if it still runs, and removes its folder. */
   async remove(): Promise<void> {
     await this.started?.interrupt();
     rmSync(this.folder, { recursive: true, force: true });

@@ -14,8 +14,7 @@ const DNS = [PORTS.dns, PORTS.dns + 1] as const;
 const WAIT = { timeout: 60_000, interval: 20 };
 
 /**
- * Blocks and permits a name in turn, and asks every resolver at once whether an acknowledgement by all of them is
- * true.
+ * Blocks and permits a name in turn. After each acknowledgement by all resolvers it queries all of them at once.
  */
 class Writer {
   readonly counts = { acknowledged: 0, incomplete: 0, refused: 0 };
@@ -40,8 +39,7 @@ class Writer {
         this.counts.refused++;
         continue;
       }
-      // A restore may have taken back what was in force when it was acknowledged; then the revisions begin again
-      // below it.
+      // A restore may have undone an acknowledged change. Then the next revisions are lower.
       if (suspected !== null && made.revision > suspected.revision) this.lies.push(suspected.what);
       suspected = null;
       if (made.applied !== '2/2') {
@@ -114,7 +112,7 @@ describe('Weir on one machine', () => {
     },
   );
 
-  it('restores a backup while everything runs and changes are made', async () => {
+  it('restores a backup while everything runs and the configuration changes', async () => {
     const file = join(stack.folder, 'weir.backup');
     expect(await deny('kept.example')).toMatchObject({ applied: '2/2' });
     const backup = stack.run('tools/dist/backup.js', file);
@@ -199,7 +197,7 @@ describe('Weir on one machine', () => {
     },
   );
 
-  it('says plainly that a process does not stay up, and stops all the same', async () => {
+  it('reports that a process keeps exiting, and can still be stopped', async () => {
     const ends = () => stack.terminal.output.match(/^block-page ended by itself/gm)?.length ?? 0;
     while (!stack.terminal.output.includes('is only tried every 30 s now')) {
       const before = ends();

@@ -1,14 +1,14 @@
 export interface StackPorts {
   readonly management: number;
   readonly feed: number;
-  /** Of the first of two resolvers; a third may have the one behind them. */
+  /** DNS port of the first of two resolvers. A third one may use the port after them. */
   readonly dns: number;
   readonly blockPage: number;
-  /** A stack takes this, + 10 and + 11, + 20 and + 30. */
+  /** First ops port. A stack uses this port, + 10, + 11, + 20 and + 30. */
   readonly ops: number;
 }
 
-/** Of this process alone, below the range that the kernel gives out. */
+/** Ports for this process only, below the kernel's range for outgoing connections. */
 const base = 20_000 + (process.pid % 120) * 100;
 
 const portsFrom = (first: number): StackPorts => ({

@@ -6,7 +6,10 @@ const TYPES = { A: 1, AAAA: 28 } as const;
 
 const ANSWER_TIMEOUT_MS = 1_000;
 
-/** Asks one resolver over UDP or TCP; answers the addresses in order. @throws when no answer comes within a second. */
+/**
+ * Queries one resolver over UDP or TCP. @returns the addresses in order. @throws Error when there is no answer
+ * within a second.
+ */
 export async function ask(
   port: number,
   qname: string,

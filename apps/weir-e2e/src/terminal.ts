@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A command as a person runs it in a terminal: its own process group, which Ctrl-C reaches whole. */
+/** A command as in a terminal: Ctrl-C reaches its whole process group. */
 export class Terminal {
   output = '';
   private readonly child: ChildProcess;
@@ -28,12 +28,12 @@ export class Terminal {
     });
   }
 
-  /** Of the command itself. */
+  /** Process id of the command itself. */
   get pid(): number {
     return this.child.pid ?? -1;
   }
 
-  /** Waits until the output holds the text. @throws when the command ends first, or takes longer than `deadlineMs`. */
+  /** Waits until the output contains the text. @throws Error when the command exits first, or after `deadlineMs`. */
   async waitFor(text: string, deadlineMs: number): Promise<void> {
     const endMs = performance.now() + deadlineMs;
     while (!this.output.includes(text)) {
@@ -44,19 +44,19 @@ export class Terminal {
     }
   }
 
-  /** Presses Ctrl-C, or sends another signal to the whole group; answers the exit code. */
+  /** Presses Ctrl-C, or sends another signal to the whole group. @returns the exit code. */
   async interrupt(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
     if (!this.hasEnded && this.child.pid !== undefined) process.kill(-this.child.pid, signal);
     return this.ended;
   }
 
-  /** Sends the signal to the command itself, not to what it started; answers the exit code. */
+  /** Sends the signal only to the command itself. @returns the exit code. */
   interruptFirst(signal: NodeJS.Signals): Promise<number | null> {
     this.child.kill(signal);
     return this.ended;
   }
 
-  /** The exit code when the command has ended by itself. */
+  /** Waits until the command exits. @returns the exit code. */
   exitCode(): Promise<number | null> {
     return this.ended;
   }

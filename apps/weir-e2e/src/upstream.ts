@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 
 const { Packet } = dns2;
 
-/** Answer of every name at the upstream: what is not blocked has this address. */
+/** The upstream gives this address for every name, so names that are not blocked have it. */
 export const UPSTREAM_ADDRESS = '203.0.113.80';
 
-/** A real DNS server on loopback in the place of the internet: every name has one address. */
+/** A real DNS server on loopback that stands for the internet. Every name has one address. */
 export async function startUpstream(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = dns2.createServer({
     udp: true,

@@ -93,9 +93,10 @@ describe(PAGE, () => {
     );
     const lines = [...new Set(statuses.replaceAll(/\s+/g, ' ').split(/ (?=CapBnd|NoNewPrivs)/))];
     expect(lines.sort()).toEqual(['CapBnd: 0000000000000400', 'NoNewPrivs: 1']);
-    expect(await machine.ask('pgrep --full /opt/weir | xargs ps -o user= -p | sort -u')).toBe(
-      'weir',
+    const [user] = new Set(
+      (await machine.ask(`ps -o user= -p $(pgrep --full '[a]pps/resolver')`)).split('\n'),
     );
+    expect(user).toBe('weir');
   });
 
   it('has changes in force on port 53 when their calls return', async () => {

@@ -31,7 +31,12 @@ describe('readProxyHeader', () => {
     ['IPv4, stream', { source: 'c0000201', family: 0x11 }, 28, { family: 4 }],
     ['IPv6', { source: '20010db8000000000000000000000007' }, 52, { family: 6, words: [0x2001_0db8, 0, 0, 7] }],
     ['IPv6, stream', { source: '20010db8000000000000000000000007', family: 0x21 }, 52, { family: 6 }],
-    ['IPv4-mapped IPv6 (decisions §8)', { source: '00000000000000000000ffffc0000201' }, 52, { family: 4, words: [0xc000_0201, 0, 0, 0] }],
+    [
+      'IPv4-mapped IPv6 (decisions §8)',
+      { source: '00000000000000000000ffffc0000201' },
+      52,
+      { family: 4, words: [0xc000_0201, 0, 0, 0] },
+    ],
     ['with TLVs', { source: 'c0000201', tlvs: concat(tlv(4, []), tlv(0xe0, [1, 2, 3])) }, 37, { family: 4 }],
   ])('reads %s', (_, header, length, client) => {
     const bytes = proxyHeader({ port: 60_000, ...header });

@@ -8,7 +8,7 @@ const SHARED = 10;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ENDS = ['com', 'net', 'org', 'de', 'info', 'ru', 'top', 'xyz', 'co.uk', 'com.br'];
 const BUFFER_BYTES = 1 << 20;
-const LONGEST_LINE = 64;
+const MAX_LINE_BYTES = 64;
 
 /** A name of 4 to 14 characters before its end, of which the last five count `n`; every fifth has a label more. */
 function writeName(bytes, start, n, random) {
@@ -43,7 +43,7 @@ function writeList(path, category, domains) {
     used = 0;
   };
   const write = (n) => {
-    if (used + LONGEST_LINE > BUFFER_BYTES) flush();
+    if (used + MAX_LINE_BYTES > BUFFER_BYTES) flush();
     used = writeName(bytes, used, n, randomNumbers(n * 2654435761));
   };
   for (let n = category; n < domains; n += CATEGORIES) write(n);

@@ -1,4 +1,5 @@
-// Loads an image from disk as a follower does: read into shared memory, SHA-256, checksum; prints one JSON object. Started by run.mjs.
+// Loads an image from disk as a follower does: read, SHA-256, checksum. Prints one JSON object.
+// Started by run.mjs.
 import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { createHash } from 'node:crypto';

@@ -1,8 +1,9 @@
 // npm run bench:catalogue [-- --domains 5M,50M] [-- --rounds 3]
 //
-// A catalogue of 60 categories from its lists to an image in a follower. The lists are files of format domains, one a category, names of 2 or 3
-// labels, 17 bytes on average, every tenth in two categories; written once, then read, compiled and loaded in fresh processes, medians of the
-// rounds. 50 M names take 1 GB of disk below the temporary folder and a few minutes.
+// A catalogue of 60 categories from its lists to an image in a follower. The lists are files of format domains, one
+// a category, names of 2 or 3 labels, 17 bytes on average, every tenth in two categories; written once, then read,
+// compiled and loaded in fresh processes, medians of the rounds. 50 M names take 1 GB of disk below the temporary
+// folder and a few minutes.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -66,7 +67,8 @@ print(
 );
 print();
 print(
-  '| names | lists, MB | read, s | compile, s | of both on the processor, s | peak memory, MiB | image, MB | bytes a name | follower: load, s | its memory, MiB |',
+  '| names | lists, MB | read, s | compile, s | processor time of both, s | peak memory, MiB | image, MB | ' +
+    'bytes a name | follower: load, s | its memory, MiB |',
 );
 print('| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
 for (const domains of sizes) {

@@ -1,4 +1,4 @@
-// Applies single-operation changes of every kind and notes how long each takes.
+// Applies changes of one operation of every kind and measures each.
 import { fromKeyRow, fromRow, toKeyRow } from '@weir/config-model';
 import { network6Row, profileRow } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
@@ -21,8 +21,8 @@ function newRows(size, random) {
 }
 
 /**
- * µs a change; the longest pause; and the longest of those in which the thread was neither taken off its core nor collecting garbage,
- * which the mean is of as well.
+ * µs per change; the longest change; and mean and maximum of the undisturbed changes, during which the thread was
+ * neither descheduled nor collecting garbage.
  */
 export async function measureChanges(policy, size, collections) {
   const results = {};
@@ -59,7 +59,7 @@ async function measure(policy, operations, collections) {
     preempted[i] = switches() === before ? 0 : 1;
   }
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const undisturbed = wall.filter((ms, i) => {
+  const withoutProxies = wall.filter((ms, i) => {
     const end = started[i] + ms;
     const collected = collections.some(
       (gc) => gc.startTime < end && gc.startTime + gc.duration > started[i],
@@ -68,9 +68,9 @@ async function measure(policy, operations, collections) {
   });
   const p = (values, share) => values.toSorted()[Math.floor(values.length * share)] * 1000;
   return {
-    meanUs: (undisturbed.reduce((all, ms) => all + ms, 0) / undisturbed.length) * 1000,
+    meanUs: (withoutProxies.reduce((all, ms) => all + ms, 0) / withoutProxies.length) * 1000,
     p99Us: p(wall, 0.99),
     worstUs: p(wall, 0.999999),
-    undisturbedUs: p(undisturbed, 0.999999),
+    undisturbedUs: p(withoutProxies, 0.999999),
   };
 }

@@ -78,7 +78,10 @@ export function makeRows(size, key) {
   };
 }
 
-/** Rule n is for `r<n>.example`. The profiles but every tenth have as many each, and those of a profile follow each other, as in a snapshot. */
+/**
+ * Rule n is for `r<n>.example`. Every tenth profile has no rules, all others have equally many. The rules of a
+ * profile are consecutive, as in a snapshot.
+ */
 export function ruleOwner(n, size) {
   const owner = Math.floor((n * size.profiles) / size.rules);
   return owner % 10 === 0 ? owner + 1 : owner;
@@ -101,7 +104,10 @@ function ruleRows(size, key) {
   };
 }
 
-/** Catalogue: `c<n>.example` in one category, every tenth in three; every hundredth `a<n>.example` in an application. */
+/**
+ * Catalogue: `c<n>.example` in one category, every tenth in three; every hundredth `a<n>.example` in an
+ * application.
+ */
 export function makeDefinition(domains) {
   const applicationDomains = Math.floor(domains / 100);
   const categoryDomains = domains - applicationDomains;

@@ -1,5 +1,6 @@
-// The least that memory allows: of each outcome, the reads that have to be waited for, at random places of arrays as large as the
-// structures are, with nothing else between. Reads of a step go on at the same time; a step begins when the one before has ended.
+// The lower bound that memory sets. For each outcome it makes the reads that depend on one another, at random
+// places of arrays as large as the data structures, and nothing else. The reads of a step run in parallel; a step
+// starts when the one before has ended.
 import { randomNumbers } from './names.mjs';
 
 const CHAINS = 1 << 20;
@@ -26,7 +27,9 @@ function filled(bytes) {
   return words;
 }
 
-/** One read a row: its array, the words that it may choose among from the step's place there, whether it ends a step. */
+/**
+ * One read for each row: its array, the number of words to choose from at the step's place, and whether it ends a step.
+ */
 function readsOf(steps, arrays) {
   return steps.flatMap((step) => {
     const reads = Object.entries(step).flatMap(([part, count]) =>
@@ -51,7 +54,7 @@ function measureReads(bytes, cpuMs) {
     const from = reads.map(({ array }) => array);
     const blocks = Int32Array.from(reads, ({ block }) => block);
     const ends = Uint8Array.from(reads, ({ endsStep }) => (endsStep ? 1 : 0));
-    // Nor can a chain begin before the one before has ended: then the processor could read several at once.
+    // A chain starts after the one before has ended; otherwise the processor could read several at once.
     for (let chain = 0; chain < CHAINS; chain++) {
       let next = 0;
       for (let i = 0; i < from.length; i++) {
@@ -84,7 +87,7 @@ function measureReads(bytes, cpuMs) {
 }
 
 /**
- * Waiting alone: what the reads take beyond what they take from arrays that are in the processor's nearest cache.
+ * Waiting alone: the time of the reads minus the time of the same reads in the processor's nearest cache.
  * @param bytes of each part. @returns ns by outcome, and words that keep the reads alive.
  */
 export function measureFloor(bytes, cpuMs) {

@@ -1,7 +1,8 @@
 // node tools/bench/policy/growth.mjs [--tables 10000]
 //
-// Memory of a policy's structures by how their entries came: at once, in turns, by chance, and after others went. Bytes are exact and the same at
-// every run; ns a change are processor time of the one thread. 100,000 tables of a hundred rules are 10 M rules, as many as the largest size of bench:policy.
+// Memory of a policy's data structures by the order in which entries came: all at once, in turns, at random, and
+// after deletions. Bytes are exact and the same at every run; ns a change are processor time of the one thread.
+// 100,000 tables of a hundred rules are 10 M rules, as many as the largest size of bench:policy.
 import { parseArgs } from 'node:util';
 import { PairTables, REFERENCE_WORDS } from '../../../libs/policy/dist/memory/pair-tables.js';
 import { Ipv4Networks } from '../../../libs/policy/dist/subscribers/ipv4-networks.js';

@@ -1,4 +1,5 @@
-// A hundred million random names in an image of ten million domains: none may be taken for a listed one. Started by run.mjs --long.
+// Looks up a hundred million random names in an image of ten million domains. None may be mistaken for a listed
+// one. Started by run.mjs --long.
 import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { randomNumbers, textOf, writeName } from './names.mjs';
@@ -22,7 +23,7 @@ let found = 0;
 for (let n = 0; n < DOMAINS; n++) {
   writeName(bytes, 0, 'l', n);
   names.compute(bytes, 0);
-  // As a policy does: what the filter rules out is not searched.
+  // As a policy does: a name that the filter excludes is not searched.
   if (((catalogue.candidateMask(names) >>> 1) & 1) !== 0 && catalogue.find(names, 1) !== 0) found++;
 }
 
@@ -30,10 +31,10 @@ const random = randomNumbers(20_261_120);
 let falsePositives = 0;
 const before = process.threadCpuUsage();
 for (let i = 0; i < LOOKUPS; i++) {
-  // Another letter than any listed name has.
+  // A letter that no listed name has.
   writeName(bytes, 0, i % 2 === 0 ? 'm' : 'z', random());
   names.compute(bytes, 0);
-  // The search alone, as the filter could only hide a mistake of it.
+  // Without the filter, because the filter could hide an error of the search.
   if (catalogue.find(names, 1) !== 0) falsePositives++;
 }
 const { user, system } = process.threadCpuUsage(before);

@@ -1,4 +1,4 @@
-// What the machine's memory allows: a decision that depends on N reads after each other cannot be faster than N times the first number.
+// Latency of the machine's memory. A decision with N dependent reads cannot be faster than N times the first number.
 import { randomNumbers } from './names.mjs';
 
 const WORDS = 1 << 24;

@@ -1,4 +1,4 @@
-// Names for the benchmarks, as wire names in one buffer: made without strings, so that millions cost seconds.
+// Names for the benchmarks, as wire names in one buffer: built without strings, so that millions take only seconds.
 
 const DIGITS = 'abcdefghijklmnopqrstuvwxyz012345';
 

@@ -52,8 +52,8 @@ class Queries {
 }
 
 /**
- * One pool an outcome. `wanted` answers whether a decision is of that outcome; each query was checked by deciding it once, and those that
- * come out otherwise are replaced.
+ * One pool of queries for each outcome. `wanted` tells whether a decision has that outcome. Each query was decided
+ * once, and those with another outcome were replaced.
  */
 export function makeQueries(policy, { names, client, out }, size, catalogue, count, reasons) {
   const outcomes = {

@@ -1,8 +1,9 @@
 // npm run bench:policy [-- --size 0,1k,10k,1M] [-- --domains 50000000] [-- --huge-pages] [-- --long]
 //
-// The policy engine alone, at four sizes, each in a fresh process. Processor time of one thread, medians of 5 rounds of 4 × 131,072
-// different queries, so that hardly anything is in a cache. `--domains N` asks for another number of category domains (50 M need 8 GB);
-// `--huge-pages` lets the structures lie in pages of 2 MB; `--long` adds a hundred million random look-ups in an image of ten million domains (four minutes).
+// The policy engine alone, at four sizes, each in a fresh process. Processor time of one thread, medians of 5
+// rounds of 4 × 131,072 different queries, so that hardly anything is in a cache. `--domains N` asks for another
+// number of category domains (50 M need 8 GB); `--huge-pages` lets the structures lie in pages of 2 MB; `--long`
+// adds a hundred million random look-ups in an image of ten million domains (four minutes).
 import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -55,7 +56,8 @@ const results = values.size.split(',').map((name) => {
 });
 
 print(
-  'ns a call to decide(), hashing of the name apart, by outcome; waits: what memory of that size takes for the reads that it cannot do without:',
+  'ns per call of decide(), without hashing the name, by outcome; ' +
+    'waits: the time that memory of that size takes for the unavoidable reads:',
 );
 print();
 const outcomes = Object.keys(results.at(-1).decide);
@@ -115,11 +117,12 @@ table(
 );
 
 print(
-  'µs a change of one operation at the largest size; pauses are wall time, the undisturbed ones without garbage collection and without the scheduler:',
+  'µs per change of one operation at the largest size, wall time; ' +
+    'withoutProxies: without garbage collection and without waiting for the scheduler:',
 );
 print();
 table(
-  ['change', 'mean', '99 %', 'longest', 'longest undisturbed'],
+  ['change', 'mean', '99 %', 'longest', 'longest withoutProxies'],
   Object.entries(results.at(-1).changes).flatMap(([kind, byOperation]) =>
     Object.entries(byOperation).map(([operation, measured]) => [
       `${kind}, ${operation}`,

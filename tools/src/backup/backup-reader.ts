@@ -8,11 +8,11 @@ import { RowProgress } from './row-progress.js';
 
 /** A table of a backup. Its rows must be read to their end before the next table. */
 export interface BackupTable extends Section {
-  /** Lines of COPY's text format, in pieces of any size. */
+  /** Lines in the text format of COPY, in chunks of any size. */
   readonly rows: AsyncIterable<Buffer>;
 }
 
-/** A backup as it is read, once, from its beginning to its end. */
+/** Reads a backup once, from start to end. */
 export class BackupReader {
   private constructor(
     readonly manifest: Manifest,
@@ -20,7 +20,7 @@ export class BackupReader {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** @throws StartError when the file is no backup; the error of the file system when it cannot be read. */
+  /** @throws StartError when the file is no backup; an error of the file system when it cannot be read. */
   static async open(file: string, log: (line: string) => void): Promise<BackupReader> {
     const unzipped = createGunzip();
     pipeline(createReadStream(file), unzipped, () => undefined);
@@ -28,7 +28,7 @@ export class BackupReader {
     return new BackupReader(parseManifest((await lines.line()) ?? ''), lines, log);
   }
 
-  /** @throws StartError when the file is damaged or not whole, at the latest behind the last table. */
+  /** @throws StartError when the file is damaged or incomplete, at the latest after the last table. */
   async *tables(): AsyncGenerator<BackupTable> {
     const found: Record<string, number> = {};
     for (;;) {
@@ -57,7 +57,7 @@ async function* counted(
   }
 }
 
-/** zlib's own words do not say that it is about the file. */
+/** zlib's messages do not mention the file. */
 async function* readable(unzipped: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   try {
     for await (const piece of unzipped) yield piece as Buffer;

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
 import { checkBackup } from './check-backup.js';
 import { restoreBackup } from './restore-backup.js';
-import { HEAD, KEPT_TABLES, LEFT_OUT } from './tables.js';
+import { HEAD_TABLE, BACKUP_TABLES, OMITTED_TABLES } from './tables.js';
 import { writeBackup } from './write-backup.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
@@ -62,7 +62,7 @@ describe('backup and restore', () => {
   /** All that a database holds, as text. */
   const contents = async (of = client) => {
     const held: Record<string, unknown> = {};
-    for (const table of [...KEPT_TABLES, 'change']) {
+    for (const table of [...BACKUP_TABLES, 'change']) {
       const { rows } = await of.query(`SELECT ${table}::text FROM ${table} ORDER BY 1`);
       held[table] = rows.map((row: Record<string, string>) => row[table]);
     }
@@ -80,7 +80,7 @@ describe('backup and restore', () => {
       ...options,
     });
   const lineageOf = async (of = client) =>
-    (await of.query<{ lineage: string }>(`SELECT lineage FROM ${HEAD}`)).rows[0].lineage;
+    (await of.query<{ lineage: string }>(`SELECT lineage FROM ${HEAD_TABLE}`)).rows[0].lineage;
   const schemas = async () => {
     const { rows } = await client.query<object>(
       "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1",
@@ -114,11 +114,11 @@ describe('backup and restore', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('each table of the schema is kept or left out, behind those that it refers to', async () => {
+  it('list every table of the schema as included or omitted, after the tables that it refers to', async () => {
     const tables = await client.query<{ name: string }>(
       "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
     );
-    const known = [...KEPT_TABLES, ...LEFT_OUT];
+    const known = [...BACKUP_TABLES, ...OMITTED_TABLES];
     expect(tables.rows.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
     const references = await client.query<{ from: string; to: string }>(
       `SELECT conrelid::regclass::text AS "from", confrelid::regclass::text AS "to"
@@ -126,7 +126,7 @@ describe('backup and restore', () => {
     );
     expect(references.rows.length).toBeGreaterThan(5);
     for (const { from, to } of references.rows) {
-      expect(KEPT_TABLES.indexOf(to)).toBeLessThan(KEPT_TABLES.indexOf(from));
+      expect(BACKUP_TABLES.indexOf(to)).toBeLessThan(BACKUP_TABLES.indexOf(from));
     }
   });
 
@@ -145,7 +145,7 @@ describe('backup and restore', () => {
       const restored = await connect(databaseUrl);
       const lineage = await lineageOf(restored);
       expect(lineage).not.toBe(manifest.lineage);
-      await restored.query(`UPDATE ${HEAD} SET lineage = $1`, [manifest.lineage]);
+      await restored.query(`UPDATE ${HEAD_TABLE} SET lineage = $1`, [manifest.lineage]);
       expect(await contents(restored)).toEqual({
         ...held,
         change: [],
@@ -161,7 +161,7 @@ describe('backup and restore', () => {
     },
   );
 
-  it('give a database back what it held, as a user who owns nothing but that database', async () => {
+  it('restore the contents of a database, as a user who owns only that database', async () => {
     const role = `owner_${process.pid}_${number}`;
     const password = randomBytes(12).toString('hex');
     await client.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
@@ -176,10 +176,13 @@ describe('backup and restore', () => {
       'DELETE FROM domain_rule; DELETE FROM schedule; DELETE FROM block_page WHERE id = 2',
     );
     await restore({ databaseUrl: mine.href, replace: true });
-    expect({ ...(await contents(restored)), [HEAD]: null }).toEqual({ ...held, [HEAD]: null });
+    expect({ ...(await contents(restored)), [HEAD_TABLE]: null }).toEqual({
+      ...held,
+      [HEAD_TABLE]: null,
+    });
   });
 
-  it('take back changes of all kinds with --replace, and never give a number of an image again', async () => {
+  it('undo changes of all kinds with --replace, and never reuse the number of an image', async () => {
     await backUp();
     const held = await contents();
     const before = await lineageOf();
@@ -188,12 +191,15 @@ describe('backup and restore', () => {
       INSERT INTO profile VALUES (12, 2); INSERT INTO domain_rule VALUES (12, 1, 1);
       INSERT INTO change (revision, digest, operations) VALUES (43, 'ffffffffffffffff', '[]');
       SELECT setval('catalogue_image_version_seq', 500);
-      UPDATE ${HEAD} SET revision = 43, digest = 'ffffffffffffffff'`);
+      UPDATE ${HEAD_TABLE} SET revision = 43, digest = 'ffffffffffffffff'`);
     await restore({ replace: true });
     const after = await lineageOf();
     expect(after).not.toBe(before);
-    await client.query(`UPDATE ${HEAD} SET lineage = $1`, [before]);
-    expect(await contents()).toMatchObject({ [HEAD]: held[HEAD], profile: held['profile'] });
+    await client.query(`UPDATE ${HEAD_TABLE} SET lineage = $1`, [before]);
+    expect(await contents()).toMatchObject({
+      [HEAD_TABLE]: held[HEAD_TABLE],
+      profile: held['profile'],
+    });
     expect(await contents()).toMatchObject({ ipv4_network: held['ipv4_network'], change: [] });
     expect((await client.query("SELECT nextval('catalogue_image_version_seq')")).rows).toEqual([
       { nextval: '501' },
@@ -201,12 +207,12 @@ describe('backup and restore', () => {
     expect(await schemas()).toEqual([{ nspname: 'information_schema' }, { nspname: 'public' }]);
   });
 
-  it('let readers go on with what they began with, and changes with what was restored', async () => {
+  it('keep the snapshot of running readers, and apply later changes to the restored configuration', async () => {
     await backUp();
-    await client.query(`UPDATE ${HEAD} SET revision = 50; DELETE FROM domain_rule`);
+    await client.query(`UPDATE ${HEAD_TABLE} SET revision = 50; DELETE FROM domain_rule`);
     const reader = await connect();
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    const head = `SELECT revision::int, lineage FROM ${HEAD}`;
+    const head = `SELECT revision::int, lineage FROM ${HEAD_TABLE}`;
     const [begun] = (await reader.query<object>(head)).rows;
     const writer = await connect();
     await writer.query('BEGIN');
@@ -227,8 +233,8 @@ describe('backup and restore', () => {
         .toBe(1);
 
     const restoring = restore({ replace: true });
-    await waitsFor(`SELECT FROM ${HEAD} FOR UPDATE`);
-    await writer.query(`UPDATE ${HEAD} SET revision = 51`);
+    await waitsFor(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
+    await writer.query(`UPDATE ${HEAD_TABLE} SET revision = 51`);
     await writer.query('COMMIT');
     // The gate holds the restore up behind its lock of the head, so that the next change is sure to queue behind it.
     await waitsFor('LOCK TABLE ');
@@ -252,7 +258,7 @@ describe('backup and restore', () => {
     await reader.query('ROLLBACK');
   });
 
-  it('bring a backup of an older release up to this one', async () => {
+  it('migrate a backup of an older release to this one', async () => {
     await backUp();
     const newer = newRelease(
       `ALTER TABLE block_page ADD title text;
@@ -273,7 +279,7 @@ describe('backup and restore', () => {
     expect((await pages()).rows).toEqual(expected);
   });
 
-  it('take the time that they need, whatever the database is set to', async () => {
+  it('ignore the statement timeouts of the database', async () => {
     await client.query(
       `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '1ms'`,
     );
@@ -281,7 +287,7 @@ describe('backup and restore', () => {
     expect(await checkBackup(file, log)).toContain('it is whole');
   });
 
-  it('read a backup to its end to tell whether it is whole', async () => {
+  it('read a backup to its end to check that it is complete', async () => {
     await backUp();
     expect(await checkBackup(file, log)).toEqual(
       expect.arrayContaining([
@@ -293,7 +299,7 @@ describe('backup and restore', () => {
     await expect(checkBackup(file, log)).rejects.toThrow('it is damaged');
   });
 
-  describe('leave everything as it was, and say why,', () => {
+  describe('change nothing and explain why', () => {
     const expectRefusal = async (
       message: string | RegExp,
       options: Parameters<typeof restore>[0] = { replace: true },
@@ -305,7 +311,7 @@ describe('backup and restore', () => {
     };
     beforeEach(backUp);
 
-    it('when the database holds a configuration and nothing was said of that', async () => {
+    it('when the database holds a configuration and --replace is missing', async () => {
       await client.query('DELETE FROM domain_rule');
       await expectRefusal(
         `${file}: nothing was restored: the database holds a configuration; --replace says that it may go`,
@@ -314,7 +320,7 @@ describe('backup and restore', () => {
     });
 
     it('when another DOMAIN_HASH_KEY is in use', async () => {
-      await client.query(`UPDATE ${HEAD} SET domain_hash_check = 98`);
+      await client.query(`UPDATE ${HEAD_TABLE} SET domain_hash_check = 98`);
       await expectRefusal('made under another DOMAIN_HASH_KEY');
     });
 

@@ -1,7 +1,7 @@
 import { BackupReader } from './backup-reader.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 
-/** Reads a whole backup. @returns what it holds, in lines. @throws StartError when it is not whole. */
+/** Reads a backup to its end. @returns its contents as lines of text. @throws StartError when it is incomplete. */
 export async function checkBackup(file: string, log: (line: string) => void): Promise<string[]> {
   try {
     const backup = await BackupReader.open(file, log);
@@ -16,6 +16,6 @@ export async function checkBackup(file: string, log: (line: string) => void): Pr
     }
     return [...lines, 'it is whole'];
   } catch (error) {
-    throw explain(file, error);
+    throw toStartError(file, error);
   }
 }

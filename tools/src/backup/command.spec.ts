@@ -4,7 +4,7 @@ import { parse } from './command.js';
 describe('the arguments of backup and restore', () => {
   const restore = { flags: ['replace', 'check'] as const };
 
-  it('are a file and flags', () => {
+  it('consist of one file and flags', () => {
     expect(parse(restore, ['weir.backup', '--replace'])).toEqual({
       file: 'weir.backup',
       flags: new Set(['replace']),
@@ -12,11 +12,11 @@ describe('the arguments of backup and restore', () => {
     expect(parse(restore, ['--help'])).toBeNull();
   });
 
-  it.each([[[]], [['a', 'b']]])('name one file: %j is refused', (args) => {
+  it.each([[[]], [['a', 'b']]])('must name one file: %j is refused', (args) => {
     expect(() => parse(restore, args)).toThrow('name one file');
   });
 
-  it('are refused when they are not known', () => {
+  it('are refused when they are unknown', () => {
     expect(() => parse({ flags: [] }, ['a', '--replace'])).toThrow(/'--replace'.*--help says/);
   });
 });

@@ -15,16 +15,16 @@ const SCHEMA = {
 /** The repository. */
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** What was asked for, with what every command needs. */
+/** The parsed arguments, and what every command needs. */
 export interface Invocation<Flag extends string> {
   readonly file: string;
   readonly flags: ReadonlySet<Flag>;
-  /** @throws StartError when there is none. */
+  /** @throws StartError when no database is configured. */
   readonly findDatabase: () => string;
   readonly root: string;
   /** Prints a line. */
   readonly log: (line: string) => void;
-  /** Aborted by Ctrl-C and the like. */
+  /** Aborted by SIGINT (Ctrl-C), SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
 }
 
@@ -36,8 +36,8 @@ export interface Command<Flag extends string> {
 }
 
 /**
- * Runs a command with the arguments and the environment of this process. Its exit code is 1 when it failed, with a
- * line that says why.
+ * Runs a command with the arguments and the environment of this process. After a failure it prints one line and
+ * sets exit code 1.
  */
 export async function runCommand<Flag extends string>(command: Command<Flag>): Promise<void> {
   const log = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -49,16 +49,22 @@ export async function runCommand<Flag extends string>(command: Command<Flag>): P
     }
     const variables = parseVariables(SCHEMA, process.env);
     const find = (): string => findDatabase(variables, ROOT);
-    await command.run({ ...parsed, findDatabase: find, root: ROOT, log, signal: interruption() });
+    await command.run({
+      ...parsed,
+      findDatabase: find,
+      root: ROOT,
+      log,
+      signal: interruptSignal(),
+    });
   } catch (error) {
-    const isMendable = error instanceof StartError || error instanceof VariableError;
-    const explanation = isMendable ? error.message : ((error as Error).stack ?? String(error));
+    const isExpected = error instanceof StartError || error instanceof VariableError;
+    const explanation = isExpected ? error.message : ((error as Error).stack ?? String(error));
     process.stderr.write(`${command.name}: ${explanation}\n`);
     process.exitCode = 1;
   }
 }
 
-/** Null: help was asked for. @throws StartError */
+/** @returns null when help was asked for. @throws StartError when the arguments are wrong. */
 export function parse<Flag extends string>(
   { flags }: Pick<Command<Flag>, 'flags'>,
   args: readonly string[],
@@ -82,7 +88,7 @@ function read(flags: readonly string[], args: readonly string[]) {
   }
 }
 
-function interruption(): AbortSignal {
+function interruptSignal(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

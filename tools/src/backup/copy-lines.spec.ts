@@ -11,7 +11,7 @@ const rowsOf = async (lines: CopyLines) =>
   Buffer.concat(await Array.fromAsync(lines.rows())).toString();
 
 describe('CopyLines', () => {
-  it('gives lines and rows back whatever the size of the pieces', async () => {
+  it('returns the same lines and rows for chunks of any size', async () => {
     // In COPY's text format a row has no newline, and a backslash is followed by something.
     const row = fc.stringMatching(/^([a-z\t.]|\\\\|\\N|\\t)*$/);
     await fc.assert(
@@ -34,14 +34,14 @@ describe('CopyLines', () => {
     );
   });
 
-  it('says that the bytes end among the rows, or in the middle of a line', async () => {
+  it('reports that the bytes end among the rows or in the middle of a line', async () => {
     for (const text of ['', 'a\n', 'a\n\\.', '\\.']) {
       await expect(rowsOf(read(text))).rejects.toThrow('breaks off among the rows');
     }
     await expect(read('table').line()).rejects.toThrow('breaks off in the middle of a line');
   });
 
-  it('does not hold a line that has no end', async () => {
+  it('refuses a line that is too long', async () => {
     const endless = read('x'.repeat(3 * 1024 * 1024), 65_536);
     await expect(endless.line()).rejects.toThrow('it is no backup of Weir');
   });

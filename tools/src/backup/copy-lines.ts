@@ -1,16 +1,15 @@
 import { StartError } from '@weir/ops';
 
-/** Ends the rows of a table, on a line of its own; no row of COPY's text format is this. */
+/** The line after the rows of a table. No row in the text format of COPY looks like this. */
 export const END_OF_ROWS = '\\.\n';
 
 const END = Buffer.from(`\n${END_OF_ROWS}`);
 const NEWLINE = 10;
-/** Longest line between the rows. */
-const LONGEST_LINE = 1024 * 1024;
+/** Maximum length of a line that is not a row. */
+const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Reads lines, and rows in COPY's text format between them, from bytes as they come in pieces. A row may be longer
- * than memory.
+ * Reads lines, and blocks of rows in the text format of COPY, from a stream of chunks. A row may be longer than memory.
  */
 export class CopyLines {
   private rest: Buffer = Buffer.alloc(0);
@@ -20,7 +19,7 @@ export class CopyLines {
     this.pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** The next line without its end; null behind the last. @throws StartError when it has no end. */
+  /** The next line without its newline; null after the last one. @throws StartError when the newline is missing. */
   async line(): Promise<string | null> {
     for (;;) {
       const end = this.rest.indexOf(NEWLINE);
@@ -29,21 +28,21 @@ export class CopyLines {
         this.rest = this.rest.subarray(end + 1);
         return line;
       }
-      if (this.rest.length > LONGEST_LINE) throw new StartError('it is no backup of Weir');
+      if (this.rest.length > MAX_LINE_BYTES) throw new StartError('it is no backup of Weir');
       if (await this.more()) continue;
       if (this.rest.length > 0) throw new StartError('it breaks off in the middle of a line');
       return null;
     }
   }
 
-  /** The rows up to `END_OF_ROWS`, which is read too. @throws StartError when the bytes end before. */
+  /** The rows up to `END_OF_ROWS`, which is consumed. @throws StartError when the bytes end before that. */
   async *rows(): AsyncGenerator<Buffer> {
-    // The end may be the first line.
+    // The table may have no rows: then the end marker is the first line.
     this.rest = Buffer.concat([END.subarray(0, 1), this.rest]);
     let skip = 1;
     for (;;) {
       const end = this.rest.indexOf(END);
-      const until = end >= 0 ? end + 1 : this.rest.length - heldBack(this.rest);
+      const until = end >= 0 ? end + 1 : this.rest.length - partialEndLength(this.rest);
       if (until > skip) yield this.rest.subarray(skip, until);
       skip = Math.max(0, skip - until);
       this.rest = this.rest.subarray(end >= 0 ? end + END.length : until);
@@ -60,8 +59,8 @@ export class CopyLines {
   }
 }
 
-/** How many bytes at the end may be the beginning of `END`. */
-function heldBack(bytes: Buffer): number {
+/** How many bytes at the end of the buffer may be the start of `END`. */
+function partialEndLength(bytes: Buffer): number {
   for (let length = Math.min(END.length - 1, bytes.length); length > 0; length--) {
     if (bytes.subarray(-length).equals(END.subarray(0, length))) return length;
   }

@@ -14,7 +14,7 @@ describe('findDatabase', () => {
   });
   const find = (url?: string) => findDatabase({ DATABASE_URL: url, DATA_DIR: '.' }, root);
 
-  it('prefers what the environment names, and else takes that of the local stack', () => {
+  it('uses the database of the environment, or else that of the local stack', () => {
     const url = 'postgresql://weir@127.0.0.1:1/weir';
     writeFileSync(
       join(root, 'stack.json'),
@@ -24,12 +24,12 @@ describe('findDatabase', () => {
     expect(find('postgresql://elsewhere')).toBe('postgresql://elsewhere');
   });
 
-  it('says what to do when there is neither', () => {
+  it('explains what to do if there is neither', () => {
     expect(() => find()).toThrow('set DATABASE_URL, or start the local stack (npm start)');
   });
 });
 
-it('a database that is out of reach is said in one line', async () => {
+it('withClient reports in one line that the database cannot be reached', async () => {
   await expect(
     withClient('postgresql://weir@127.0.0.1:1/weir', () => Promise.resolve()),
   ).rejects.toThrow(/^the database cannot be reached: .*ECONNREFUSED 127\.0\.0\.1:1 .*$/);

@@ -5,14 +5,14 @@ import pg from 'pg';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Whatever the database is set to: statements of ours may take long, and text is written in one way. */
+/** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
 const SETTINGS = `
   SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
   SET datestyle = 'ISO'; SET bytea_output = 'hex'`;
 
 /**
- * The database of this deployment: DATABASE_URL, or that of the local stack, which leaves it in its folder.
- * @param root of the repository
+ * The URL of the database: DATABASE_URL, or that of the local stack, which writes it into its folder.
+ * @param root folder of the repository
  */
 export function findDatabase(
   { DATABASE_URL, DATA_DIR }: { DATABASE_URL: string | undefined; DATA_DIR: string },
@@ -31,7 +31,7 @@ export function findDatabase(
   return url;
 }
 
-/** Does something over a connection of its own. @throws StartError in one line when the database is out of reach. */
+/** Runs `use` with its own connection. @throws StartError with one line when the database cannot be reached. */
 export async function withClient<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
@@ -42,7 +42,7 @@ export async function withClient<T>(
     application_name: 'weir-backup',
     keepAlive: true,
   });
-  // A connection that breaks fails the query under way, which says so.
+  // When a connection breaks, the running query fails and reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -1,28 +1,28 @@
 import { StartError } from '@weir/ops';
 
-/** The first line of a backup: what it is of. */
+/** The first line of a backup: what it contains. */
 export interface Manifest {
   readonly format: 'weir-backup';
   readonly version: 1;
   /** ISO 8601. */
   readonly madeAt: string;
-  /** The head of the change log at that moment. */
+  /** The head of the change log at that time. */
   readonly revision: number;
   readonly digest: string;
   readonly lineage: string;
-  /** Hash of a fixed name under the deployment's DOMAIN_HASH_KEY; null: not noted yet. */
+  /** Hash of a fixed name with the deployment's DOMAIN_HASH_KEY; null: not stored yet. */
   readonly domainHashCheck: string | null;
-  /** The version of the schema, in the order of their names. */
-  readonly migrations: readonly MigrationMark[];
+  /** The migrations of the schema, sorted by name. */
+  readonly migrations: readonly AppliedMigration[];
 }
 
-export interface MigrationMark {
+export interface AppliedMigration {
   readonly name: string;
-  /** sha256 of its file. */
+  /** SHA-256 of its file. */
   readonly checksum: string;
 }
 
-/** Begins the rows of a table, which follow as lines of COPY's text format up to a line `\.`. */
+/** The line before the rows of a table. The rows follow in the text format of COPY, up to a line `\.`. */
 export interface Section {
   readonly table: string;
   readonly columns: readonly string[];
@@ -30,7 +30,7 @@ export interface Section {
 
 /** The last line. */
 export interface Trailer {
-  /** Rows of each table. */
+  /** Number of rows of each table. */
   readonly rows: Readonly<Record<string, number>>;
 }
 
@@ -40,7 +40,7 @@ export function createManifest(of: Omit<Manifest, keyof typeof FORMAT>): Manifes
   return { ...FORMAT, ...of };
 }
 
-/** @throws StartError when the line does not begin a backup that this release reads. */
+/** @throws StartError when the line is not the start of a backup that this release can read. */
 export function parseManifest(line: string): Manifest {
   const value = parse(line) as Partial<Manifest> | null;
   if (value?.format !== FORMAT.format) throw new StartError('it is no backup of Weir');
@@ -52,7 +52,7 @@ export function parseManifest(line: string): Manifest {
   return value as Manifest;
 }
 
-/** A section, or the trailer behind the last one. @throws StartError when the line is neither. */
+/** Parses a section, or the trailer after the last one. @throws StartError when the line is neither. */
 export function parseSection(line: string): Section | Trailer {
   const value = parse(line) as Partial<Section & Trailer> | null;
   if (value !== null && ('columns' in value || 'rows' in value)) return value as Section | Trailer;
@@ -63,6 +63,6 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // as anything else that is not what it should be
+    return null; // handled like any other line with wrong content
   }
 }

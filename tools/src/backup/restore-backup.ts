@@ -4,33 +4,34 @@ import { migrate } from '../migrate/migrate.js';
 import { readMigrations } from '../migrate/migration-files.js';
 import { BackupReader } from './backup-reader.js';
 import { withClient } from './database.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 import type { Manifest } from './manifest.js';
 import { migrationsOf } from './schema-version.js';
 import { dropStaging, stage } from './staging.js';
 import { swapIn } from './swap.js';
-import { HEAD, readMarks } from './tables.js';
+import { HEAD_TABLE, readAppliedMigrations } from './tables.js';
 
 export interface RestoreOptions {
   readonly databaseUrl: string;
   readonly file: string;
-  /** Whether what the database holds may be lost. */
+  /** Whether the configuration in the database may be overwritten. */
   readonly replace: boolean;
   /** The migrations of this release. */
   readonly folder: string;
-  /** Told each step. */
+  /** Called with each step. */
   readonly log: (line: string) => void;
-  /** Gives up between two steps; its reason is thrown. */
+  /** Aborts between two steps; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** Two restores at once would take each other's place. */
+/** Only one restore may run at a time. */
 const RESTORE_LOCK_KEY = 72_707_370;
 
 /**
- * Puts a backup in the place of what a database holds. It is loaded beside that, and takes its place in one
- * transaction: whatever fails, all is as it was. Control planes, resolvers and block pages may run meanwhile.
- * @throws StartError in one line.
+ * Replaces the contents of a database by a backup. The backup is first loaded into a separate schema; one
+ * transaction then replaces the live rows. If anything fails, the database is unchanged. Control planes, resolvers
+ * and block pages may run during a restore.
+ * @throws StartError with one line.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
   const { databaseUrl, file, folder, log, signal } = options;
@@ -45,7 +46,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
       await takeLock(client);
       const check = (): Promise<void> => expectReplaceable(client, options, manifest);
       if (await hasSchema(client)) {
-        migrationsOf('the database', await readMarks(client), known);
+        migrationsOf('the database', await readAppliedMigrations(client), known);
         await check();
       }
       await migrate({ databaseUrl, folder, log });
@@ -66,7 +67,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
     return manifest;
   } catch (error) {
     signal.throwIfAborted();
-    throw explain(`${file}: ${outcome}`, error);
+    throw toStartError(`${file}: ${outcome}`, error);
   }
 }
 
@@ -81,12 +82,12 @@ async function takeLock(client: Client): Promise<void> {
 async function hasSchema(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ there: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS there',
-    [HEAD],
+    [HEAD_TABLE],
   );
   return rows[0].there;
 }
 
-/** @throws StartError when what the database holds may not be lost, or its processes hash domains under another key. */
+/** @throws StartError when the database must not be overwritten, or its processes hash domains with another key. */
 async function expectReplaceable(
   client: Client,
   { replace }: RestoreOptions,
@@ -95,7 +96,7 @@ async function expectReplaceable(
   const { rows } = await client.query<{ isEmpty: boolean; hashCheck: string | null }>(`
     SELECT NOT EXISTS (SELECT FROM profile) AND NOT EXISTS (SELECT FROM block_page) AS "isEmpty",
            domain_hash_check AS "hashCheck"
-    FROM ${HEAD}`);
+    FROM ${HEAD_TABLE}`);
   const { isEmpty, hashCheck } = rows[0];
   if (!isEmpty && !replace) {
     throw new StartError('the database holds a configuration; --replace says that it may go');
@@ -107,12 +108,12 @@ async function expectReplaceable(
   }
 }
 
-/** A connection that broke cannot; what it leaves is removed by the next restore. */
+/** Cleans up. If the connection broke, the next restore cleans up instead. */
 async function tidyUp(client: Client): Promise<void> {
   try {
     await client.query('ROLLBACK');
     await dropStaging(client);
   } catch {
-    // What broke it is the better explanation.
+    // The first error explains more.
   }
 }

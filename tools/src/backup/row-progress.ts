@@ -1,6 +1,6 @@
 const EVERY_MS = 5_000;
 
-/** Tells every few seconds how many rows of a table have passed. */
+/** Logs every few seconds how many rows of a table have passed. */
 export class RowProgress {
   private rows = 0;
   private toldMs = performance.now();
@@ -10,7 +10,7 @@ export class RowProgress {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** Counts the rows of a piece of COPY's text format, in which each row is a line. */
+  /** Counts the rows of a chunk in the text format of COPY: each row is a line. */
   pass(piece: Buffer): void {
     for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) this.rows++;
     if (performance.now() - this.toldMs < EVERY_MS) return;

@@ -1,14 +1,14 @@
 import { StartError } from '@weir/ops';
 import type { Migration } from '../migrate/migration-files.js';
-import type { MigrationMark } from './manifest.js';
+import type { AppliedMigration } from './manifest.js';
 
 /**
- * The migrations of this release that make the schema that a backup, or a database, is of.
+ * The migrations of this release that create the schema of a backup or of a database.
  * @throws StartError when this release does not know the schema.
  */
 export function migrationsOf(
   what: string,
-  marks: readonly MigrationMark[],
+  marks: readonly AppliedMigration[],
   known: readonly Migration[],
 ): readonly Migration[] {
   const newest = known.at(-1)?.name ?? '';

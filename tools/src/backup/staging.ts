@@ -26,8 +26,8 @@ export interface StagingOptions {
 }
 
 /**
- * Loads a backup into a schema of its own beside what is there, and brings it up to the schema of this release.
- * Whoever works with the database sees nothing of it.
+ * Loads a backup into a separate schema, and migrates it to the schema of this release. Other users of the database
+ * do not notice it.
  */
 export async function stage(options: StagingOptions): Promise<void> {
   const { client, backup, migrations, known } = options;
@@ -36,7 +36,7 @@ export async function stage(options: StagingOptions): Promise<void> {
   await migrateStaging(options, migrations);
   await client.query('BEGIN');
   const tables = await readTables(client, STAGING);
-  // What the migrations put there is in the backup.
+  // The backup contains the rows that the migrations insert.
   for (const { name } of tables.toReversed())
     await client.query(`DELETE FROM ${quoted(STAGING, name)}`);
   for await (const table of backup.tables()) await load(options, tables, table);
@@ -61,7 +61,7 @@ async function load(
   await pipeline(Readable.from(rows), copy, { signal });
 }
 
-/** The migrations do not say in which schema they work: it is the first of the connection's path. */
+/** The migrations name no schema, so they work in the first one of `search_path`. */
 async function migrateStaging(
   { databaseUrl }: StagingOptions,
   migrations: readonly Migration[],

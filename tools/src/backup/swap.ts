@@ -1,24 +1,24 @@
 import { StartError } from '@weir/ops';
 import type { Client } from 'pg';
 import { STAGING } from './staging.js';
-import { columnList, currentSchema, HEAD, quoted, readTables, type Table } from './tables.js';
+import { columnList, currentSchema, HEAD_TABLE, quoted, readTables, type Table } from './tables.js';
 
 /**
- * Puts what was staged in the place of what is there, within a transaction: nobody ever sees a part of it. Changes
- * wait until it is over; readers go on with what they began with.
- * @param check is called when nobody else can change anything any more; what it throws leaves everything as it was.
+ * Replaces the live rows by the staged ones, in a transaction, so that nobody sees a part of it. Changes wait for
+ * the end; readers keep their snapshot.
+ * @param check is called when nobody else can change anything any more. If it throws, nothing is changed.
  */
 export async function swapIn(client: Client, check: () => Promise<void>): Promise<void> {
   const schema = await currentSchema(client);
-  const tables = (await readTables(client, schema)).filter(({ name }) => name !== HEAD);
+  const tables = (await readTables(client, schema)).filter(({ name }) => name !== HEAD_TABLE);
   const names = tables.map(({ name }) => quoted(name));
-  // First the row that every change locks first.
-  await client.query(`SELECT FROM ${HEAD} FOR UPDATE`);
+  // First the row that every change locks first, to avoid deadlocks.
+  await client.query(`SELECT FROM ${HEAD_TABLE} FOR UPDATE`);
   await client.query(`LOCK TABLE ${names.join(', ')}, change IN SHARE ROW EXCLUSIVE MODE`);
   await check();
   await leaveReferencesUnchecked(client);
-  await client.query(`UPDATE ${HEAD} SET catalogue_version = NULL`);
-  // Not TRUNCATE, which whoever reads at an earlier moment would see.
+  await client.query(`UPDATE ${HEAD_TABLE} SET catalogue_version = NULL`);
+  // Not TRUNCATE: readers with an older snapshot would see empty tables.
   for (const name of ['change', ...names.toReversed()]) await client.query(`DELETE FROM ${name}`);
   const ownTypes = await readOwnTypes(client, schema);
   for (const table of tables) await client.query(INSERT_STAGED(table, ownTypes));
@@ -26,7 +26,10 @@ export async function swapIn(client: Client, check: () => Promise<void>): Promis
   await raiseSequences(client, schema);
 }
 
-/** Types that a migration makes are made in each schema, so their values have to go through text. By `table.column`. */
+/**
+ * Each schema has its own copy of the types that migrations create, so their values are converted through text. By
+ * `table.column`.
+ */
 async function readOwnTypes(client: Client, schema: string): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ at: string; type: string }>(
     `SELECT relname || '.' || attname AS at, format_type(atttypid, atttypmod) AS type
@@ -48,25 +51,24 @@ const INSERT_STAGED = (table: Table, ownTypes: ReadonlyMap<string, string>): str
 };
 
 /**
- * The row stays, because changes wait for it. With a lineage of its own, nothing takes the log to come for the one
- * before.
+ * Updates the row in place, because changes wait for it. A new lineage tells the new log from the old one.
  */
 async function updateHead(client: Client, schema: string): Promise<void> {
-  const head = (await readTables(client, schema)).find(({ name }) => name === HEAD);
+  const head = (await readTables(client, schema)).find(({ name }) => name === HEAD_TABLE);
   const columns = (head?.columns ?? []).filter((column) => !['id', 'lineage'].includes(column));
   const values = columns.map((column) =>
-    // A key that is in use was found to be the same, unless the backup does not know it.
+    // `check` found the keys to be equal, unless the backup does not have one.
     column === 'domain_hash_check'
-      ? `coalesce(staged.${column}, ${HEAD}.${column})`
+      ? `coalesce(staged.${column}, ${HEAD_TABLE}.${column})`
       : `staged.${quoted(column)}`,
   );
   const { rowCount } = await client.query(`
-    UPDATE ${HEAD} SET (${columnList({ columns })}) = (${values.join(', ')}), lineage = gen_random_uuid()
-    FROM ${quoted(STAGING, HEAD)} AS staged`);
-  if (rowCount !== 1) throw new StartError(`it has no row of ${HEAD}`);
+    UPDATE ${HEAD_TABLE} SET (${columnList({ columns })}) = (${values.join(', ')}), lineage = gen_random_uuid()
+    FROM ${quoted(STAGING, HEAD_TABLE)} AS staged`);
+  if (rowCount !== 1) throw new StartError(`it has no row of ${HEAD_TABLE}`);
 }
 
-/** Never back: what had a number in this database, caches included, must not meet another with the same. */
+/** Never lowers a sequence: a number that was used in this database, or is in a cache, must not be used again. */
 async function raiseSequences(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
     `SELECT * FROM (
@@ -87,8 +89,8 @@ async function raiseSequences(client: Client, schema: string): Promise<void> {
 }
 
 /**
- * Has PostgreSQL not look up every reference of every row until the transaction ends, where its user may say so: they
- * were looked up when the rows were staged, and changes wait meanwhile.
+ * Switches off foreign-key checks until the transaction ends, if the database user may do that. The rows were
+ * checked when they were staged, and changes wait.
  */
 async function leaveReferencesUnchecked(client: Client): Promise<void> {
   const { rows } = await client.query<{ may: boolean }>(

@@ -1,21 +1,21 @@
 import pg, { type Client } from 'pg';
-import type { MigrationMark } from './manifest.js';
+import type { AppliedMigration } from './manifest.js';
 
 export interface Table {
   readonly name: string;
-  /** Without generated ones. */
+  /** Columns without generated ones. */
   readonly columns: readonly string[];
 }
 
 /** The table with the one row that every change locks. */
-export const HEAD = 'config_head';
+export const HEAD_TABLE = 'config_head';
 
-/** What a backup holds, each table behind those that it refers to. */
-export const KEPT_TABLES: readonly string[] = [
+/** The tables of a backup. Each comes after the tables that it refers to. */
+export const BACKUP_TABLES: readonly string[] = [
   'catalogue_source',
   'catalogue_image',
   'catalogue_image_piece',
-  HEAD,
+  HEAD_TABLE,
   'block_page',
   'profile',
   'application_rule',
@@ -27,10 +27,14 @@ export const KEPT_TABLES: readonly string[] = [
 ];
 
 /**
- * What a backup leaves out: what belongs to the schema, which the migrations make again, and the log of changes,
- * which nobody has a use for who follows a restored database: it is loaded whole.
+ * Tables that a backup omits: those of the schema, which the migrations create again, and the change log, because
+ * followers of a restored database load a snapshot.
  */
-export const LEFT_OUT: readonly string[] = ['_prisma_migrations', 'schema_compatibility', 'change'];
+export const OMITTED_TABLES: readonly string[] = [
+  '_prisma_migrations',
+  'schema_compatibility',
+  'change',
+];
 
 const COLUMNS = `
   SELECT relname::text AS name, array_agg(attname::text ORDER BY attnum) AS columns
@@ -39,21 +43,21 @@ const COLUMNS = `
   AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
   GROUP BY relname`;
 
-/** The tables of a schema that a backup holds. An older schema may not have all of them. */
+/** The backup tables that exist in a schema. An older schema may not have all of them. */
 export async function readTables(client: Client, schema: string): Promise<Table[]> {
-  const { rows } = await client.query<Table>(COLUMNS, [schema, KEPT_TABLES]);
-  return KEPT_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
+  const { rows } = await client.query<Table>(COLUMNS, [schema, BACKUP_TABLES]);
+  return BACKUP_TABLES.flatMap((name) => rows.find((table) => table.name === name) ?? []);
 }
 
-/** The migrations that a database has. */
-export async function readMarks(client: Client): Promise<MigrationMark[]> {
-  const { rows } = await client.query<MigrationMark>(`
+/** The applied migrations of a database. */
+export async function readAppliedMigrations(client: Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(`
     SELECT migration_name AS name, checksum FROM _prisma_migrations
     WHERE rolled_back_at IS NULL ORDER BY migration_name COLLATE "C"`);
   return rows;
 }
 
-/** The schema that the connection works in. @throws Error when it has none. */
+/** The current schema of the connection. @throws Error when it has none. */
 export async function currentSchema(client: Client): Promise<string> {
   const { rows } = await client.query<{ schema: string | null }>(
     'SELECT current_schema()::text AS schema',
@@ -63,7 +67,7 @@ export async function currentSchema(client: Client): Promise<string> {
   return schema;
 }
 
-/** A table, in its schema or not, or a column, as SQL has it. */
+/** Quotes a table, with or without its schema, or a column for SQL. */
 export function quoted(...names: readonly string[]): string {
   return names.map((name) => pg.escapeIdentifier(name)).join('.');
 }

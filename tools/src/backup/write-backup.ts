@@ -3,38 +3,38 @@ import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { END_OF_ROWS } from './copy-lines.js';
 import { withClient } from './database.js';
-import { explain } from './faults.js';
+import { toStartError } from './start-error.js';
 import { createManifest, type Manifest, type Section } from './manifest.js';
 import { RowProgress } from './row-progress.js';
 import {
   columnList,
   currentSchema,
-  HEAD,
+  HEAD_TABLE,
   quoted,
-  readMarks,
+  readAppliedMigrations,
   readTables,
   type Table,
 } from './tables.js';
-import { writeWholeFile } from './whole-file.js';
+import { writeStreamAtomically } from './atomic-file.js';
 
 export interface BackupOptions {
   readonly databaseUrl: string;
   readonly file: string;
-  /** Told each step. */
+  /** Called with each step. */
   readonly log: (line: string) => void;
-  /** Ends the work; its reason is thrown. */
+  /** Aborts the work; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-/** Of the images only the one in force: nobody fetches another. */
+/** Only the catalogue image in force: nobody fetches another one. */
 const WHERE: Readonly<Record<string, string>> = {
-  catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD})`,
-  catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD})`,
+  catalogue_image: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
+  catalogue_image_piece: `WHERE version = (SELECT catalogue_version FROM ${HEAD_TABLE})`,
 };
 
 /**
- * Writes what the database holds at one moment into a file. Nothing is locked that a change needs.
- * @throws StartError in one line: the database or the file could not be had, or broke.
+ * Writes the contents of the database at one moment into a file. It blocks no changes.
+ * @throws StartError with one line: the database or the file is not available or failed.
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { databaseUrl, file, log, signal } = options;
@@ -43,23 +43,23 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const manifest = await readManifest(client);
       log(`backing up revision ${manifest.revision}`);
-      await writeWholeFile(file, render(client, manifest, log), createGzip(), signal);
+      await writeStreamAtomically(file, render(client, manifest, log), createGzip(), signal);
       return manifest;
     } catch (error) {
       signal.throwIfAborted();
-      throw explain('the backup failed', error);
+      throw toStartError('the backup failed', error);
     }
   });
 }
 
 async function readManifest(client: Client): Promise<Manifest> {
-  const migrations = await readMarks(client);
+  const migrations = await readAppliedMigrations(client);
   const heads = await client.query<Omit<Manifest, 'format' | 'version' | 'madeAt' | 'migrations'>>(`
     SELECT revision::float8, digest, lineage,
            domain_hash_check AS "domainHashCheck"
-    FROM ${HEAD}`);
+    FROM ${HEAD_TABLE}`);
   const [head] = heads.rows;
-  if (head === undefined) throw new Error(`${HEAD} has lost its row`);
+  if (head === undefined) throw new Error(`${HEAD_TABLE} has lost its row`);
   const madeAt = new Date().toISOString();
   return createManifest({ madeAt, ...head, migrations });
 }

@@ -2,7 +2,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 
-/** Calls the management API over connections that are kept. */
+/** Calls the management API over persistent connections. */
 export class ApiClient {
   private readonly agent = new Agent({ keepAlive: true });
 
@@ -15,13 +15,13 @@ export class ApiClient {
     await this.send('GET', path, []);
   }
 
-  /** @throws Error when it is not answered 2xx. */
+  /** @throws Error when the status is not 2xx. */
   async sendJson(method: string, path: string, body: unknown): Promise<void> {
     const { status } = await this.send(method, path, [JSON.stringify(body)]);
     if (status >= 300) throw new Error(`${method} ${path} was answered ${status}`);
   }
 
-  /** Sends a body in pieces; reads the answer to its end. */
+  /** Sends a body in chunks and reads the answer to its end. */
   async send(
     method: string,
     path: string,
@@ -51,7 +51,7 @@ export class ApiClient {
     return { status: response.statusCode ?? 0, bytes };
   }
 
-  /** Reads a long answer: when its first byte was there, and all of it. */
+  /** Reads a long answer. @returns the times of its first and of its last byte. */
   async drain(path: string): Promise<{ firstByteMs: number; totalMs: number; bytes: number }> {
     const startedMs = performance.now();
     const response = await fetch(`${this.baseUrl}${path}`, {

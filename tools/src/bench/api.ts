@@ -1,9 +1,9 @@
 /*
  * Benchmark of the management API: `npm run bench:api` on a built tree.
  *
- * A PostgreSQL, a Redis and a control plane of their own, each its own process, as the local stack starts them. What is sent is
- * the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and 5 applications, 1 M domains, 100 k port ranges.
- * Prints figures and asserts nothing.
+ * It starts PostgreSQL, Redis and a control plane, each as its own process, as the local stack does.
+ * It sends the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and 5
+ * applications, 1 M domains, 100 k port ranges. It prints figures and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ try {
 
 async function benchInit(client: ApiClient, title: string, variant = 0): Promise<void> {
   let done = false;
-  // What else goes on meanwhile: reads, one after the other.
+  // Other clients meanwhile: reads, one after the other.
   const reads = measureLatencies(
     () => client.get('/profiles/1'),
     () => !done,

@@ -2,10 +2,9 @@
  * Benchmark of the block page: `npm run bench:block-page` on a built tree.
  *
  * Real processes on loopback, with the configuration of a large provider: 1 M networks, 10 k profiles, 1 M domains,
- * 100 k port ranges. Each
- * request comes from another subscriber, for a name that he blocks, on a connection of its own, as browsers ask. The
- * load comes from the same
- * machine, so the processor time a page says more than the pages a second.
+ * 100 k port ranges. Each request comes from another subscriber, for a name that this subscriber blocks, on its own
+ * connection, as browsers do. The load generator runs on the same machine, so the processor time for a page says
+ * more than the pages per second.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,9 +1,10 @@
 /*
- * Benchmark of a catalogue refresh beside the management API: `npm run bench:refresh -- [million domains, 5 by default]`.
+ * Benchmark of a catalogue refresh beside the management API: `npm run bench:refresh -- [million domains, 5 by
+ * default]`.
  *
- * A PostgreSQL, a Redis and a control plane, each its own process. A list of generated domains is dropped into the catalogue's folder; from
- * then until it is in force one client reads and another one writes, as back office systems do. The same two before it, for comparison.
- * Prints figures and asserts nothing.
+ * It starts PostgreSQL, Redis and a control plane, each as its own process, and puts a list of generated domains
+ * into the catalogue's folder. Until the list is in force, one client reads and another one writes, as back offices
+ * do. For comparison both also run before that. It prints figures and asserts nothing.
  */
 import {
   createWriteStream,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { DnsClient } from '../faults/dns-client.js';
+import { DnsClient } from '../deployment/dns-client.js';
 
-/** What a watch saw: milliseconds of the answer that took longest, and queries that had to be sent again. */
+/** Result of a probe: the longest answer in ms, and the number of retries. */
 export interface Watched {
   readonly longestMs: number;
   readonly sentAgain: number;
@@ -10,7 +10,7 @@ export interface Watched {
 
 const PAUSE_MS = 1;
 
-/** Asks a resolver, one query after the other, in a thread of its own, until it is told to end. */
+/** Queries a resolver, one query after the other, in its own thread, until `end` is called. */
 export function watchDns(port: number): { end(): Promise<Watched> } {
   const worker = new Worker(new URL(import.meta.url), { workerData: { port } });
   const watched = new Promise<Watched>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** How much of each there is in a body of `POST /init/`. */
+/** The number of records of each kind in a body of `POST /init/`. */
 export interface InitSize {
   readonly networks: number;
   readonly profiles: number;
@@ -6,7 +6,7 @@ export interface InitSize {
   readonly portRanges: number;
 }
 
-/** The configuration of a large provider, which the goals of docs/performance.md are for. */
+/** The configuration of a large provider. The goals of docs/performance.md refer to it. */
 export const FULL_SIZE: InitSize = {
   networks: 1_000_000,
   profiles: 10_000,
@@ -19,7 +19,10 @@ const CATEGORIES = 20;
 const APPLICATIONS = 5;
 const RANGES_AN_ADDRESS = 50;
 
-/** The text of a body in pieces, made while it is sent. @param variant another one has other networks and domains. */
+/**
+ * The text of a body in chunks, generated while it is sent. @param variant other variants have other networks and
+ * domains.
+ */
 export function* initBody(size: InitSize, variant: number): Generator<string> {
   yield '{"blockpages":[{"id":1,"type":0},{"id":2,"type":1}],"profiles":[';
   yield* values(size.profiles, (i) => ({

@@ -1,6 +1,6 @@
 import { percentile } from '../percentile.js';
 
-/** Does something again and again while `goOn`. @returns how long each took, in ms. */
+/** Repeats `work` while `goOn` returns true. @returns the duration of each call, in ms. */
 export async function measureLatencies(
   work: () => Promise<unknown>,
   goOn: () => boolean,

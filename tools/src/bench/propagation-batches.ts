@@ -4,8 +4,8 @@ import { measureLatencies } from './latencies.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
 
 /**
- * One batch of domain rules, and what it does to others: from its request to its 2xx, the longest answer of the resolver, the longest
- * read and the longest change of another client meanwhile (ms).
+ * Measures one batch of domain rules and its effect on others, in ms: the time from its request to its 2xx, and
+ * meanwhile the longest DNS answer, the longest read and the longest change of another client.
  */
 export function measureBatch(domains: number): Promise<Record<string, number>> {
   return withDeployment(1, async (deployment, client) => {

@@ -6,7 +6,10 @@ const CHANGES = 1_000;
 const THROUGHPUT_MS = 10_000;
 const RESOLVERS = 3;
 
-/** One writer, one change after the other: milliseconds from request to the 2xx that says it is in force on every resolver. */
+/**
+ * One writer, one change after the other: milliseconds from request to the 2xx that says it is in force on every
+ * resolver.
+ */
 export function measureLatency(resolvers: number): Promise<Record<string, number>> {
   return withDeployment(resolvers, async (_deployment, client) => {
     await change(client, 'POST', '/profiles/', { profile: { id: 1 } });

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Deployment } from '../faults/deployment.js';
-import type { ManagementClient } from '../faults/management-client.js';
-import { Random } from '../faults/random.js';
+import { Deployment } from '../deployment/deployment.js';
+import type { ManagementClient } from '../deployment/management-client.js';
+import { Random } from '../deployment/random.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGES = 200;
 
-/** Runs the work on a deployment of its own: one control plane, block pages 1 … 200. */
+/** Runs `work` on its own deployment: one control plane, block pages 1 to 200. */
 export async function withDeployment<T>(
   resolvers: number,
   work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
@@ -21,8 +21,8 @@ export async function withDeployment<T>(
     replicas: 1,
     resolvers,
     random: new Random(1),
-    undisturbed: true,
-    onBroken: (explanation) => {
+    withoutProxies: true,
+    onUnexpectedExit: (explanation) => {
       throw new Error(explanation);
     },
   });
@@ -39,7 +39,7 @@ export async function withDeployment<T>(
   }
 }
 
-/** One change; it must succeed. Answers on how many resolvers of how many it is in force. */
+/** Makes one change, which must succeed. @returns on how many of how many resolvers it is in force. */
 export async function change(
   client: ManagementClient,
   method: string,
@@ -52,7 +52,7 @@ export async function change(
   return { applied: reply.applied ?? 0, total: reply.total ?? 0 };
 }
 
-/** The nth change of a profile: another page each time. */
+/** The nth change of a profile, each time to another page. */
 export function nextPage(
   client: ManagementClient,
   profile: number,

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from '../faults/deployment.js';
-import type { WeirProcess } from '../faults/weir-process.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 import { change, nextPage, withDeployment } from './propagation-deployment.js';
 
 const MISSED = 10_000;
@@ -12,7 +12,10 @@ const PROFILES = 1_000;
 const AT_HEAD_DEADLINE_MS = 60_000;
 const FIRST_ADDRESS = 0x0a00_0000;
 
-/** A resolver is killed, misses changes, and starts again: from its configuration on disk in force to the head. */
+/**
+ * Kills a resolver, makes changes, and starts it again. Measures the time from its configuration on disk to the
+ * head.
+ */
 export function measureCatchUp(): Promise<Record<string, number>> {
   return withDeployment(2, async (deployment, client) => {
     const [, resolver] = deployment.resolvers;
@@ -32,7 +35,10 @@ export function measureCatchUp(): Promise<Record<string, number>> {
   });
 }
 
-/** The whole configuration by `POST /init/`, then a resolver that starts with an empty folder, then from its own disk. */
+/**
+ * Measures `POST /init/` of a whole configuration, then the start of a resolver with an empty folder, then its
+ * start from disk.
+ */
 export function measureSnapshot(): Promise<Record<string, number>> {
   return withDeployment(1, async (deployment, client) => {
     const [resolver] = deployment.resolvers;
@@ -92,7 +98,7 @@ interface LogLine {
   readonly durationMs?: number;
 }
 
-/** Starts the resolver and answers what it says until it is at the head: ready in its own words, last. */
+/** Starts the resolver. @returns its log lines until it is at the head; the last one says that it is ready. */
 async function startAndListen(
   deployment: Deployment,
   resolver: WeirProcess,

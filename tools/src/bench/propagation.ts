@@ -1,7 +1,8 @@
 /**
- * How fast changes come into force, and how fast a resolver that missed something has it again: `npm run bench:propagation`, or
- * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot`. Real processes on loopback; PostgreSQL with its
- * default durability. The load of the machine is printed, because two cores that others use as well make any figure larger.
+ * Measures how fast changes come into force, and how fast a resolver catches up: `npm run bench:propagation`, or
+ * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot`. Real processes on
+ * loopback; PostgreSQL with its default durability. It prints the load of the machine, because other work on the
+ * cores makes every figure worse.
  */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { measureBatch } from './propagation-batches.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { KeyHistory, Witness } from './history.js';
+import { KeyHistory, LowerBounds } from './history.js';
 
 describe('KeyHistory', () => {
-  it('reads a sequence of answers forwards only', () => {
+  it('accepts a sequence of answers only in the order of the versions', () => {
     const key = new KeyHistory(['up']);
     key.request(['page 1']);
     key.request(['page 2']);
@@ -11,14 +11,14 @@ describe('KeyHistory', () => {
     expect(key.earliest(2, 0, 'page 1')).toBeNull();
   });
 
-  it('finds neither what was refused nor what was never asked for', () => {
+  it('finds no version that was refused or never requested', () => {
     const key = new KeyHistory(['up']);
     key.request(['page 250'], true);
     expect(key.earliest(0, 0, 'page 250')).toBeNull();
     expect(key.earliest(0, 0, 'page 9')).toBeNull();
   });
 
-  it('tells the probes of one version apart', () => {
+  it('distinguishes the probes of one version', () => {
     const key = new KeyHistory(['up', 'up']);
     key.request(['page 1', 'up']);
     expect(key.earliest(0, 1, 'page 1')).toBeNull();
@@ -26,13 +26,13 @@ describe('KeyHistory', () => {
   });
 });
 
-describe('Witness', () => {
-  it('holds a new process to what was acknowledged, an old one to what it showed', () => {
-    const [key, witness] = [new KeyHistory(['up']), new Witness()];
-    witness.owe(key, 3);
-    witness.show(key, 5);
-    expect(witness.floor(key)).toBe(5);
-    witness.restart();
-    expect(witness.floor(key)).toBe(3);
+describe('LowerBounds', () => {
+  it('bind a restarted process to what was acknowledged, and a running one to what it showed too', () => {
+    const [key, bounds] = [new KeyHistory(['up']), new LowerBounds()];
+    bounds.noteAcknowledged(key, 3);
+    bounds.noteSeen(key, 5);
+    expect(bounds.minVersion(key)).toBe(5);
+    bounds.restart();
+    expect(bounds.minVersion(key)).toBe(3);
   });
 });

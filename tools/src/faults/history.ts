@@ -1,79 +1,79 @@
-/** What DNS shows of a version, one text for each probe of the key. */
-export type Appearance = readonly string[];
+/** The DNS answers that a version must give, one text for each probe of the key. */
+export type ExpectedAnswers = readonly string[];
 
 interface Version {
-  readonly appearance: Appearance;
+  readonly answers: ExpectedAnswers;
   readonly refused: boolean;
 }
 
 /**
- * All versions of one key in the order in which its only writer asked for them; version 0 is what was there before. A version that must
- * be refused stands among them, so that its number is never seen in force.
+ * All versions of one key in the order in which its only writer requested them. Version 0 is the state before.
+ * A version that the API must refuse is in the list too; a resolver must never show it.
  */
 export class KeyHistory {
   private readonly versions: Version[];
   /** Newest version known to be applied. */
   applied = 0;
 
-  constructor(initial: Appearance) {
-    this.versions = [{ appearance: initial, refused: false }];
+  constructor(initial: ExpectedAnswers) {
+    this.versions = [{ answers: initial, refused: false }];
   }
 
-  /** Notes a version before it is asked for; answers its number. */
-  request(appearance: Appearance, refused = false): number {
-    return this.versions.push({ appearance, refused }) - 1;
+  /** Adds a version before it is requested. @returns its number. */
+  request(answers: ExpectedAnswers, refused = false): number {
+    return this.versions.push({ answers, refused }) - 1;
   }
 
   settle(version: number): void {
     this.applied = version;
   }
 
-  /** Newest version asked for. */
+  /** Newest version that was requested. */
   get requested(): number {
     return this.versions.length - 1;
   }
 
-  appearance(version: number): Appearance {
+  answers(version: number): ExpectedAnswers {
     const found = this.versions[version];
     if (found === undefined) throw new RangeError(`no version ${version}`);
-    return found.appearance;
+    return found.answers;
   }
 
   /**
-   * The earliest version from `floor` on that looks like this to the probe; null when there is none: then what was seen is older than
-   * the floor, was refused, or was never asked for. Taking the earliest each time finds a monotone reading of a sequence
-   * whenever there is one.
+   * The earliest version, not before `minVersion`, that gives this answer to the probe. Null: the answer is of an
+   * older version, of a refused one, or of none. Always taking the earliest accepts every sequence of answers that
+   * has an order without a step back.
    */
-  earliest(floor: number, probe: number, seen: string): number | null {
-    for (let version = floor; version < this.versions.length; version++) {
-      const { appearance, refused } = this.versions[version] ?? { appearance: [], refused: true };
-      if (!refused && appearance[probe] === seen) return version;
+  earliest(minVersion: number, probe: number, seen: string): number | null {
+    for (let version = minVersion; version < this.versions.length; version++) {
+      const { answers, refused } = this.versions[version] ?? { answers: [], refused: true };
+      if (!refused && answers[probe] === seen) return version;
     }
     return null;
   }
 }
 
-/** What one resolver has shown so far, and what it must show: the lower bounds of what its next answer may be. */
-export class Witness {
+/** For one resolver: the oldest version of each key that its next answer may show. */
+export class LowerBounds {
   private readonly seen = new Map<KeyHistory, number>();
-  private readonly owed = new Map<KeyHistory, number>();
+  private readonly acknowledged = new Map<KeyHistory, number>();
 
   /** The oldest version that the next answer may show. */
-  floor(key: KeyHistory): number {
-    return Math.max(this.seen.get(key) ?? 0, this.owed.get(key) ?? 0);
+  minVersion(key: KeyHistory): number {
+    return Math.max(this.seen.get(key) ?? 0, this.acknowledged.get(key) ?? 0);
   }
 
-  /** It showed this version; nothing older may follow from the same process. */
-  show(key: KeyHistory, version: number): void {
+  /** The resolver shacknowledged this version. The same process may show nothing older from now on. */
+  noteSeen(key: KeyHistory, version: number): void {
     if (version > (this.seen.get(key) ?? 0)) this.seen.set(key, version);
   }
 
-  /** An acknowledgement counted on it: no process that takes its place on the same disk may show less. */
-  owe(key: KeyHistory, version: number): void {
-    if (version > (this.owed.get(key) ?? 0)) this.owed.set(key, version);
+  /** The resolver acknowledged this version. Neither it nor a restarted process may show anything older. */
+  noteAcknowledged(key: KeyHistory, version: number): void {
+    if (version > (this.acknowledged.get(key) ?? 0)) this.acknowledged.set(key, version);
   }
 
-  /** A new process begins with what is owed, not with all that was shown. */
+  /** The process was restarted: what it acknowledged still binds it, what it shacknowledged does not. */
   restart(): void {
     this.seen.clear();
   }

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   }
   const result = await runFaults(options, { root, folder, print, signal: interrupted.signal });
   print(renderReport(result));
-  const { violations } = result.tally;
+  const { violations } = result.stats;
   if (violations.length === 0) {
     if (!options.keep) rmSync(folder, { recursive: true, force: true });
     print(`OK, seed ${options.seed}`);
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const again = options.short
     ? '--short'
     : `--seconds ${options.seconds} --writers ${options.writers}`;
-  print(`FAILED: ${violations.length} times what must not be. Logs in ${folder}`);
+  print(`FAILED: ${violations.length} violations. Logs in ${folder}`);
   print(`To repeat: npm run test:faults -- --seed ${options.seed} ${again}`);
   process.exitCode = 1;
 }
@@ -49,6 +49,6 @@ try {
   const text =
     error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
   process.stderr.write(`${text}\n`);
-  // Calls that a broken run has left open would go on for a minute.
+  // Open HTTP calls of a failed run would keep the process alive for a minute.
   process.exit(1);
 }

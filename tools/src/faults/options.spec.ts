@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseOptions } from './options.js';
 
 describe('parseOptions', () => {
-  it('draws a seed where none is given', () => {
+  it('uses the random seed when none is given', () => {
     expect(parseOptions([], 7)).toEqual({
       seed: 7,
       seconds: 60,
@@ -13,7 +13,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['--seed', '3', '--short'], 7)).toMatchObject({ seed: 3, short: true });
   });
 
-  it('answers nothing when help is asked for', () => {
+  it('returns null when help is asked for', () => {
     expect(parseOptions(['--help'], 7)).toBeNull();
   });
 

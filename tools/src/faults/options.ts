@@ -6,26 +6,27 @@ export interface FaultOptions {
   /** How long faults are injected for. */
   readonly seconds: number;
   readonly writers: number;
-  /** The fixed script of half a minute in the place of a drawn one. */
+  /** Use the fixed script of half a minute instead of a random one. */
   readonly short: boolean;
-  /** Keep data and logs of a run that succeeds, too. */
+  /** Keep data and logs even if the run succeeds. */
   readonly keep: boolean;
 }
 
-export const HELP = `Starts two control planes, three resolvers, PostgreSQL and Redis, changes the configuration through the API, breaks things
-meanwhile, and checks that every acknowledged change is in force everywhere and none is lost (docs/fault-suite.md).
+export const HELP = `Starts two control planes, three resolvers, PostgreSQL and Redis. Changes the configuration through the API while it
+injects faults. Checks that every acknowledged change is in force everywhere and that none is lost
+(docs/fault-suite.md).
 
   npm run test:faults -- [options]
 
-  --seed <n>      of the script, the changes and the message faults; default: random, printed
+  --seed <n>      seed of the script, the changes and the message faults; default: random, printed
   --seconds <n>   how long faults are injected for; default: 60
   --writers <n>   parallel writers; default: 12
   --short         the fixed script of half a minute that npm test runs
-  --keep          keep data and logs even when nothing was wrong
+  --keep          keep data and logs even if the run succeeds
   --help
 `;
 
-/** @throws StartError in one line when an option is not what it may be. Null: help was asked for. */
+/** @returns null when help was asked for. @throws StartError with one line when an option is wrong. */
 export function parseOptions(args: readonly string[], randomSeed: number): FaultOptions | null {
   const { values } = read(args);
   if (values.help) return null;
@@ -52,7 +53,7 @@ function read(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new StartError(`${(error as Error).message} (--help says what there is)`);
+    throw new StartError(`${(error as Error).message} (see --help)`);
   }
 }
 

@@ -1,51 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from './deployment.js';
-import { DnsClient } from './dns-client.js';
-import { Injector } from './injector.js';
-import { Gate } from './gate.js';
+import { Deployment } from '../deployment/deployment.js';
+import { DnsClient } from '../deployment/dns-client.js';
+import { FaultInjector } from './fault-injector.js';
+import { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
 import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
-import { Random } from './random.js';
+import { Random } from '../deployment/random.js';
 import { messageFaults, processFaults, shortScript } from './script.js';
-import { Tally } from './tally.js';
+import { RunStats } from './run-stats.js';
 import { type LogState, readLogs, verify } from './verify.js';
-import { Watch } from './watch.js';
+import { AnswerChecker } from './answer-checker.js';
 import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
 const RESOLVERS = 3;
-/** Of each kind, for each writer. */
+/** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
-/** The short script ends by itself. */
+/** Upper bound only: the short script ends by itself. */
 const SHORT_LIMIT_MS = 120_000;
 
 export interface RunResult {
-  readonly tally: Tally;
+  readonly stats: RunStats;
   readonly log: LogState;
   readonly loads: Record<string, number>;
   readonly messages: Readonly<Record<string, number>>;
 }
 
-export interface RunSurroundings {
+export interface RunEnvironment {
   /** The repository, compiled. */
   readonly root: string;
-  /** Takes data and logs; empty. */
+  /** An empty folder for data and logs. */
   readonly folder: string;
   readonly print: (text: string) => void;
-  /** Aborted: ends the run, and every process that it started. */
+  /** When aborted, the run ends and stops every process that it started. */
   readonly signal: AbortSignal;
 }
 
-/** One run of the suite: set up, break things while changes and queries go on, mend, verify. */
+/** One run of the suite: set up, inject faults during changes and queries, repair, verify. */
 export async function runFaults(
   options: FaultOptions,
-  { root, folder, print, signal }: RunSurroundings,
+  { root, folder, print, signal }: RunEnvironment,
 ): Promise<RunResult> {
   const random = new Random(options.seed);
-  const tally = new Tally((text) => {
+  const stats = new RunStats((text) => {
     print(`WRONG ${text}`);
   });
   const deployment = await Deployment.create({
@@ -54,8 +54,8 @@ export async function runFaults(
     replicas: REPLICAS,
     resolvers: RESOLVERS,
     random: random.fork('messages'),
-    onBroken: (explanation) => {
-      tally.violation(explanation);
+    onUnexpectedExit: (explanation) => {
+      stats.violation(explanation);
     },
   });
   const dns = new DnsClient();
@@ -65,7 +65,7 @@ export async function runFaults(
     });
   });
   try {
-    return await Promise.race([ended, runOn(deployment, dns, tally, random, options, print)]);
+    return await Promise.race([ended, runOn(deployment, dns, stats, random, options, print)]);
   } finally {
     await deployment.stop();
     await dns.close();
@@ -75,43 +75,43 @@ export async function runFaults(
 async function runOn(
   deployment: Deployment,
   dns: DnsClient,
-  tally: Tally,
+  stats: RunStats,
   random: Random,
   options: FaultOptions,
   print: (text: string) => void,
 ): Promise<RunResult> {
   await deployment.start();
-  const watch = new Watch(deployment, dns, tally);
+  const checker = new AnswerChecker(deployment, dns, stats);
   const keysOfWriters = makeKeys(options.writers, KEYS_PER_WRITER);
   const keys = keysOfWriters.flat();
   const shared: WriterOptions = {
     deployment,
-    watch,
-    tally,
+    checker,
+    stats,
     revisions: new Set(),
     stored: new Map(),
-    gate: new Gate(),
+    lock: new ReadWriteLock(),
   };
   const writers = keysOfWriters.map(
     (own, i) => new Writer(shared, own, random.fork(`writer ${i}`)),
   );
   await setUp(writers, keys);
   print(`set up: ${shared.revisions.size} changes, ${keys.length} keys`);
-  await underFaults(options, random, { deployment, watch, keys, tally, writers }, print);
+  await runUnderFaults(options, random, { deployment, checker, keys, stats, writers }, print);
   const log = await verify({ ...shared, keys });
-  const loads = readLogs(deployment, tally);
-  return { tally, log, loads, messages: deployment.redisProxy.counts };
+  const loads = readLogs(deployment, stats);
+  return { stats, log, loads, messages: deployment.redisProxy.counts };
 }
 
 interface Actors {
   readonly deployment: Deployment;
-  readonly watch: Watch;
+  readonly checker: AnswerChecker;
   readonly keys: readonly Key[];
-  readonly tally: Tally;
+  readonly stats: RunStats;
   readonly writers: readonly Writer[];
 }
 
-/** Pages first, then the profiles that refer to them, then the keys. */
+/** First block pages, then the profiles that refer to them, then the keys. */
 async function setUp(writers: readonly Writer[], keys: readonly Key[]): Promise<void> {
   const lists = [PAGE_SETUP.map((step) => [step]), [FIXED_SETUP], keys.map((key) => key.setUp)];
   for (const list of lists) await inParallel(writers, list);
@@ -130,26 +130,26 @@ async function inParallel(
   );
 }
 
-async function underFaults(
+async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, watch, keys, tally, writers }: Actors,
+  { deployment, checker, keys, stats, writers }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
   const startedMs = performance.now();
   const log = (text: string): void => {
     print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
   };
-  const injector = new Injector(deployment, watch, keys, tally, log);
+  const injector = new FaultInjector(deployment, checker, keys, stats, log);
   const writing = writers.map((writer) => writer.run());
   const [replacer] = writers;
-  if (replacer !== undefined) writing.push(replacer.replaceNowAndThen(keys));
+  if (replacer !== undefined) writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
     Array.from({ length: QUERY_LOOPS_PER_RESOLVER }, (_loop, i) =>
-      watch.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),
+      checker.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),
     ),
   );
-  // The first changes find everything in order.
+  // The first changes meet no faults.
   await sleep(1_000);
   const endMs = performance.now() + (options.short ? SHORT_LIMIT_MS : options.seconds * 1_000);
   const processes = options.short
@@ -163,6 +163,6 @@ async function underFaults(
   await Promise.all(breaking);
   for (const writer of writers) writer.stop();
   await Promise.all(writing);
-  watch.stop();
+  checker.stop();
   await Promise.all(asking);
 }

@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { Random } from '../deployment/random.js';
 
 export const PROCESS_FAULTS = [
   'kill replica',
@@ -20,23 +20,23 @@ export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] a
 export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
 export type MessageFaultKind = (typeof MESSAGE_FAULTS)[number];
 
-/** One fault as the script has it. */
+/** One fault of the script. */
 export interface Fault<K> {
   readonly kind: K;
   /** Which replica or resolver, modulo their number. */
   readonly target: number;
-  /** How long what was taken away stays away. */
+  /** How long the fault lasts. */
   readonly durationMs: number;
-  /** 0 … 1: how bad. */
+  /** From 0 to 1; 1 is the worst. */
   readonly strength: number;
-  /** Quiet time before the next. */
+  /** Time without a fault before the next one. */
   readonly calmMs: number;
 }
 
-/** Longest lease: a stop of the resolver above it makes the control plane go on without it. */
+/** A stop that is longer than the lease of a resolver (3 s) makes the control plane go on without it. */
 const STOP_RESOLVER_MS = [300, 5_500] as const;
 
-/** Rounds of all kinds, each round in another order, for ever. */
+/** Endless rounds. Each round has every kind of fault once, in a random order. */
 export function* processFaults(random: Random): Generator<Fault<ProcessFaultKind>> {
   for (;;) {
     for (const kind of random.shuffle(PROCESS_FAULTS)) {
@@ -47,7 +47,7 @@ export function* processFaults(random: Random): Generator<Fault<ProcessFaultKind
   }
 }
 
-/** The same for messages, with calm enough in between for leases to be relied on. */
+/** The same for messages. The pauses are long enough for leases to be renewed. */
 export function* messageFaults(random: Random): Generator<Fault<MessageFaultKind>> {
   for (;;) {
     for (const kind of random.shuffle(MESSAGE_FAULTS)) {
@@ -56,7 +56,7 @@ export function* messageFaults(random: Random): Generator<Fault<MessageFaultKind
   }
 }
 
-/** A script of half a minute that has what matters most, in this order; only targets are drawn. */
+/** The most important faults in a fixed order; takes half a minute. Only the targets are random. */
 export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>> {
   const kinds: readonly (readonly [ProcessFaultKind, number])[] = [
     ['kill replica after commit', 300],

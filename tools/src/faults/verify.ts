@@ -1,43 +1,43 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Deployment } from './deployment.js';
+import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
-import type { Tally } from './tally.js';
-import type { Watch } from './watch.js';
+import type { RunStats } from './run-stats.js';
+import type { AnswerChecker } from './answer-checker.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;
-/** Heads are published each second: within this time every resolver has compared its digest with one. */
+/** The head is published every second, so every resolver compares its digest within this time. */
 const DIGEST_MS = 2_500;
 
 export interface VerifyOptions {
   readonly deployment: Deployment;
-  readonly watch: Watch;
+  readonly checker: AnswerChecker;
   readonly keys: readonly Key[];
-  readonly tally: Tally;
-  /** What the database must hold of each key. */
+  readonly stats: RunStats;
+  /** What the database must hold for each key. */
   readonly stored: ReadonlyMap<Key, string | null>;
   /** Revisions of acknowledged changes. */
   readonly revisions: ReadonlySet<number>;
 }
 
-/** How the change log stands at the end. */
+/** The change log at the end of a run. */
 export interface LogState {
   readonly head: number;
   readonly gaps: number;
 }
 
-/** When all faults are over and nobody writes: database, log and every resolver have what was acknowledged, and nothing else. */
+/** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
 export async function verify(options: VerifyOptions): Promise<LogState> {
-  const { deployment, watch, keys, tally } = options;
+  const { deployment, checker, keys, stats } = options;
   const client = new pg.Client(deployment.databaseUrl);
   await client.connect();
   try {
     const log = await verifyLog(client, options);
     await verifyRows(client, options);
-    await waitForRevision(deployment, log.head, tally);
+    await waitForRevision(deployment, log.head, stats);
     await sleep(DIGEST_MS);
-    for (const index of deployment.resolvers.keys()) await watch.expectNewest(index, keys);
+    for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
     await verifyFreshStart(options, log.head);
     return log;
   } finally {
@@ -47,7 +47,7 @@ export async function verify(options: VerifyOptions): Promise<LogState> {
 
 async function verifyLog(
   client: pg.Client,
-  { tally, revisions }: VerifyOptions,
+  { stats, revisions }: VerifyOptions,
 ): Promise<LogState> {
   const { rows } = await client.query<Record<'head' | 'first' | 'last' | 'count', number>>(
     `SELECT (SELECT revision FROM config_head)::float8 AS head, min(revision)::float8 AS first,
@@ -57,15 +57,15 @@ async function verifyLog(
   if (log === undefined) throw new Error('no log');
   const gaps = log.last - log.first + 1 - log.count;
   if (gaps !== 0 || log.first !== 1 || log.last !== log.head)
-    tally.violation(`the log has gaps: ${JSON.stringify(log)}`);
-  // Not spread: a run of an hour has more of them than a call takes arguments.
+    stats.violation(`the log has gaps: ${JSON.stringify(log)}`);
+  // No spread: a run of an hour has more revisions than a call can have arguments.
   const newest = revisions.values().reduce((a, b) => Math.max(a, b), 0);
   if (newest > log.head)
-    tally.violation(`revision ${newest} was acknowledged, the log ends at ${log.head}`);
+    stats.violation(`revision ${newest} was acknowledged, the log ends at ${log.head}`);
   return { head: log.head, gaps };
 }
 
-async function verifyRows(client: pg.Client, { tally, stored }: VerifyOptions): Promise<void> {
+async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): Promise<void> {
   for (const [key, expected] of stored) {
     const { rows } = await client.query<(string | null)[]>({
       text: `SELECT (${key.sql})::text`,
@@ -73,11 +73,15 @@ async function verifyRows(client: pg.Client, { tally, stored }: VerifyOptions): 
     });
     const found = rows[0]?.[0] ?? null;
     if (found !== expected)
-      tally.violation(`the database has ${found} for the ${key.name} instead of ${expected}`);
+      stats.violation(`the database has ${found} for the ${key.name} instead of ${expected}`);
   }
 }
 
-async function waitForRevision(deployment: Deployment, head: number, tally: Tally): Promise<void> {
+async function waitForRevision(
+  deployment: Deployment,
+  head: number,
+  stats: RunStats,
+): Promise<void> {
   const deadlineMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
     let revision = -1;
@@ -86,24 +90,27 @@ async function waitForRevision(deployment: Deployment, head: number, tally: Tall
       if (revision !== head) await sleep(50);
     }
     if (revision !== head)
-      tally.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
+      stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
 }
 
-/** A resolver without a disk computes the digest of all rows anew: it must be the one that changes have led to step by step. */
+/**
+ * A resolver without a disk computes the digest of all rows. It must equal the digest that was kept change by
+ * change.
+ */
 async function verifyFreshStart(options: VerifyOptions, head: number): Promise<void> {
-  const { deployment, watch, keys, tally } = options;
+  const { deployment, checker, keys, stats } = options;
   const [resolver] = deployment.resolvers;
   if (resolver === undefined) return;
   await resolver.kill();
   rmSync(deployment.dataFolder(0), { recursive: true });
   await resolver.start();
-  await waitForRevision(deployment, head, tally);
-  await watch.expectNewest(0, keys);
+  await waitForRevision(deployment, head, stats);
+  await checker.expectNewest(0, keys);
 }
 
-/** Lines of the resolvers' logs: snapshots loaded by cause, and what must never be said. */
-export function readLogs(deployment: Deployment, tally: Tally): Record<string, number> {
+/** Reads the resolvers' logs: counts loaded snapshots by cause, and reports lines that must never occur. */
+export function readLogs(deployment: Deployment, stats: RunStats): Record<string, number> {
   const loads: Record<string, number> = {};
   for (const { name } of deployment.resolvers) {
     const file = deployment.logFile(name);
@@ -112,7 +119,7 @@ export function readLogs(deployment: Deployment, tally: Tally): Record<string, n
       const cause = /"cause":"(\w+)".*"snapshot loaded"/.exec(line)?.[1];
       if (cause !== undefined) loads[cause] = (loads[cause] ?? 0) + 1;
       if (/differs from the control plane|is set aside|cannot be kept on disk/.test(line))
-        tally.violation(`${name} says: ${line.slice(0, 300)}`);
+        stats.violation(`${name} says: ${line.slice(0, 300)}`);
     }
   }
   return loads;

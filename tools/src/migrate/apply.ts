@@ -6,31 +6,34 @@ import { type Migration, runsInTransaction, splitStatements } from './migration-
 import { logMigration } from './migration-log.js';
 
 /** How long a migration waits for a lock, and how often it tries. */
-export interface LockPatience {
-  /** While a statement waits for a lock, whoever wants the same table waits behind it: so it gives up after this. */
+export interface LockRetryOptions {
+  /**
+   * While a statement waits for a lock, other statements on that table queue behind it. So it gives up after this
+   * time.
+   */
   readonly lockTimeoutMs: number;
-  /** Attempts in all. Between two of them the others have as long a time for themselves. */
+  /** Number of attempts. The pause between two attempts is as long as an attempt, so that others can work. */
   readonly lockAttempts: number;
 }
 
-/** lock_not_available, deadlock_detected: another attempt may do better. */
+/** lock_not_available, deadlock_detected: another attempt may succeed. */
 const IN_THE_WAY = new Set(['55P03', '40P01']);
 
 /**
- * Applies one migration and notes it: in one transaction, or statement by statement when the file says so.
- * @throws StartError in one line.
+ * Applies one migration and records it: in one transaction, or statement by statement if the file says so.
+ * @throws StartError with one line.
  */
 export async function apply(
   client: Client,
   migration: Migration,
-  patience: LockPatience,
+  lockOptions: LockRetryOptions,
   log: (line: string) => void,
 ): Promise<void> {
   if (!runsInTransaction(migration.sql)) {
-    await applyOneByOne(client, migration, patience);
+    await applyOneByOne(client, migration, lockOptions);
     return;
   }
-  const { lockTimeoutMs, lockAttempts } = patience;
+  const { lockTimeoutMs, lockAttempts } = lockOptions;
   for (let attempt = 1; ; attempt++) {
     try {
       await applyWhole(client, migration, lockTimeoutMs);
@@ -64,7 +67,7 @@ async function applyWhole(
   await client.query('COMMIT');
 }
 
-/** @throws StartError when the connection is gone, so that nobody can tell here what came of the migration. */
+/** @throws StartError when the connection broke, because the result of the migration is unknown then. */
 async function undo(client: Client, { name }: Migration, cause: unknown): Promise<void> {
   try {
     await client.query('ROLLBACK');
@@ -76,11 +79,11 @@ async function undo(client: Client, { name }: Migration, cause: unknown): Promis
   }
 }
 
-/** Nobody waits behind these statements, so that all attempts are one long one. */
+/** No other statement queues behind these, so one long attempt replaces all attempts. */
 async function applyOneByOne(
   client: Client,
   migration: Migration,
-  { lockTimeoutMs, lockAttempts }: LockPatience,
+  { lockTimeoutMs, lockAttempts }: LockRetryOptions,
 ): Promise<void> {
   const startedAt = new Date();
   try {

@@ -1,7 +1,7 @@
 import { integer, url } from '@weir/ops';
-import { PATIENCE } from './migrate.js';
+import { DEFAULT_LOCK_OPTIONS } from './migrate.js';
 
-/** What the migrate command reads from its environment. */
+/** Variables of the migrate command. */
 export const SCHEMA = {
   DATABASE_URL: url(['postgresql', 'postgres'], {
     description:
@@ -10,11 +10,11 @@ export const SCHEMA = {
   LOCK_TIMEOUT_MS: integer(1, 600_000, {
     description:
       'Longest that a migration, and others behind it, wait for a table in use. Then the others go first.',
-    default: String(PATIENCE.lockTimeoutMs),
+    default: String(DEFAULT_LOCK_OPTIONS.lockTimeoutMs),
   }),
   LOCK_ATTEMPTS: integer(1, 10_000, {
     description:
       'How often a migration tries before it gives up and leaves the database as it was.',
-    default: String(PATIENCE.lockAttempts),
+    default: String(DEFAULT_LOCK_OPTIONS.lockAttempts),
   }),
 };

@@ -4,8 +4,8 @@ import pg from 'pg';
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Does something over a connection of its own, which is closed then.
- * @throws StartError in one line when the database is out of reach.
+ * Runs `use` with its own connection, and closes it afterwards.
+ * @throws StartError with one line when the database cannot be reached.
  */
 export async function withConnection<T>(
   databaseUrl: string,
@@ -17,7 +17,7 @@ export async function withConnection<T>(
     application_name: 'weir-migrate',
     keepAlive: true,
   });
-  // A connection that breaks fails the query under way, which says so.
+  // When a connection breaks, the running query fails and reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -33,7 +33,7 @@ export async function withConnection<T>(
   }
 }
 
-/** In one line. Several addresses that were tried in vain have a message each, and none in common. */
+/** One line. If several addresses failed, the error has a message for each and none of its own. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   return error instanceof Error ? error.message : String(error);

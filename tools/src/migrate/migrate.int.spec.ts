@@ -24,8 +24,8 @@ describe('migrate', () => {
     await mkdir(join(folder, name), { recursive: true });
     await writeFile(join(folder, name, 'migration.sql'), sql);
   };
-  const run = (patience: MigrateOptions['patience'] = {}) =>
-    migrate({ databaseUrl, folder, patience, log: (line) => void lines.push(line) });
+  const run = (lockOptions: MigrateOptions['lockOptions'] = {}) =>
+    migrate({ databaseUrl, folder, lockOptions, log: (line) => void lines.push(line) });
   const rows = async (sql: string) => (await client.query({ text: sql, rowMode: 'array' })).rows;
 
   beforeEach(async () => {
@@ -50,14 +50,14 @@ describe('migrate', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('applies what is pending, in the order of the names, and then nothing', async () => {
+  it('applies pending migrations in the order of their names, and nothing the second time', async () => {
     await addMigration(SECOND, 'ALTER TABLE one ADD two integer');
     expect(await run()).toEqual([FIRST, SECOND]);
     expect(await run()).toEqual([]);
     expect(await rows('SELECT id, two FROM one')).toEqual([[1, null]]);
   });
 
-  it('notes each as prisma migrate does: sha256 of the file, finished, one step', async () => {
+  it('records each migration as prisma migrate does: SHA-256 of the file, finished, one step', async () => {
     await run();
     expect(
       await rows(
@@ -69,7 +69,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('undoes a migration that fails, keeps those before it, and says which and why', async () => {
+  it('rolls back a migration that fails, keeps those before it, and reports which one failed and why', async () => {
     await addMigration(SECOND, 'CREATE TABLE two (id integer); SELECT * FROM missing;');
     await expect(run()).rejects.toThrow(
       `migration ${SECOND} failed and was undone: relation "missing" does not exist`,
@@ -87,7 +87,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(`migration ${FIRST} was changed after it was applied`);
   });
 
-  it('refuses a database with a migration among its own that it does not know', async () => {
+  it('refuses a database that has an unknown migration among the known ones', async () => {
     await addMigration(SECOND, 'SELECT 1');
     await addMigration(THIRD, 'SELECT 1');
     await run();
@@ -95,7 +95,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(`migration ${SECOND} is in the database but not in this`);
   });
 
-  it('refuses a migration that comes before one that is applied', async () => {
+  it('refuses a pending migration that sorts before an applied one', async () => {
     await addMigration(THIRD, 'SELECT 1');
     await run();
     await addMigration(SECOND, 'SELECT 1');
@@ -104,7 +104,7 @@ describe('migrate', () => {
     );
   });
 
-  it('tells each step, even of a file that is only a comment', async () => {
+  it('logs each step, even for a file that is only a comment', async () => {
     await addMigration(SECOND, '-- Nothing reads two any more.');
     await run();
     expect(lines.map((line) => line.replace(/\d+ ms/, 'N ms'))).toEqual([
@@ -122,13 +122,13 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(`migration ${FIRST} failed earlier`);
   });
 
-  it('applies again what prisma migrate marked as rolled back', async () => {
+  it('applies a migration again that prisma migrate marked as rolled back', async () => {
     await run();
     await client.query('DROP TABLE one; UPDATE _prisma_migrations SET rolled_back_at = now()');
     expect(await run()).toEqual([FIRST]);
   });
 
-  it('lets only one of several work when they run at once', async () => {
+  it('applies each migration once when several runs start at the same time', async () => {
     const applied = await Promise.all([run(), run(), run()]);
     expect(applied.flat()).toEqual([FIRST]);
   });
@@ -143,13 +143,13 @@ describe('migrate', () => {
       await rm(join(folder, SECOND), { recursive: true });
     };
 
-    it('leaves a database as it is that this release may work on', async () => {
+    it('does not change a database that this release can use', async () => {
       await byNewerRelease(FIRST);
       expect(await run()).toEqual([]);
       expect(lines.at(-1)).toBe(`the database is up to date: ${SECOND}, of a newer release`);
     });
 
-    it('refuses a database that this release may not work on', async () => {
+    it('refuses a database that this release cannot use', async () => {
       await byNewerRelease(SECOND);
       await expect(run()).rejects.toThrow(
         `the database is for releases that know migration ${SECOND}, ` +
@@ -171,7 +171,7 @@ describe('migrate', () => {
 
     afterEach(() => other.end());
 
-    it('lets them go first, says so, and tries again', async () => {
+    it('lets them go first, logs it, and tries again', async () => {
       const running = run({ lockTimeoutMs: 50, lockAttempts: 1_000 });
       await expect
         .poll(() => lines)
@@ -182,7 +182,7 @@ describe('migrate', () => {
       expect(await running).toEqual([SECOND]);
     });
 
-    it('gives up after a number of attempts, and leaves everything as it was', async () => {
+    it('gives up after the configured attempts, and changes nothing', async () => {
       await expect(run({ lockTimeoutMs: 50, lockAttempts: 2 })).rejects.toThrow(
         `migration ${SECOND} failed and was undone: a table that it changes was in use in each of 2 attempts`,
       );
@@ -196,7 +196,7 @@ describe('migrate', () => {
       await client.query('SELECT pg_advisory_lock($1)', [RUN_LOCK_KEY]);
     });
 
-    it('waits for its end', async () => {
+    it('waits for the end of that run', async () => {
       const running = run();
       await expect
         .poll(() => lines)
@@ -206,14 +206,14 @@ describe('migrate', () => {
       expect(await running).toEqual([FIRST]);
     });
 
-    it('does not wait for ever', async () => {
+    it('gives up after the maximum wait', async () => {
       await expect(run({ runWaitMs: 300 })).rejects.toThrow(
         'another run of migrate has worked on this database for more than 0.3 s',
       );
     });
   });
 
-  describe('a file without a transaction', () => {
+  describe('with a file without a transaction', () => {
     const INDEX = `-- transaction: none
 -- Anew after a run that broke off; what it leaves is of no use.
 DROP INDEX CONCURRENTLY IF EXISTS one_id_key;
@@ -221,7 +221,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
   ON one (id);
 `;
 
-    it('builds an index while others write', async () => {
+    it('creates an index while others write', async () => {
       await run();
       const other = new pg.Client(databaseUrl);
       await other.connect();
@@ -244,7 +244,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
       expect(await rows('SELECT indisvalid FROM pg_index')).toContainEqual([true]);
     });
 
-    it('is begun anew by the next run when it failed', async () => {
+    it('starts a failed file again in the next run', async () => {
       await run();
       await client.query('INSERT INTO one VALUES (1)');
       await addMigration(SECOND, INDEX);
@@ -260,7 +260,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
     });
   });
 
-  it('says that the connection broke in a migration, and the next run goes on', async () => {
+  it('reports that the connection broke during a migration, and the next run continues', async () => {
     await addMigration(SECOND, 'SELECT pg_terminate_backend(pg_backend_pid())');
     await expect(run()).rejects.toThrow(
       `the connection broke in migration ${SECOND}; run this again, it goes on from where it stands: `,
@@ -269,7 +269,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
     expect(await run()).toEqual([SECOND]);
   });
 
-  it('says in one line that the database is out of reach', async () => {
+  it('reports in one line that the database cannot be reached', async () => {
     const unreachable = { databaseUrl: 'postgresql://weir@127.0.0.1:1/weir', folder };
     await expect(migrate(unreachable)).rejects.toThrow(
       /^the database cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:1 \(DATABASE_URL\)$/,
@@ -286,12 +286,12 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
   describe('readStatus', () => {
     const status = () => readStatus(databaseUrl, folder);
 
-    it('tells of an empty database that everything is pending, and changes nothing', async () => {
+    it('reports everything as pending for an empty database, and changes nothing', async () => {
       expect(await status()).toEqual({ lines: [`pending  ${FIRST}`], isUpToDate: false });
       expect(await rows("SELECT to_regclass('_prisma_migrations')")).toEqual([[null]]);
     });
 
-    it('tells what is applied, and what a newer release has applied', async () => {
+    it('reports applied migrations, and those of a newer release', async () => {
       await addMigration(SECOND, 'SELECT 1');
       await run();
       await rm(join(folder, SECOND), { recursive: true });
@@ -303,7 +303,7 @@ CREATE UNIQUE INDEX CONCURRENTLY one_id_key
       expect(isUpToDate).toBe(true);
     });
 
-    it('does not wait for a run that works', async () => {
+    it('does not wait for a run in progress', async () => {
       await client.query('SELECT pg_advisory_lock($1)', [RUN_LOCK_KEY]);
       expect((await status()).isUpToDate).toBe(false);
     });

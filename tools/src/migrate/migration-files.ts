@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One migration as its folder has it. */
+/** One migration file. */
 export interface Migration {
   /** Name of its folder: `<timestamp>_<what>`; migrations are applied in the order of their names. */
   readonly name: string;
@@ -13,12 +13,11 @@ export interface Migration {
 }
 
 /**
- * Stands in a file whose statements PostgreSQL does not let into a transaction: `CREATE INDEX CONCURRENTLY` and the
- * like.
+ * Marks a file whose statements cannot run in a transaction, such as `CREATE INDEX CONCURRENTLY`.
  */
 const NO_TRANSACTION = /^-- transaction: none$/m;
 
-/** The migrations of a folder laid out as Prisma's: `<name>/migration.sql`. */
+/** Reads the migrations of a folder with Prisma's layout: `<name>/migration.sql`. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     throw new StartError(`the migrations in ${folder} cannot be read`, { cause });
@@ -32,8 +31,8 @@ export function runsInTransaction(sql: string): boolean {
 }
 
 /**
- * The statements of a file without a transaction: each ends with a semicolon at the end of a line, and none has one
- * within.
+ * Splits a file without a transaction into statements. Each ends with a semicolon at the end of a line, and has no
+ * other semicolon there.
  */
 export function splitStatements(sql: string): string[] {
   const pieces = sql.split(/;[ \t]*$/m);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import type { Migration } from './migration-files.js';
 
-/** Prisma's own table, so that its command line goes on from where this runner stopped, and the other way round. */
+/** The table of Prisma, so that Prisma's command line and this runner see each other's migrations. */
 const CREATE_TABLE = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                  varchar(36) PRIMARY KEY NOT NULL,
@@ -16,28 +16,28 @@ const CREATE_TABLE = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`;
 
-/** A migration that a database has. */
+/** A migration in the log of a database. */
 export interface LoggedMigration {
   readonly name: string;
   readonly checksum: string;
-  /** Null: `prisma migrate` began it and did not end it. */
+  /** Null: `prisma migrate` started it and did not finish it. */
   readonly finishedAt: Date | null;
 }
 
-/** What was applied to a database, and which releases its schema is for. */
+/** The migrations of a database, and the releases that can use its schema. */
 export interface MigrationLog {
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly logged: readonly LoggedMigration[];
-  /** The migration that a release must know to work on this schema. Null: the schema does not say. */
+  /** A release must know this migration to use the schema. Null: the schema does not say. */
   readonly minMigration: string | null;
 }
 
-/** Makes the log where there is none. */
+/** Creates the log if it does not exist. */
 export async function createLog(client: Client): Promise<void> {
   await client.query(CREATE_TABLE);
 }
 
-/** Reads the log, and changes nothing. */
+/** Reads the log. Changes nothing. */
 export async function readLog(client: Client): Promise<MigrationLog> {
   const logged = await readIfThere<LoggedMigration>(
     client,
@@ -53,7 +53,7 @@ export async function readLog(client: Client): Promise<MigrationLog> {
   return { logged, minMigration: compatibility?.minMigration ?? null };
 }
 
-/** Notes a migration as applied, inside the transaction that applied it where there is one. */
+/** Records a migration as applied, in the transaction that applied it if there is one. */
 export async function logMigration(
   client: Client,
   { name, checksum }: Migration,
@@ -66,16 +66,16 @@ export async function logMigration(
   );
 }
 
-/** How the migrations of this release stand to those of a database. */
+/** Compares the migrations of this release with those of a database. */
 export interface Comparison {
   readonly pending: readonly Migration[];
-  /** Names of what a newer release has applied. */
+  /** Names of migrations of a newer release. */
   readonly newer: readonly string[];
 }
 
 /**
- * @throws StartError when the database and the files tell different stories, or the database is for newer releases
- * alone.
+ * @throws StartError when the database and the files contradict each other, or only newer releases can use the
+ * database.
  */
 export function compare(
   { logged, minMigration }: MigrationLog,

@@ -83,7 +83,7 @@ describe('a control plane of this release', () => {
     return response === null ? '' : `${response.status} ${await response.text()}`;
   };
 
-  it('that starts together with the migrations waits for them, and says so', async () => {
+  it('waits for migrations that run at the same time, and logs it', async () => {
     const controlPlane = await spawn({ SCHEMA_WAIT_S: '600' });
     await expect
       .poll(() => readiness(controlPlane))
@@ -96,15 +96,15 @@ describe('a control plane of this release', () => {
     expect(await playBasicCalls(controlPlane)).toEqual([]);
   });
 
-  it('ends with one line when the migrations do not come', async () => {
+  it('exits with one line when the migrations are not applied in time', async () => {
     const controlPlane = await spawn({ SCHEMA_WAIT_S: '0' });
-    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(await controlPlane.exited).toEqual({ code: 1 });
     expect(controlPlane.lastLines()).toEqual([
       'control-plane: the database has no schema yet: run node tools/dist/migrate.js',
     ]);
   });
 
-  it('goes on while a later release expands the schema, and starts on it again', async () => {
+  it('keeps working while a later release expands the schema, and starts on the expanded schema', async () => {
     await migrate({ databaseUrl, folder: MIGRATIONS });
     const controlPlane = await start();
     expect(await checkMigration(EXPANDING, [NEXT])).toEqual([]);
@@ -124,11 +124,11 @@ describe('a control plane of this release', () => {
     expect(await playBasicCalls(await start())).not.toEqual([]);
   });
 
-  it('does not start when a later release has taken something away that it needs', async () => {
+  it('does not start when a later release has removed something that it needs', async () => {
     const contracting = `DROP TABLE schedule; UPDATE schema_compatibility SET min_migration = '${NEXT}'`;
     await migrate({ databaseUrl, folder: await withNext(contracting) });
     const controlPlane = await spawn({});
-    expect(await controlPlane.ended).toEqual({ code: 1 });
+    expect(await controlPlane.exited).toEqual({ code: 1 });
     expect(controlPlane.lastLines().at(-1)).toContain(
       `control-plane: the database is for releases that know migration ${NEXT}, the newest one here is `,
     );

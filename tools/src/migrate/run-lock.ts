@@ -2,15 +2,14 @@ import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 
-/** The advisory lock that Prisma takes too: two migrations never run at once. */
+/** The advisory lock that Prisma uses too, so two migrations never run at the same time. */
 export const RUN_LOCK_KEY = 72_707_369;
 
 const POLL_MS = 200;
 
 /**
- * Makes this connection the only one that migrates, until it is closed. It asks again and again and does not wait in
- * the database: a waiting query has a snapshot, for whose end `CREATE INDEX CONCURRENTLY` of the other run would wait
- * in turn.
+ * Takes the lock until the connection is closed. It polls instead of waiting in the database: a waiting query has a
+ * snapshot, and `CREATE INDEX CONCURRENTLY` of the other run would wait for the end of that snapshot.
  * @throws StartError when another run holds the lock for longer than `waitMs`.
  */
 export async function takeRunLock(

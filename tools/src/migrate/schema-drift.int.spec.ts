@@ -4,7 +4,7 @@ import { diffFromSchema } from '../testing/prisma-diff.js';
 
 const DATABASE = `drift_${process.pid}`;
 
-describe('what schema.prisma says', () => {
+describe('schema.prisma', () => {
   let admin: pg.Client;
   let databaseUrl: string;
 
@@ -34,7 +34,7 @@ describe('what schema.prisma says', () => {
     await admin.end();
   });
 
-  it('is what the migrations make', async () => {
+  it('describes the schema that the migrations create', async () => {
     expect(await diffFromSchema(databaseUrl)).toBe('');
   });
 

@@ -3,13 +3,13 @@ import { readMigrations } from './migration-files.js';
 import { compare, readLog } from './migration-log.js';
 
 export interface Status {
-  /** One a migration, in the order of their names. */
+  /** One line for each migration, sorted by name. */
   readonly lines: readonly string[];
   readonly isUpToDate: boolean;
 }
 
 /**
- * Which migrations a database has, and which it lacks. Changes nothing, and takes no lock.
+ * Lists applied and pending migrations. Changes nothing and takes no lock.
  * @throws StartError as `migrate` does.
  */
 export async function readStatus(databaseUrl: string, folder: string): Promise<Status> {

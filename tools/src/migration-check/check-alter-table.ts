@@ -1,12 +1,14 @@
 import type { AlterTableCmd, ColumnDef, Constraint, Node } from 'libpg-query';
 import { contracts, type Finding, locks } from './finding.js';
 
-/** Of the same value for every row, so that a column with it is added without a look at the rows. */
+/**
+ * Functions with the same value for every row: PostgreSQL adds a column with such a default without rewriting the
+ * rows.
+ */
 const STABLE_FUNCTIONS = new Set(['now', 'transaction_timestamp', 'statement_timestamp']);
 
 /**
- * What one clause of an ALTER TABLE does to releases and to others at work. What is not known here counts as
- * contracting.
+ * Checks one clause of an ALTER TABLE. An unknown clause counts as contracting.
  */
 export function checkAlterTable(table: string, command: AlterTableCmd): Finding[] {
   const column = `${table}.${command.name ?? ''}`;
@@ -96,7 +98,7 @@ function isStable(expression: Node | undefined): boolean {
   return ['A_Const', 'A_ArrayExpr', 'SQLValueFunction'].some((kind) => kind in expression);
 }
 
-/** The name itself, without its schema. */
+/** The name without its schema. */
 export function lastName(names: readonly Node[] | undefined): string {
   const last = names?.at(-1);
   return last !== undefined && 'String' in last ? (last.String.sval ?? '') : '';

@@ -143,7 +143,7 @@ DROP TABLE profile; DROP TABLE schedule;
     ]);
   });
 
-  it('refuses a file with a transaction of its own, whatever it says', async () => {
+  it('refuses a file that begins its own transaction, whatever its comments say', async () => {
     expect(await contract('BEGIN; COMMIT')).toEqual(
       Array(2).fill(
         'line 3 begins or ends a transaction of its own: the runner cannot work with it',
@@ -151,16 +151,16 @@ DROP TABLE profile; DROP TABLE schedule;
     );
   });
 
-  it('lets the first migration do anything', async () => {
+  it('allows everything in the first migration', async () => {
     expect(await checkMigration('DROP TABLE profile', [])).toEqual([]);
   });
 
-  it('does not take what PostgreSQL cannot read', async () => {
+  it('refuses SQL that PostgreSQL cannot parse', async () => {
     await expect(check('ALTER TABEL profile')).rejects.toThrow('syntax error at or near "TABEL"');
   });
 
-  describe('of a file that contracts', () => {
-    it('wants min_migration set to what the comment says', async () => {
+  describe('with a file that contracts', () => {
+    it('requires that min_migration is set to the migration of the comment', async () => {
       const faults = [
         `it says "-- contract: since ${FIRST}" without UPDATE schema_compatibility SET min_migration = '${FIRST}'`,
       ];
@@ -168,13 +168,13 @@ DROP TABLE profile; DROP TABLE schedule;
       expect(await check(`-- contract: since ${FIRST}\nDROP TABLE profile`)).toEqual(faults);
     });
 
-    it('wants a migration that there is', async () => {
+    it('requires that the migration of the comment exists', async () => {
       expect(await contract('DROP TABLE profile', 'none', 'none')).toEqual([
         'there is no migration none before it',
       ]);
     });
 
-    it('wants the comment where min_migration is set', async () => {
+    it('requires the comment if min_migration is set', async () => {
       const sql = `UPDATE schema_compatibility SET min_migration = '${FIRST}'`;
       expect(await check(sql)).toEqual([
         'it sets min_migration without "-- contract: since <migration>"',
@@ -182,14 +182,14 @@ DROP TABLE profile; DROP TABLE schedule;
     });
   });
 
-  describe('of a file without a transaction', () => {
+  describe('with a file without a transaction', () => {
     const outside = (sql: string) => check(`-- transaction: none\n${sql}`);
     const drop = 'DROP INDEX CONCURRENTLY IF EXISTS i;\n';
     const only = [
       expect.stringMatching(/may hold nothing but pairs of DROP INDEX CONCURRENTLY IF EXISTS/),
     ];
 
-    it('takes indexes, each dropped and then built', async () => {
+    it('accepts indexes that are dropped and then created', async () => {
       const build = 'CREATE UNIQUE INDEX CONCURRENTLY i\n  ON profile (page_id);\n';
       expect(await outside(drop + build)).toEqual([]);
     });
@@ -205,14 +205,14 @@ DROP TABLE profile; DROP TABLE schedule;
       expect(await outside(sql)).toEqual(only);
     });
 
-    it('wants statements that the runner can tell apart', async () => {
+    it('requires statements that the runner can split', async () => {
       const oneLine = `${drop.trimEnd()} CREATE INDEX CONCURRENTLY i ON profile (page_id);`;
       expect(await outside(oneLine)).toEqual([
         'each statement must end with the only semicolon at the end of a line in it',
       ]);
     });
 
-    it('is where CONCURRENTLY must stand', async () => {
+    it('refuses CONCURRENTLY in any other file', async () => {
       expect(await check('CREATE INDEX CONCURRENTLY i ON profile (page_id)')).toEqual([
         'line 1 is CONCURRENTLY in a file without "-- transaction: none": the runner cannot work with it',
       ]);
@@ -221,7 +221,7 @@ DROP TABLE profile; DROP TABLE schedule;
 });
 
 describe('prisma/migrations', () => {
-  it('keep the rules', async () => {
+  it('follow the rules', async () => {
     const migrations = await readMigrations(MIGRATIONS);
     const names = migrations.map(({ name }) => name);
     const faults = await Promise.all(

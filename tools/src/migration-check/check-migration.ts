@@ -4,8 +4,8 @@ import { checkStatement, namesOf, tableOf } from './check-statement.js';
 import type { Finding, FindingKind } from './finding.js';
 
 /**
- * Comments that let a file do what it must. `contract: since <migration>` names the oldest one that a release must
- * know then.
+ * Comments that allow exceptions. `contract: since <migration>` names the migration that a release must know
+ * afterwards.
  */
 const CONTRACT = /^-- contract: since (\S+)$/m;
 const LOCKS = /^-- locks: \S.*$/m;
@@ -19,11 +19,12 @@ const ADVICE: Readonly<Record<FindingKind, string>> = {
 };
 
 /**
- * Whether a migration keeps the rules of docs/operations/upgrades.md: expand, then contract, and hold nobody up.
+ * Checks a migration against the rules of docs/operations/upgrades.md: expand first, contract later, and do not
+ * block others.
  * @param sql the file.
- * @param earlier names of all migrations before it, in order. Without any it is the first, which has nobody to be
- * compatible with.
- * @returns its faults, a line each, with the line in the file.
+ * @param earlier names of all migrations before it, in order. If empty, this is the first one, and no earlier
+ * release can exist.
+ * @returns one line for each fault, with the line number in the file.
  * @throws SqlError when PostgreSQL's parser cannot read it.
  */
 export async function checkMigration(sql: string, earlier: readonly string[]): Promise<string[]> {
@@ -44,7 +45,7 @@ export async function checkMigration(sql: string, earlier: readonly string[]): P
 
 interface Statement {
   readonly node: Node;
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
 }
 
@@ -55,7 +56,7 @@ async function readStatements(sql: string): Promise<Statement[]> {
   );
 }
 
-/** The line where a statement begins, behind blank lines and comments. */
+/** The line where a statement begins, after blank lines and comments. */
 function lineAt(sql: string, offsetBytes: number): number {
   const before = Buffer.from(sql).subarray(0, offsetBytes).toString();
   const gap = /^(?:\s|--.*\n)*/.exec(sql.slice(before.length))?.[0] ?? '';
@@ -75,7 +76,7 @@ function checkConcurrently(statement: Node): Finding[] {
     : [];
 }
 
-/** What the comment says and what schema_compatibility is set to must agree, and be a migration that there is. */
+/** The comment and the value for schema_compatibility must name the same migration, and it must exist. */
 function checkContract(
   sql: string,
   statements: readonly Statement[],
@@ -103,8 +104,7 @@ function minMigrationSetBy({ node }: Statement): string | undefined {
 }
 
 /**
- * Such a file may break off anywhere and is begun anew then, so it may hold nothing but indexes, each dropped and
- * built.
+ * Such a file may fail at any statement and is then run again from its start. So it may only drop and create indexes.
  */
 function checkWithoutTransaction(sql: string, statements: readonly Statement[]): string[] {
   const pairs = Array.from({ length: Math.ceil(statements.length / 2) }, (_, i) =>

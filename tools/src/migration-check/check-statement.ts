@@ -2,7 +2,7 @@ import type { DropStmt, Node, RangeVar } from 'libpg-query';
 import { checkAlterTable, lastName } from './check-alter-table.js';
 import { contracts, type Finding, locks, never } from './finding.js';
 
-/** Tables of few rows, which a statement goes through in no time. */
+/** Tables with few rows: a lock on them is short. */
 const SMALL_TABLES = new Set(['config_head', 'schema_compatibility', 'catalogue_source']);
 
 const HARMLESS = new Set([
@@ -16,7 +16,7 @@ const HARMLESS = new Set([
   'ViewStmt',
 ]);
 
-/** @param fresh tables that the same file makes: nobody uses them yet. */
+/** @param fresh tables that the same file creates: nobody uses them yet. */
 export function checkStatement(statement: Node, fresh: ReadonlySet<string>): Finding[] {
   const table = tableOf(statement);
   if (fresh.has(table)) return [];
@@ -60,13 +60,13 @@ function checkAny(statement: Node, table: string): Finding[] {
   return HARMLESS.has(kind) ? [] : [contracts(`is a ${kind}, which the check does not know`)];
 }
 
-/** The table that a statement is about, without its schema; empty when there is not one. */
+/** The table of a statement, without its schema; empty if there is none. */
 export function tableOf(statement: Node): string {
   const [body] = Object.values(statement) as { relation?: RangeVar }[];
   return body?.relation?.relname ?? '';
 }
 
-/** Names of what a DROP drops. */
+/** Names of the objects that a DROP removes. */
 export function namesOf({ objects = [] }: DropStmt): string {
   return objects.map(nameOf).join(', ');
 }

@@ -1,7 +1,7 @@
 /**
- * Why a statement must not stand in a migration as it is.
- * `contracts`: the previous release, which runs beside and after the migration, may need what it takes away or forbids.
- * `locks`: it holds off readers or writers for as long as a large table takes. `never`: the runner cannot work with it.
+ * Why a statement is not allowed in a migration. `contracts`: it removes or forbids something that the previous
+ * release, which still runs, may need. `locks`: it blocks readers or writers for as long as the work on a large
+ * table takes. `never`: the runner cannot execute it.
  */
 export type FindingKind = 'contracts' | 'locks' | 'never';
 

@@ -1,16 +1,16 @@
-// `npm run record:feed -- --root <checkout> --out <folder>`: what one version of Weir says on its feed, for the tests
-// of later versions. The checkout must be installed and compiled (`node tools/setup.mjs` there).
+// `npm run record:feed -- --root <checkout> --out <folder>`: records what one version of Weir sends on its feed,
+// for tests of later versions. The checkout must be installed and compiled (`node tools/setup.mjs` there).
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Deployment } from '../faults/deployment.js';
-import { Random } from '../faults/random.js';
+import { Deployment } from '../deployment/deployment.js';
+import { Random } from '../deployment/random.js';
 import { Messages } from './messages.js';
-import { BEGINNING, CONTINUATION, REPLACEMENT, tell } from './story.js';
+import { CREATE_CALLS, CHANGE_CALLS, REPLACE_CALLS, makeCalls } from './example-calls.js';
 
-/** Two heartbeats: every head and every follower has been heard. */
+/** Two heartbeats: within this time every head and every follower has sent a message. */
 const HEARTBEATS_MS = 2_500;
 
 const { values } = parseArgs({ options: { root: { type: 'string' }, out: { type: 'string' } } });
@@ -25,8 +25,8 @@ const deployment = await Deployment.create({
   replicas: 1,
   resolvers: 1,
   random: new Random(1),
-  undisturbed: true,
-  onBroken: (explanation) => {
+  withoutProxies: true,
+  onUnexpectedExit: (explanation) => {
     throw new Error(explanation);
   },
 });
@@ -45,7 +45,7 @@ async function record(): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   const messages = await Messages.of(deployment.redisUrl);
-  await tell(client, BEGINNING);
+  await makeCalls(client, CREATE_CALLS);
   const snapshot = await get('/snapshot');
   save('snapshot.ndjson', snapshot);
   const { revision } = JSON.parse(snapshot.toString('utf8').split('\n', 1)[0] ?? '') as {
@@ -53,12 +53,12 @@ async function record(): Promise<void> {
   };
   await sleep(HEARTBEATS_MS);
   messages.heard.length = 0;
-  await tell(client, CONTINUATION);
+  await makeCalls(client, CHANGE_CALLS);
   await sleep(HEARTBEATS_MS);
   save('changes.json', await get(`/changes?after=${revision}`));
   await resolver.terminate();
   cpSync(deployment.dataFolder(0), join(out, 'disk'), { recursive: true });
-  await tell(client, REPLACEMENT);
+  await makeCalls(client, REPLACE_CALLS);
   await sleep(HEARTBEATS_MS);
   save('snapshot-replaced.ndjson', await get('/snapshot'));
   messages.close();

@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 
-/** A message as it came: the last part of its channel's name, and its text. */
+/** A pub/sub message: the last part of its channel's name, and its text. */
 export interface Message {
   readonly channel: string;
   readonly text: string;
 }
 
 /**
- * Hears everything that Weir says on a Redis. One that says the same as the one before it on its channel is left out.
+ * Records all messages of Weir on a Redis server. A message that equals the one before it on its channel is skipped.
  */
 export class Messages {
   readonly heard: Message[] = [];
@@ -21,7 +21,7 @@ export class Messages {
     redis.on('pmessage', (_pattern, channel: string, text: string) => {
       messages.hear(channel, text);
     });
-    // `weir:<deployment>:<channel>`; publishers talk to themselves on channels with one part more.
+    // `weir:<deployment>:<channel>`; channels with one more part are internal to publishers.
     await redis.psubscribe('weir:*');
     return messages;
   }

@@ -1,47 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TcpWay } from '../faults/tcp-way.js';
+import { TcpProxy } from '../deployment/tcp-proxy.js';
 
 /** A process behind the balancer. */
 export interface Target {
   readonly port: number;
-  /** Where its `/readyz` is. */
+  /** Base URL of its `/readyz`. */
   readonly opsUrl: string;
 }
 
-/** How often each target is asked: so much later the balancer notices that it is not ready any more. */
+/** How often each target is probed, and so how late the balancer notices that one is not ready. */
 const PROBE_MS = 500;
 
-/**
- * What a Service of Kubernetes is to clients: each new connection leads to the next target that was ready lately; old
- * ones stay.
- */
+/** Like a Kubernetes Service: a new connection goes to the next ready target, an open connection stays where it is. */
 export class Balancer {
   private readonly ready = new Set<Target>();
-  private readonly way: TcpWay;
+  private readonly proxy: TcpProxy;
   private readonly stopping = new AbortController();
   private probing: Promise<unknown> = Promise.resolve();
   private turn = 0;
 
   constructor(private readonly targets: readonly Target[]) {
-    this.way = new TcpWay(() => {
+    this.proxy = new TcpProxy(() => {
       const ready = this.targets.filter((target) => this.ready.has(target));
       return ready[this.turn++ % ready.length]?.port;
     });
   }
 
   async start(port: number): Promise<void> {
-    await this.way.listen(port);
+    await this.proxy.listen(port);
     this.probing = Promise.all(this.targets.map((target) => this.probe(target)));
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.probing;
-    await this.way.close();
+    await this.proxy.close();
   }
 
-  /** Whether all targets are led to. */
-  get isComplete(): boolean {
+  /** Whether all targets are ready. */
+  get areAllReady(): boolean {
     return this.ready.size === this.targets.length;
   }
 

@@ -12,27 +12,27 @@ interface Output {
 }
 
 const NAMES = 50;
-const LANE_S = 2;
-/** Queries a second. */
-const LANE_RATE = 150;
-/** A query that takes long because the machine is busy is not lost. */
-const PATIENCE_S = 15;
+const RUN_SECONDS = 2;
+/** Queries a second of each worker. */
+const WORKER_RATE = 150;
+/** Long, because a slow answer of a busy machine is not a lost one. */
+const TIMEOUT_SECONDS = 15;
 
-/** The first program that is needed for load over DNS and not there; null when there are all. */
+/** The first program that the DNS load needs and that is not installed; null if all are installed. */
 export function missingProgram(): string | null {
   const missing = ['dnsdist', 'dnsperf'].find((name) => spawnSync(name, ['-h']).error);
   return missing ?? null;
 }
 
-/** dnsdist before the resolvers: it finds out by the readiness name, once a second, which of them to lead to. */
+/** Starts dnsdist in front of the resolvers. Once a second it queries the readiness name of each resolver. */
 export function startDnsdist(folder: string, port: number, resolvers: readonly number[]): Child {
-  const check = `checkName="ready.weir.invalid.", mustResolve=true, checkTimeout=${PATIENCE_S * 1_000}`;
+  const check = `checkName="ready.weir.invalid.", mustResolve=true, checkTimeout=${TIMEOUT_SECONDS * 1_000}`;
   const servers = resolvers.map((dns) => `newServer({address="127.0.0.1:${dns}", ${check}})`);
   const settings = [
     `setLocal("127.0.0.1:${port}")`,
     'setSecurityPollSuffix("")',
     'setServerPolicy(roundrobin)',
-    `setUDPTimeout(${PATIENCE_S})`,
+    `setUDPTimeout(${TIMEOUT_SECONDS})`,
     ...servers,
   ];
   const file = join(folder, 'dnsdist.conf');
@@ -46,7 +46,7 @@ export function startDnsdist(folder: string, port: number, resolvers: readonly n
   });
 }
 
-/** What became of the queries. */
+/** Counters of the queries. */
 export interface DnsCount {
   sent: number;
   lost: number;
@@ -55,14 +55,14 @@ export interface DnsCount {
 }
 
 /**
- * dnsperf, which asks for names that are forwarded and names that are blocked. It waits for missing answers only when
- * a run is over, not when it is stopped. So it runs for a few seconds at a time, in two lanes, and one of them is
- * always in the middle of a run.
+ * DNS load by dnsperf, with names that are forwarded and names that are blocked. dnsperf waits for missing answers
+ * only at the end of a run, not when it is stopped. So two workers run it for a few seconds at a time, and one of
+ * them is always in the middle of a run.
  */
 export class DnsLoad {
   readonly count: DnsCount = { sent: 0, lost: 0, rcodes: new Map() };
   private isStopping = false;
-  private readonly lanes: Promise<unknown>;
+  private readonly workers: Promise<unknown>;
 
   constructor(
     private readonly folder: string,
@@ -73,13 +73,13 @@ export class DnsLoad {
       `host${i}.blocked.example.com A`,
     ]);
     writeFileSync(this.file, `${names.flat().join('\n')}\n`);
-    this.lanes = Promise.all([this.lane(0), this.lane(LANE_S / 2)]);
+    this.workers = Promise.all([this.runWorker(0), this.runWorker(RUN_SECONDS / 2)]);
   }
 
-  /** Sends no more, and waits for the answers. @throws Error when dnsperf does not tell what it has done. */
+  /** Sends no more, and waits for the answers. @throws Error when the output of dnsperf has no counters. */
   async stop(): Promise<DnsCount> {
     this.isStopping = true;
-    await this.lanes;
+    await this.workers;
     return this.count;
   }
 
@@ -87,10 +87,17 @@ export class DnsLoad {
     return join(this.folder, 'queries');
   }
 
-  private async lane(delayS: number): Promise<void> {
-    await sleep(delayS * 1_000);
+  private async runWorker(delaySeconds: number): Promise<void> {
+    await sleep(delaySeconds * 1_000);
     while (!this.isStopping) {
-      const limits = ['-l', String(LANE_S), '-Q', String(LANE_RATE), '-t', String(PATIENCE_S)];
+      const limits = [
+        '-l',
+        String(RUN_SECONDS),
+        '-Q',
+        String(WORKER_RATE),
+        '-t',
+        String(TIMEOUT_SECONDS),
+      ];
       const args = [
         '-s',
         '127.0.0.1',
@@ -102,7 +109,7 @@ export class DnsLoad {
         '8',
         ...limits,
       ];
-      // An exit code other than 0 says that something was lost, which the output says better.
+      // dnsperf exits with 1 when queries were lost; the output has the number.
       const { stdout } = await run('dnsperf', args).catch((error: unknown) => error as Output);
       this.add(stdout);
     }
@@ -111,7 +118,7 @@ export class DnsLoad {
   private add(output: string): void {
     const numberOf = (label: string): number => {
       const [, digits] = new RegExp(`${label}:\\s+(\\d+)`).exec(output) ?? [];
-      if (digits === undefined) throw new Error(`dnsperf says nothing of "${label}":\n${output}`);
+      if (digits === undefined) throw new Error(`dnsperf printed no "${label}":\n${output}`);
       return Number(digits);
     };
     this.count.sent += numberOf('Queries sent');

@@ -1,32 +1,32 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DnsClient } from '../faults/dns-client.js';
-import type { ManagementClient } from '../faults/management-client.js';
-import { UPSTREAM_ADDRESS } from '../faults/upstream.js';
+import { DnsClient } from '../deployment/dns-client.js';
+import type { ManagementClient } from '../deployment/management-client.js';
+import { UPSTREAM_ADDRESS } from '../deployment/upstream.js';
 
-/** What went on, and each time that something was not as it must be. */
+/** A load with its counters and violations. */
 export interface Load {
-  /** Calls or requests that were made. */
+  /** Calls or requests so far. */
   readonly made: number;
   readonly violations: readonly string[];
-  /** Makes no more, and waits for the answers. */
+  /** Sends no more, and waits for the answers. */
   stop(): Promise<void>;
 }
 
 const PAUSE_MS = 20;
-/** The subscriber of all loads: a balancer without PROXY protocol stands for its clients. */
+/** The subscriber of all loads: the load balancer, because it does not speak the PROXY protocol. */
 export const SUBSCRIBER = '127.0.0.1';
 const DEFAULT_PAGE = '192.0.2.255';
 
-abstract class Loop implements Load {
+abstract class LoadLoop implements Load {
   made = 0;
   readonly violations: string[] = [];
   private isStopping = false;
   private running: Promise<unknown> = Promise.resolve();
 
-  start(lanes: number): this {
-    const numbers = Array.from({ length: lanes }, (_, i) => i);
-    this.running = Promise.all(numbers.map((lane) => this.run(lane)));
+  start(workers: number): this {
+    const numbers = Array.from({ length: workers }, (_, i) => i);
+    this.running = Promise.all(numbers.map((worker) => this.run(worker)));
     return this;
   }
 
@@ -35,23 +35,23 @@ abstract class Loop implements Load {
     await this.running;
   }
 
-  /** One call, the nth of its lane. */
-  protected abstract step(lane: number, n: number): Promise<void>;
+  /** One call, the nth of its worker. */
+  protected abstract step(worker: number, n: number): Promise<void>;
 
-  private async run(lane: number): Promise<void> {
+  private async run(worker: number): Promise<void> {
     for (let n = 0; !this.isStopping; n++) {
-      await this.step(lane, n);
+      await this.step(worker, n);
       this.made++;
       await sleep(PAUSE_MS);
     }
   }
 }
 
-/** A back office that blocks and unblocks names all the time, and looks at once whether each change is in force. */
-export class Writers extends Loop {
+/** A back office that blocks and unblocks names all the time, and checks at once whether each change is in force. */
+export class Writers extends LoadLoop {
   private readonly dns = new DnsClient();
 
-  /** @param dnsPort of the balancer before the resolvers; null: nobody looks. */
+  /** @param dnsPort port of the load balancer in front of the resolvers; null: no check over DNS */
   constructor(
     private readonly client: ManagementClient,
     private readonly dnsPort: number | null,
@@ -64,9 +64,9 @@ export class Writers extends Loop {
     await this.dns.close();
   }
 
-  protected async step(lane: number, n: number): Promise<void> {
+  protected async step(worker: number, n: number): Promise<void> {
     const isDeny = n % 2 === 0;
-    const domain = `lane${lane}.example.org`;
+    const domain = `worker${worker}.example.org`;
     const body = { type: isDeny ? 'deny' : 'allow', domain };
     const reply = await this.client.call('POST', '/profile/1/bw_list', body);
     if (reply.status === null) return this.violate(`change without an answer: ${reply.reason}`);
@@ -76,7 +76,7 @@ export class Writers extends Loop {
     }
     if (this.dnsPort === null) return;
     const { seen, retries } = await this.dns.ask(SUBSCRIBER, this.dnsPort, domain);
-    if (retries > 0) this.violate(`${domain} was not answered at once`);
+    if (retries > 0) this.violate(`${domain} was answered only after a retry`);
     const expected = isDeny ? DEFAULT_PAGE : UPSTREAM_ADDRESS;
     if (seen !== expected) this.violate(`${domain} is ${String(seen)} and not ${expected}`);
   }
@@ -87,7 +87,7 @@ export class Writers extends Loop {
 }
 
 /** Visitors of a blocked site. */
-export class Readers extends Loop {
+export class PageVisitors extends LoadLoop {
   constructor(private readonly port: number) {
     super();
   }

@@ -1,8 +1,8 @@
 import type { RollingResult } from './run.js';
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
-/** What a run has come to, for a terminal. */
+/** The result of a run as text. */
 export function renderRolling(result: RollingResult): string {
   const { restarts, changes, pages, queries, violations } = result;
   const dns =
@@ -12,8 +12,8 @@ export function renderRolling(result: RollingResult): string {
     `DNS queries      ${dns}`,
     `Changes          ${changes}`,
     `Block pages      ${pages}`,
-    `What must not be ${violations.length}`,
-    ...violations.slice(0, MOST_LINES).map((violation) => `  ${violation}`),
+    `Violations       ${violations.length}`,
+    ...violations.slice(0, MAX_LINES).map((violation) => `  ${violation}`),
   ];
   return lines.join('\n');
 }

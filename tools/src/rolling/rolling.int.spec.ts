@@ -18,7 +18,7 @@ beforeAll(async () => {
   await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
 });
 
-it('no query, no change and no page is lost while every process is restarted under load', async () => {
+it('no query, change or block page is lost while every process is restarted under load', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
   const result = await runRolling({ root, folder, rounds: 1, drainSeconds: 4, print });
   print(renderRolling(result));

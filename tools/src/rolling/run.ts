@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deployment } from '../faults/deployment.js';
-import { ManagementClient } from '../faults/management-client.js';
-import { choosePorts } from '../faults/ports.js';
-import { Random } from '../faults/random.js';
-import type { WeirProcess } from '../faults/weir-process.js';
+import { Deployment } from '../deployment/deployment.js';
+import { ManagementClient } from '../deployment/management-client.js';
+import { findFreePorts } from '../deployment/ports.js';
+import { Random } from '../deployment/random.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
 import type { Child } from '../services/child.js';
 import { Balancer } from './balancer.js';
 import { type DnsCount, DnsLoad, missingProgram, startDnsdist } from './dns-load.js';
-import { Readers, SUBSCRIBER, Writers } from './loads.js';
+import { PageVisitors, SUBSCRIBER, Writers } from './loads.js';
 
 export interface RollingOptions {
   /** The repository, compiled. */
   readonly root: string;
-  /** Takes data and logs; empty. */
+  /** An empty folder for data and logs. */
   readonly folder: string;
-  /** How often each process is restarted. */
+  /** Restarts of each process. */
   readonly rounds: number;
   /** `DRAIN_S` of every process. */
   readonly drainSeconds: number;
@@ -26,17 +26,17 @@ export interface RollingResult {
   readonly restarts: number;
   readonly changes: number;
   readonly pages: number;
-  /** Null: there was no load over DNS, because a program is missing. */
+  /** Null: no DNS load, because a program is not installed. */
   readonly queries: DnsCount | null;
   readonly violations: readonly string[];
 }
 
 const WRITERS = 3;
 const READERS = 2;
-const SETTLE_LIMIT_MS = 60_000;
-const LOOK_MS = 100;
-/** Queries of a resolver by which it is known that dnsdist leads to it again: far more than its health checks. */
-const LED_TO = 30;
+const BALANCED_DEADLINE_MS = 60_000;
+const POLL_INTERVAL_MS = 100;
+/** A resolver with this many new queries gets real ones from dnsdist: health checks are far fewer. */
+const MIN_NEW_QUERIES = 30;
 
 /** Restarts every process under load, one of each kind at a time. */
 export async function runRolling(options: RollingOptions): Promise<RollingResult> {
@@ -49,10 +49,10 @@ export async function runRolling(options: RollingOptions): Promise<RollingResult
     resolvers: 2,
     blockPages: 2,
     random: new Random(1),
-    undisturbed: true,
-    // A machine that is busy must not look like a change that is late.
+    withoutProxies: true,
+    // A busy machine must not look like a late change.
     variables: { DRAIN_S: String(drainSeconds), PROPAGATION_TIMEOUT_MS: '30000' },
-    onBroken: (explanation) => violations.push(explanation),
+    onUnexpectedExit: (explanation) => violations.push(explanation),
   });
   try {
     await deployment.start();
@@ -72,7 +72,7 @@ async function runOn(
   const missing = missingProgram();
   if (missing !== null) print(`SKIPPED: load over DNS, because ${missing} is not installed`);
   const random = new Random(randomBytes(4).readUInt32BE());
-  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await choosePorts(3, random);
+  const [apiPort = 0, pagePort = 0, dnsPort = 0] = await findFreePorts(3, random);
   const api = new Balancer(targets(replicas, managementPorts));
   const pages = new Balancer(targets(blockPages, pagePorts));
   const client = new ManagementClient(apiPort, deployment.secrets.token);
@@ -80,14 +80,17 @@ async function runOn(
   try {
     await api.start(apiPort);
     await pages.start(pagePort);
-    await until('the balancers lead to all', () => api.isComplete && pages.isComplete);
+    await waitFor(
+      'every load balancer uses all of its targets',
+      () => api.areAllReady && pages.areAllReady,
+    );
     await setUp(client);
     const load = dnsdist === null ? null : new DnsLoad(folder, dnsPort);
-    await settled(deployment, api, pages, dnsdist);
+    await waitUntilBalanced(deployment, api, pages, dnsdist);
     const writers = new Writers(client, dnsdist === null ? null : dnsPort).start(WRITERS);
-    const readers = new Readers(pagePort).start(READERS);
+    const readers = new PageVisitors(pagePort).start(READERS);
     const restarts = await restartAll(deployment, options.rounds, violations, () =>
-      settled(deployment, api, pages, dnsdist),
+      waitUntilBalanced(deployment, api, pages, dnsdist),
     );
     await Promise.all([writers.stop(), readers.stop()]);
     const queries = (await load?.stop()) ?? null;
@@ -116,7 +119,7 @@ async function setUp(client: ManagementClient): Promise<void> {
   }
 }
 
-/** The nth of every kind at the same time, then the next one, when every balancer leads to all again. */
+/** Restarts the nth process of every kind together, and waits for the load balancers before the next group. */
 async function restartAll(
   { replicas, resolvers, blockPages }: Deployment,
   rounds: number,
@@ -134,37 +137,40 @@ async function restartAll(
 }
 
 async function restart(process: WeirProcess, violations: string[]): Promise<void> {
-  const ending = await process.terminate();
-  if (!('code' in ending) || ending.code !== 0) {
-    violations.push(`${process.name} ended with ${JSON.stringify(ending)}`);
+  const status = await process.terminate();
+  if (!('code' in status) || status.code !== 0) {
+    violations.push(`${process.name} ended with ${JSON.stringify(status)}`);
   }
   await process.start();
 }
 
-/** Waits until every balancer leads to all that is behind it. */
-async function settled(
+/** Waits until every load balancer uses all of its targets again. */
+async function waitUntilBalanced(
   { resolvers }: Deployment,
   api: Balancer,
   pages: Balancer,
   dnsdist: Child | null,
 ): Promise<void> {
-  await until('the balancers lead to all', () => api.isComplete && pages.isComplete);
+  await waitFor(
+    'every load balancer uses all of its targets',
+    () => api.areAllReady && pages.areAllReady,
+  );
   if (dnsdist === null) return;
   const answered = (resolver: WeirProcess): Promise<number> =>
     resolver.metric('weir_resolver_queries_total').catch(() => 0);
   for (const resolver of resolvers) {
     const before = await answered(resolver);
-    await until(`dnsdist leads to ${resolver.name}`, async () => {
-      return (await answered(resolver)) - before > LED_TO;
+    await waitFor(`dnsdist sends queries to ${resolver.name}`, async () => {
+      return (await answered(resolver)) - before > MIN_NEW_QUERIES;
     });
   }
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + SETTLE_LIMIT_MS;
-  while (!(await isSo())) {
-    if (performance.now() > deadlineMs) throw new Error(`still not so: ${what}`);
-    await sleep(LOOK_MS);
+async function waitFor(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + BALANCED_DEADLINE_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) throw new Error(`timed out waiting until ${what}`);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

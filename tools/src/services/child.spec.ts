@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { describeEnding, startChild } from './child.js';
-import { expectFree, expectReachable, freePort } from './ports.js';
+import { describeExit, startChild } from './child.js';
+import { checkPortsFree, checkReachable, freePort } from './ports.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
 afterAll(() => {
@@ -25,15 +25,15 @@ describe('startChild', () => {
     const child = run(
       'for (let i = 0; i < 40; i++) console.log(`line ${i}`); console.error("the end"); process.exitCode = 3',
     );
-    const ending = await child.ended;
-    expect(describeEnding(ending)).toBe('exit code 3');
+    const ending = await child.exited;
+    expect(describeExit(ending)).toBe('exit code 3');
     expect(child.lastLines()).toHaveLength(15);
     expect(child.lastLines()).toContain('line 39');
     expect(readFileSync(join(folder, 'example.log'), 'utf8')).toContain('line 0\n');
   });
 
-  it('says which signal killed it', async () => {
-    expect(describeEnding(await run('process.kill(process.pid, "SIGKILL")').ended)).toBe(
+  it('reports the signal that killed the child', async () => {
+    expect(describeExit(await run('process.kill(process.pid, "SIGKILL")').exited)).toBe(
       'killed by SIGKILL',
     );
   });
@@ -46,7 +46,7 @@ describe('startChild', () => {
     expect(await child.stop('SIGTERM', 100)).toEqual({ signal: 'SIGKILL' });
   });
 
-  it('ends with an explanation when the command is not there', async () => {
+  it('exits with an explanation when the command does not exist', async () => {
     const child = startChild({
       name: 'none',
       command: '/no/such/command',
@@ -55,51 +55,51 @@ describe('startChild', () => {
       logFile: join(folder, 'none.log'),
       prefix: [],
     });
-    expect(await child.ended).toEqual({ code: 127 });
+    expect(await child.exited).toEqual({ code: 127 });
     expect(child.lastLines().join()).toContain('cannot start /no/such/command');
   });
 });
 
-describe('expectFree', () => {
+describe('checkPortsFree', () => {
   const host = '127.0.0.1';
 
   it('accepts free ports', async () => {
     const port = await freePort();
-    await expectFree([
+    await checkPortsFree([
       { host, port, protocol: 'tcp', variable: 'MANAGEMENT_PORT', hostVariable: 'MANAGEMENT_HOST' },
       { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
     ]);
   });
 
-  it('names two variables that come to the same port', async () => {
+  it('names both variables when they give the same port', async () => {
     const port = await freePort();
     const tcp = { host, port, protocol: 'tcp', hostVariable: 'MANAGEMENT_HOST' } as const;
     await expect(
-      expectFree([
+      checkPortsFree([
         { ...tcp, variable: 'MANAGEMENT_PORT' },
         { ...tcp, variable: 'FEED_PORT' },
       ]),
     ).rejects.toThrow(`MANAGEMENT_PORT and FEED_PORT both come to TCP port ${port}`);
   });
 
-  it('names the variable of an address that is not of this machine', async () => {
+  it('names the variable when the address does not belong to this machine', async () => {
     const elsewhere = {
       host: '192.0.2.1',
       port: 5300,
       protocol: 'udp',
       variable: 'DNS_PORT',
     } as const;
-    await expect(expectFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
+    await expect(checkPortsFree([{ ...elsewhere, hostVariable: 'DNS_HOST' }])).rejects.toThrow(
       '192.0.2.1 is not an address of this machine; set DNS_HOST to one',
     );
   });
 
-  it('names a taken TCP port and its variable', async () => {
+  it('names a TCP port that is in use, and its variable', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
     const { port } = server.address() as AddressInfo;
     await expect(
-      expectFree([
+      checkPortsFree([
         {
           host,
           port,
@@ -114,12 +114,14 @@ describe('expectFree', () => {
     server.close();
   });
 
-  it('names a taken UDP port and its variable', async () => {
+  it('names a UDP port that is in use, and its variable', async () => {
     const socket = createSocket('udp4');
     await new Promise<void>((resolve) => socket.bind(0, host, resolve));
     const { port } = socket.address();
     await expect(
-      expectFree([{ host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' }]),
+      checkPortsFree([
+        { host, port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' },
+      ]),
     ).rejects.toThrow(
       `UDP port 127.0.0.1:${port} is in use by another process; set DNS_PORT to another`,
     );
@@ -127,10 +129,10 @@ describe('expectFree', () => {
   });
 });
 
-describe('expectReachable', () => {
-  it('names the variable of a URL where nothing answers', async () => {
+describe('checkReachable', () => {
+  it('names the variable when nothing answers at the URL', async () => {
     const port = await freePort();
-    await expect(expectReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
+    await expect(checkReachable(`redis://:secret@127.0.0.1:${port}`, 'REDIS_URL')).rejects.toThrow(
       `nothing answers at 127.0.0.1:${port} (REDIS_URL): ECONNREFUSED`,
     );
   });

@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 
-/** How a child ended: an exit code or the signal that killed it. */
-export type Ending = { readonly code: number } | { readonly signal: NodeJS.Signals };
+/** How a child exited: an exit code, or the signal that killed it. */
+export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.Signals };
 
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Settles when the child has ended, however it did. */
-  readonly ended: Promise<Ending>;
-  /** The last lines it printed. */
+  /** Resolves when the child has exited, for whatever reason. */
+  readonly exited: Promise<ExitStatus>;
+  /** The last lines of its output. */
   lastLines(): readonly string[];
-  /** Sends the signal, waits up to `graceMs`, then kills. */
-  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<Ending>;
+  /** Sends the signal, waits up to `graceMs`, then sends SIGKILL. */
+  stop(signal?: NodeJS.Signals, graceMs?: number): Promise<ExitStatus>;
 }
 
 export interface ChildOptions {
@@ -20,9 +20,9 @@ export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File that gets all its output, after what is there. */
+  /** File to which all output is appended. */
   readonly logFile: string;
-  /** Wrapper with its options in front of the command (`setpriv`, …). */
+  /** Command in front of the command, with its options (`setpriv …`). */
   readonly prefix?: readonly string[];
   readonly cwd?: string;
 }
@@ -30,8 +30,8 @@ export interface ChildOptions {
 const KEPT_LINES = 15;
 
 /**
- * Starts a process of the local stack in a session of its own, so that Ctrl-C reaches only the stack, which stops its children in
- * order; where `setpriv` is there the kernel ends the child when the stack itself is killed.
+ * Starts a child process in its own session. So Ctrl-C reaches only the parent, which stops its children in order.
+ * If `setpriv` is available, the kernel ends the child when the parent is killed.
  */
 export function startChild(options: ChildOptions): Child {
   const [command, ...args] = [
@@ -51,7 +51,7 @@ export function startChild(options: ChildOptions): Child {
     options.cwd === undefined ? settings : { ...settings, cwd: options.cwd },
   );
   const lines = keepOutput(child, options.logFile);
-  const ended = new Promise<Ending>((resolve) => {
+  const exited = new Promise<ExitStatus>((resolve) => {
     child.once('error', (error) => {
       lines.push(`cannot start ${command}: ${error.message}`);
       resolve({ code: 127 });
@@ -63,26 +63,31 @@ export function startChild(options: ChildOptions): Child {
   return {
     name: options.name,
     pid: child.pid ?? -1,
-    ended,
+    exited,
     lastLines: () => lines.slice(-KEPT_LINES),
-    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, ended, signal, graceMs),
+    stop: (signal = 'SIGTERM', graceMs = 10_000) => stop(child, exited, signal, graceMs),
   };
 }
 
-/** Runs a command to its end. A person's Ctrl-C does not reach it. @throws Error with its last lines unless it exits with 0. */
+/**
+ * Runs a command until it exits. Ctrl-C does not reach it. @throws Error with its last lines unless it exits with 0.
+ */
 export async function runChild(options: ChildOptions): Promise<void> {
   const child = startChild(options);
-  const ending = await child.ended;
-  if (!('code' in ending) || ending.code !== 0)
-    throw new Error(child.lastLines().join('\n') || describeEnding(ending));
+  const status = await child.exited;
+  if (!('code' in status) || status.code !== 0)
+    throw new Error(child.lastLines().join('\n') || describeExit(status));
 }
 
 /** `exit code 1` or `killed by SIGKILL`. */
-export function describeEnding(ending: Ending): string {
-  return 'code' in ending ? `exit code ${ending.code}` : `killed by ${ending.signal}`;
+export function describeExit(status: ExitStatus): string {
+  return 'code' in status ? `exit code ${status.code}` : `killed by ${status.signal}`;
 }
 
-/** The command's prefix that makes the kernel send `signal` to it when this process dies; empty where `setpriv` cannot. */
+/**
+ * The prefix of a command that makes the kernel send `signal` to it when this process dies. Empty if `setpriv` is
+ * not available.
+ */
 export function dieWithParent(signal: string): readonly string[] {
   return canSetpriv() ? ['setpriv', '--pdeathsig', signal, '--'] : [];
 }
@@ -116,14 +121,14 @@ function keepOutput(child: ChildProcess, logFile: string): string[] {
 
 async function stop(
   child: ChildProcess,
-  ended: Promise<Ending>,
+  exited: Promise<ExitStatus>,
   signal: NodeJS.Signals,
   graceMs: number,
-): Promise<Ending> {
+): Promise<ExitStatus> {
   child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
   try {
-    return await ended;
+    return await exited;
   } finally {
     clearTimeout(timer);
   }

@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type Ending, startChild } from './child.js';
+import { type Child, type ExitStatus, startChild } from './child.js';
 import { freePort } from './ports.js';
 
 export interface ControlPlaneProcess {
   readonly url: string;
-  /** Of health and metrics. */
+  /** Base URL of health and metrics. */
   readonly opsUrl: string;
   readonly feedUrl: string;
-  /** Of the management API and of the feed. */
+  /** Token of the management API and of the feed API. */
   readonly token: string;
   readonly pid: number;
-  /** Settles when it has ended, however it did. */
-  readonly ended: Promise<Ending>;
-  /** The last lines it printed. */
+  /** Resolves when it has exited, for whatever reason. */
+  readonly exited: Promise<ExitStatus>;
+  /** The last lines of its output. */
   lastLines(): readonly string[];
-  /** Resolves when it is ready. @throws Error with its last lines when it ended, or is not in time. */
+  /** Waits until it is ready. @throws Error with its last lines when it exited or the deadline passed. */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,15 +25,15 @@ export interface ControlPlaneProcess {
 export interface ControlPlaneOptions {
   /** The repository's root. */
   readonly root: string;
-  /** For its log. */
+  /** The folder of its log. */
   readonly folder: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Beside those that it needs. */
+  /** Additional variables. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** `DOMAIN_HASH_KEY` of what is started here. */
+/** `DOMAIN_HASH_KEY` of the control planes that are started here. */
 export const HASH_KEY = '000102030405060708090a0b0c0d0e0f';
 const READY_DEADLINE_MS = 60_000;
 
@@ -46,7 +46,7 @@ export async function startControlPlane(
   return controlPlane;
 }
 
-/** Starts a built control plane, and waits for nothing. */
+/** Starts a built control plane without waiting for it. */
 export async function spawnControlPlane(
   options: ControlPlaneOptions,
 ): Promise<ControlPlaneProcess> {
@@ -79,7 +79,7 @@ export async function spawnControlPlane(
     feedUrl: `http://127.0.0.1:${feedPort}`,
     token,
     pid: child.pid,
-    ended: child.ended,
+    exited: child.exited,
     lastLines: () => child.lastLines(),
     ready: () => waitUntilReady(opsUrl, child),
     stop: async () => {
@@ -88,10 +88,10 @@ export async function spawnControlPlane(
   };
 }
 
-/** @throws Error with the last lines of the process when it ended, or is not ready in time. */
+/** @throws Error with the last lines of the process when it exited or the deadline passed. */
 export async function waitUntilReady(opsUrl: string, child: Child): Promise<void> {
   let hasEnded = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     hasEnded = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
@@ -106,7 +106,7 @@ export async function waitUntilReady(opsUrl: string, child: Child): Promise<void
   throw new Error(`${child.name} is not ready: ${child.lastLines().join('\n')}`);
 }
 
-/** Largest resident set that a process has had so far (Linux: VmHWM). */
+/** Peak resident memory of a process (Linux: VmHWM). */
 export function peakResidentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kib = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
@@ -114,8 +114,7 @@ export function peakResidentMiB(pid: number): number {
 }
 
 /**
- * Processor time that a process has used so far, in ms, all threads together (Linux: utime and stime, in ticks of 10
- * ms).
+ * Processor time of a process so far, in ms, all threads together (Linux: utime and stime, in ticks of 10 ms).
  */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockFolder, makeFolder, writeWhole } from './files.js';
+import { lockFolder, createFolder, writeFileAtomically } from './files.js';
 
 let folder: string;
 beforeEach(() => {
@@ -13,22 +13,22 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-describe('makeFolder', () => {
-  it('makes what is missing, for the owner alone', () => {
-    makeFolder(join(folder, 'a/b/c'));
-    makeFolder(join(folder, 'a/b/c'));
+describe('createFolder', () => {
+  it('creates missing folders that only the owner may enter', () => {
+    createFolder(join(folder, 'a/b/c'));
+    createFolder(join(folder, 'a/b/c'));
     expect(statSync(join(folder, 'a/b/c')).mode & 0o777).toBe(0o700);
   });
 
-  it.each(['/proc/weir', '/etc/passwd/weir'])('says that %s cannot be made', (path) => {
+  it.each(['/proc/weir', '/etc/passwd/weir'])('reports that %s cannot be created', (path) => {
     expect(() => {
-      makeFolder(path);
+      createFolder(path);
     }).toThrow(`${path} cannot be made (DATA_DIR): `);
   });
 });
 
 describe('lockFolder', () => {
-  it('refuses a folder that a living process has, naming it', () => {
+  it('refuses a folder that a running process has locked, and names that process', () => {
     const lock = lockFolder(folder);
     expect(() => lockFolder(folder)).toThrow(
       `${folder} is in use by another stack, pid ${process.pid} (DATA_DIR)`,
@@ -37,7 +37,7 @@ describe('lockFolder', () => {
     lockFolder(folder);
   });
 
-  it('takes over from a process that is gone, even when its id came round again', async () => {
+  it('takes over the lock of a process that is gone, even if its id was reused', async () => {
     const child = spawn('true');
     await new Promise((resolve) => child.once('exit', resolve));
     writeFileSync(join(folder, 'stack.lock'), `${child.pid ?? 0} 12345`);
@@ -47,11 +47,11 @@ describe('lockFolder', () => {
   });
 });
 
-describe('writeWhole', () => {
-  it('writes for the owner alone, in place of what was there', () => {
+describe('writeFileAtomically', () => {
+  it('replaces a file by one that only the owner may read', () => {
     const path = join(folder, 'file');
-    writeWhole(path, 'one');
-    writeWhole(path, 'two');
+    writeFileAtomically(path, 'one');
+    writeFileAtomically(path, 'two');
     expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['two', 0o600]);
   });
 });

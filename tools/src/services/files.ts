@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that only its owner may enter, and the folders above it.
- * @throws StartError naming DATA_DIR, the only place where folders are made.
+ * Creates a folder that only its owner may enter, and missing parents.
+ * @throws StartError that names DATA_DIR: all folders are created there.
  */
-export function makeFolder(path: string): void {
+export function createFolder(path: string): void {
   try {
-    makeMissing(path);
+    createWithParents(path);
   } catch (error) {
     throw new StartError(`${path} cannot be made (DATA_DIR): ${(error as Error).message}`, {
       cause: error,
@@ -16,9 +16,9 @@ export function makeFolder(path: string): void {
   }
 }
 
-// Not mkdir's own recursion, which never ends below /proc.
-function makeMissing(path: string): void {
-  if (!existsSync(dirname(path))) makeMissing(dirname(path));
+// Without `recursive: true`, which never ends below /proc.
+function createWithParents(path: string): void {
+  if (!existsSync(dirname(path))) createWithParents(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
@@ -26,13 +26,16 @@ function makeMissing(path: string): void {
   }
 }
 
-/** Writes a file for its owner alone, whole or not at all. */
-export function writeWhole(path: string, text: string): void {
+/** Writes a file that only its owner may read. It is complete, or it does not exist. */
+export function writeFileAtomically(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
 }
 
-/** Takes a folder for this process until `release`, or until the process is gone. @throws StartError when another process has it. */
+/**
+ * Locks a folder for this process until `release` or until the process exits. @throws StartError when another
+ * process holds the lock.
+ */
 export function lockFolder(folder: string): { release(): void } {
   const file = `${folder}/stack.lock`;
   const owner = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -41,7 +44,7 @@ export function lockFolder(folder: string): { release(): void } {
     throw new StartError(`${folder} is in use by another stack, pid ${pid} (DATA_DIR)`);
   }
   try {
-    writeWhole(file, identityOf(process.pid));
+    writeFileAtomically(file, identityOf(process.pid));
   } catch (error) {
     throw new StartError(`${folder} cannot be written (DATA_DIR): ${(error as Error).message}`, {
       cause: error,
@@ -54,11 +57,11 @@ export function lockFolder(folder: string): { release(): void } {
   };
 }
 
-/** A process by its id and start, because ids come round again; only the id when there is no such process. */
+/** Identifies a process by id and start time, because ids are reused. Only the id if there is no such process. */
 function identityOf(pid: number): string {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return `${pid} -`;
-  // The fields behind the command, which may hold blanks: the 20th of them is the start time in ticks since boot.
+  // The fields after the command, which may contain blanks. The 20th is the start time in ticks since boot.
   const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   return `${pid} ${fields[19] ?? '-'}`;
 }

@@ -6,34 +6,36 @@ import { connect, createServer } from 'node:net';
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_REDIS_PORT = 6379;
 
-/** A port that a process of the stack is going to take. */
-export interface WantedPort {
+/** A port that a process of the stack needs. */
+export interface RequiredPort {
   readonly host: string;
   readonly port: number;
   readonly protocol: 'tcp' | 'udp';
-  /** The variables that name the port and the address, for the message. */
+  /** The variables of the port and of the address, for the message. */
   readonly variable: string;
   readonly hostVariable: string;
 }
 
 /**
- * Below the range from which the kernel takes ports for outgoing connections: a server that restarts finds its port
- * free.
+ * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts.
  */
-const [LOWEST_FREE, HIGHEST_FREE] = [10_000, 19_999];
+const [MIN_FREE_PORT, MAX_FREE_PORT] = [10_000, 19_999];
 const TRIES = 1_000;
 
-/** A TCP port of the loopback address that is free now. */
+/** A loopback TCP port that is free now. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const port = randomInt(LOWEST_FREE, HIGHEST_FREE + 1);
+    const port = randomInt(MIN_FREE_PORT, MAX_FREE_PORT + 1);
     if ((await tryTcp({ host: '127.0.0.1', port })) === null) return port;
   }
-  throw new StartError(`no port from ${LOWEST_FREE} to ${HIGHEST_FREE} is free`);
+  throw new StartError(`no port from ${MIN_FREE_PORT} to ${MAX_FREE_PORT} is free`);
 }
 
-/** @throws StartError naming the first port that two want, or that cannot be taken, and its variable. */
-export async function expectFree(wanted: readonly WantedPort[]): Promise<void> {
+/**
+ * Checks that all ports are free. @throws StartError that names the first port that two processes need, or that is
+ * not available, and its variable.
+ */
+export async function checkPortsFree(wanted: readonly RequiredPort[]): Promise<void> {
   for (const [index, one] of wanted.entries()) {
     const other = wanted.slice(0, index).find((earlier) => isSamePort(earlier, one));
     if (other) {
@@ -45,8 +47,8 @@ export async function expectFree(wanted: readonly WantedPort[]): Promise<void> {
   }
 }
 
-/** @throws StartError naming the variable when nothing listens where the URL points. */
-export async function expectReachable(url: string, variable: string): Promise<void> {
+/** Checks that something listens at the URL. @throws StartError that names the variable. */
+export async function checkReachable(url: string, variable: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const reason = await new Promise<string | null>((resolve) => {
@@ -67,11 +69,11 @@ export async function expectReachable(url: string, variable: string): Promise<vo
   }
 }
 
-function isSamePort(a: WantedPort, b: WantedPort): boolean {
+function isSamePort(a: RequiredPort, b: RequiredPort): boolean {
   return a.port === b.port && a.protocol === b.protocol;
 }
 
-function explain(one: WantedPort, error: NodeJS.ErrnoException): string {
+function explain(one: RequiredPort, error: NodeJS.ErrnoException): string {
   const host = one.host.includes(':') ? `[${one.host}]` : one.host;
   const port = `${one.protocol.toUpperCase()} port ${host}:${one.port}`;
   switch (error.code) {
@@ -87,7 +89,7 @@ function explain(one: WantedPort, error: NodeJS.ErrnoException): string {
 function tryTcp({
   host,
   port,
-}: Pick<WantedPort, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
+}: Pick<RequiredPort, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', resolve);
@@ -99,7 +101,7 @@ function tryTcp({
   });
 }
 
-function tryUdp({ host, port }: WantedPort): Promise<NodeJS.ErrnoException | null> {
+function tryUdp({ host, port }: RequiredPort): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', resolve);

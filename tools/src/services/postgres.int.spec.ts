@@ -21,16 +21,16 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-it('takes over the data of a server that a killed stack left running', async () => {
+it('startPostgres stops a server that a killed stack left running, and uses its data', async () => {
   const left = await startPostgres(options);
   await query(left.url, 'CREATE TABLE kept AS SELECT 7 AS value');
   const next = await startPostgres(options);
-  expect(await left.child.ended).toEqual({ code: 0 });
+  expect(await left.child.exited).toEqual({ code: 0 });
   expect(await query(next.url, 'SELECT value FROM kept')).toEqual([{ value: 7 }]);
   await next.stop();
 });
 
-it('lets nobody in without the password', async () => {
+it('PostgreSQL refuses connections without the password', async () => {
   const server = await startPostgres(options);
   const url = new URL(server.url);
   url.password = 'guess';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Child, dieWithParent, runChild, startChild } from './child.js';
-import { makeFolder, writeWhole } from './files.js';
-import { EndedError, startOnPort } from './start-on-port.js';
+import { createFolder, writeFileAtomically } from './files.js';
+import { ExitedError, startOnPort } from './start-on-port.js';
 
 export interface PostgresServer {
   /** URL of the database `weir`, which exists and may be empty. */
@@ -16,7 +16,7 @@ export interface PostgresServer {
 }
 
 export interface PostgresOptions {
-  /** Folder of its own; made and initialised when it is not there. */
+  /** Its data folder; created and initialised if it does not exist. */
   readonly dataDir: string;
   readonly logFile: string;
   /** Default: a free one. */
@@ -26,17 +26,17 @@ export interface PostgresOptions {
 }
 
 const READY_DEADLINE_MS = 30_000;
-/** Whoever has the port may be another, who says nothing. */
+/** Another process that does not answer may have the port. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const SUPERUSER = 'weir';
 
 /**
- * Starts a real PostgreSQL from the npm registry's binaries on a free loopback port, with a password that is made at the first start
- * and kept beside the data.
+ * Starts a real PostgreSQL with the binaries of the npm registry, on a loopback port. The password is generated at
+ * the first start and stored beside the data.
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const binaries = await findBinaries();
-  const password = keptPassword(`${options.dataDir}.password`);
+  const password = readOrCreatePassword(`${options.dataDir}.password`);
   await stopLeftover(options.dataDir);
   if (!existsSync(options.dataDir)) await initialise(binaries.initdb, options);
   const prefix = dropRoot(options.dataDir);
@@ -66,7 +66,7 @@ async function startServer(
     args: ['-D', options.dataDir, ...settings.flatMap((setting) => ['-c', setting])],
     env: { ...process.env, LC_ALL: 'C' },
     logFile: options.logFile,
-    // The kernel forgets the signal when the user changes, so that comes first.
+    // The kernel forgets the signal when the user changes, so change the user first.
     prefix: [...prefix, ...dieWithParent('INT')],
   });
   await createDatabase(child, port, password);
@@ -80,8 +80,8 @@ async function startServer(
   };
 }
 
-function keptPassword(file: string): string {
-  if (!existsSync(file)) writeWhole(file, randomBytes(24).toString('hex'));
+function readOrCreatePassword(file: string): string {
+  if (!existsSync(file)) writeFileAtomically(file, randomBytes(24).toString('hex'));
   return readFileSync(file, 'utf8');
 }
 
@@ -100,8 +100,9 @@ async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
 }
 
 /**
- * PostgreSQL refuses to run as root. It then runs as the owner of its data (the user postgres, or nobody), with no more than the
- * capability to pass through folders that only root may enter, because clones in /root or a private temporary folder are usual.
+ * PostgreSQL refuses to run as root. Under root it runs as the owner of its data (the user postgres, or nobody). It
+ * keeps one capability, to enter folders that only root may enter, because clones are often in /root or in a
+ * private temporary folder.
  */
 function dropRoot(dataDir: string): readonly string[] {
   if (process.getuid?.() !== 0) return [];
@@ -135,11 +136,11 @@ function userIds(name: string): [number, number] | null {
   return uid === undefined || gid === undefined ? null : [Number(uid), Number(gid)];
 }
 
-/** Beside its place first: a start that is killed meanwhile leaves no half database there. */
+/** Initialises another folder and renames it, so that a killed start leaves no incomplete database. */
 async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions): Promise<void> {
   const unfinished = `${dataDir}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  makeFolder(unfinished);
+  createFolder(unfinished);
   const prefix = dropRoot(unfinished);
   try {
     await runChild({
@@ -162,7 +163,10 @@ async function initialise(initdb: string, { dataDir, logFile }: PostgresOptions)
   renameSync(unfinished, dataDir);
 }
 
-/** A stack that was killed where the kernel could not end its children leaves its server running on this very folder. */
+/**
+ * Stops a server that still runs on this folder. That happens if a stack was killed where the kernel could not end
+ * its children.
+ */
 async function stopLeftover(dataDir: string): Promise<void> {
   const pidFile = join(dataDir, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
@@ -183,7 +187,7 @@ function commandLine(pid: number): string {
 
 async function createDatabase(child: Child, port: number, password: string): Promise<void> {
   let failed = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     failed = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
@@ -203,7 +207,7 @@ async function createDatabase(child: Child, port: number, password: string): Pro
       return;
     } catch (error) {
       const explain = ['PostgreSQL does not start:', ...child.lastLines()].join('\n  ');
-      if (failed) throw new EndedError(explain, { cause: error });
+      if (failed) throw new ExitedError(explain, { cause: error });
       if (performance.now() > deadlineMs) throw new StartError(explain, { cause: error });
       await sleep(50);
     } finally {

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.js';
-import { makeFolder } from './files.js';
-import { EndedError, startOnPort } from './start-on-port.js';
+import { createFolder } from './files.js';
+import { ExitedError, startOnPort } from './start-on-port.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -23,17 +23,17 @@ export interface RedisOptions {
   readonly port?: number | undefined;
   /** Default: a random one. */
   readonly password?: string;
-  /** Told what takes long. */
+  /** Called before a step that takes long. */
   readonly onProgress?: (text: string) => void;
 }
 
 const READY_DEADLINE_MS = 15_000;
 const SERVERS = ['redis-server', 'valkey-server'];
 
-/** Starts a private Redis on loopback: nothing on disk, because nothing that matters is kept there. */
+/** Starts a private Redis on loopback. It writes nothing to disk: Weir can lose everything in Redis. */
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   const command = findServer() ?? install(options.onProgress);
-  makeFolder(options.dataDir);
+  createFolder(options.dataDir);
   return startOnPort(options.port, (port) => startServer({ ...options, port }, command));
 }
 
@@ -101,7 +101,7 @@ function install(onProgress?: (text: string) => void): string {
     throw new StartError(`there is no redis-server on PATH: ${help}`);
   }
   onProgress?.('Installing Redis (apt-get install redis-server)');
-  // RUNLEVEL=1 keeps the package from starting a service of its own.
+  // RUNLEVEL=1 prevents the package from starting its service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const aptGet = (...args: string[]) => spawnSync('apt-get', args, { env, encoding: 'utf8' });
   const packages = ['install', '-y', '--no-install-recommends', 'redis-server'];
@@ -118,13 +118,13 @@ function install(onProgress?: (text: string) => void): string {
 
 async function waitUntilListening(child: Child, port: number): Promise<void> {
   let failed = false;
-  void child.ended.then(() => {
+  void child.exited.then(() => {
     failed = true;
   });
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
   while (!(await answersPing(port))) {
     const explain = ['Redis does not start:', ...child.lastLines()].join('\n  ');
-    if (failed) throw new EndedError(explain);
+    if (failed) throw new ExitedError(explain);
     if (performance.now() > deadlineMs) throw new StartError(explain);
     await sleep(30);
   }

@@ -3,13 +3,13 @@ import { freePort } from './ports.js';
 
 const ATTEMPTS = 5;
 
-/** A server that ended before it could be reached. */
-export class EndedError extends StartError {}
+/** A server exited before it could be reached. */
+export class ExitedError extends StartError {}
 
 /**
- * Starts a server on the wanted port, or on one that is free. Another process may take that before the server does, so a server that ends
- * by itself is then started again on another.
- * @param start throws EndedError when the server has ended.
+ * Starts a server on the given port, or on a free one. Another process may take the free port first, so a server
+ * that exits is then started again on another port.
+ * @param start throws ExitedError when the server has exited.
  */
 export async function startOnPort<S>(
   wanted: number | undefined,
@@ -20,7 +20,7 @@ export async function startOnPort<S>(
     try {
       return await start(await freePort());
     } catch (error) {
-      if (!(error instanceof EndedError) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof ExitedError) || attempt === ATTEMPTS) throw error;
     }
   }
 }

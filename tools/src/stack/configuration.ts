@@ -13,25 +13,26 @@ import {
   url,
 } from '@weir/ops';
 
-const LAST_PORT = 65535;
-const MOST_RESOLVERS = 10;
+const MAX_PORT = 65535;
+const MAX_RESOLVERS = 10;
 /** Health and metrics of resolver i are on `OPS_PORT` + this + i. */
-export const FIRST_RESOLVER_OPS = 10;
+export const FIRST_RESOLVER_OPS_OFFSET = 10;
 /** Health, metrics and preview of the block page are on `OPS_PORT` + this. */
-export const BLOCK_PAGE_OPS = FIRST_RESOLVER_OPS + MOST_RESOLVERS;
+export const BLOCK_PAGE_OPS_OFFSET = FIRST_RESOLVER_OPS_OFFSET + MAX_RESOLVERS;
 /** Health and metrics of the stack itself are on `OPS_PORT` + this. */
-export const STACK_OPS = 30;
+export const STACK_OPS_OFFSET = 30;
 
-/** Variables of the local stack itself. Every other variable goes to the processes as it stands, and they check it. */
+/** Variables of the local stack itself. Every other variable is passed on to the processes, which check it. */
 export const STACK_SCHEMA = {
   DATA_DIR: text('a folder', {
     description:
-      'Folder of the local stack: database, secrets and logs; from the repository’s root when it is relative. Made when it is not there.',
+      'Folder of the local stack: database, secrets and logs. A relative path starts at the repository’s root. ' +
+      'The folder is created if it does not exist.',
     default: '.weir',
   }),
   DATABASE_URL: optional(
     url(['postgresql', 'postgres'], {
-      description: 'A running PostgreSQL. Unset: one is started, its data under `DATA_DIR`.',
+      description: 'A running PostgreSQL. Unset: one is started, with its data in `DATA_DIR`.',
     }),
   ),
   REDIS_URL: optional(
@@ -49,7 +50,7 @@ export const STACK_SCHEMA = {
   MANAGEMENT_TOKENS: optional(
     secretList(16, {
       description:
-        'Bearer tokens of the management API. Unset: one is made and kept in `DATA_DIR`.',
+        'Bearer tokens of the management API. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
   MANAGEMENT_DOCS: choice(['public', 'token', 'off'], {
@@ -59,23 +60,24 @@ export const STACK_SCHEMA = {
   MANAGEMENT_TLS_CERT: optional(
     text('a file', {
       description:
-        'Certificate chain of the management API, PEM, with `MANAGEMENT_TLS_KEY`; then it is https. From the repository’s root when it is relative.',
+        'Certificate chain of the management API (PEM). With `MANAGEMENT_TLS_KEY` it turns on https. ' +
+        'A relative path starts at the repository’s root.',
     }),
   ),
   FEED_HOST: address({ description: 'Address of the feed API.', default: '127.0.0.1' }),
   FEED_PORT: port({
-    description: 'Port of the feed API that resolvers follow.',
+    description: 'Port of the feed API, which resolvers and the block page read.',
     default: '8090',
     lowest: 1,
   }),
   FEED_TOKEN: optional(
     secret(16, {
-      description: 'Token of the feed API. Unset: one is made and kept in `DATA_DIR`.',
+      description: 'Token of the feed API. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
   DOMAIN_HASH_KEY: optional(
     hexKey(16, {
-      description: 'Key under which domains are hashed. Unset: one is made and kept in `DATA_DIR`.',
+      description: 'Key of the domain hashes. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
   DNS_HOST: address({ description: 'Address of the resolvers.', default: '127.0.0.1' }),
@@ -83,24 +85,27 @@ export const STACK_SCHEMA = {
     description: 'Port of the first resolver, UDP and TCP; resolver i listens on `DNS_PORT` + i.',
     default: '5300',
     lowest: 1,
-    highest: LAST_PORT - MOST_RESOLVERS,
+    highest: MAX_PORT - MAX_RESOLVERS,
   }),
   DNS_TLS_PORT: optional(
     port({
       description:
-        'Port of DNS over TLS at the first resolver, which needs `DNS_TLS_CERT` and `DNS_TLS_KEY`; resolver i listens on `DNS_TLS_PORT` + i. Unset: it is not spoken.',
+        'Port of DNS over TLS of the first resolver; resolver i listens on `DNS_TLS_PORT` + i. ' +
+        'It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over TLS.',
       lowest: 1,
-      highest: LAST_PORT - MOST_RESOLVERS,
+      highest: MAX_PORT - MAX_RESOLVERS,
     }),
   ),
   DNS_HTTPS_PORT: optional(
     port({
-      description: 'Likewise of DNS over HTTPS.',
+      description:
+        'Port of DNS over HTTPS of the first resolver; resolver i listens on `DNS_HTTPS_PORT` + i. ' +
+        'It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over HTTPS.',
       lowest: 1,
-      highest: LAST_PORT - MOST_RESOLVERS,
+      highest: MAX_PORT - MAX_RESOLVERS,
     }),
   ),
-  RESOLVERS: integer(1, MOST_RESOLVERS, {
+  RESOLVERS: integer(1, MAX_RESOLVERS, {
     description: 'How many resolvers to run.',
     default: '2',
   }),
@@ -117,10 +122,11 @@ export const STACK_SCHEMA = {
   }),
   OPS_PORT: port({
     description:
-      'Port of health and metrics: the control plane here, resolver i on `OPS_PORT` + 10 + i, the block page on `OPS_PORT` + 20, the stack itself on `OPS_PORT` + 30.',
+      'Port of health and metrics of the control plane. Resolver i is on `OPS_PORT` + 10 + i, the block page on ' +
+      '`OPS_PORT` + 20, the stack itself on `OPS_PORT` + 30.',
     default: '9090',
     lowest: 1,
-    highest: LAST_PORT - STACK_OPS,
+    highest: MAX_PORT - STACK_OPS_OFFSET,
   }),
 };
 

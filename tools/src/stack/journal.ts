@@ -1,11 +1,11 @@
 import { fstatSync } from 'node:fs';
 
 /**
- * Whether what is printed goes to the journal of systemd, where others read it too.
- * @param journalStream `JOURNAL_STREAM`: device and inode of the journal's own end (systemd.exec(5)). Who was started
- * from a service may have it without printing there.
+ * Whether standard output goes to the journal of systemd, which other users may read.
+ * @param journalStream `JOURNAL_STREAM`: device and inode of the journal's socket (systemd.exec(5)).
+ * A child of a service inherits the variable even if its output goes elsewhere, so device and inode are compared.
  */
-export function isJournal(journalStream: string | undefined, fileDescriptor = 1): boolean {
+export function isSystemdJournal(journalStream: string | undefined, fileDescriptor = 1): boolean {
   const { dev, ino } = fstatSync(fileDescriptor);
   return journalStream === `${dev}:${ino}`;
 }

@@ -1,7 +1,7 @@
 import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import { STACK_SCHEMA } from './configuration.js';
-import { isJournal } from './journal.js';
+import { isSystemdJournal } from './journal.js';
 import { Stack } from './stack.js';
 import { renderWelcome } from './welcome.js';
 
@@ -11,7 +11,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 runMain(
   {
     name: 'weir',
-    description: 'runs the whole of Weir on this machine',
+    description: 'runs all of Weir on this machine',
     schema: STACK_SCHEMA,
     packageFile: new URL('../../../package.json', import.meta.url),
     argv: process.argv.slice(2),
@@ -27,7 +27,7 @@ runMain(
       }
     });
     const started = stack.start().then((secrets) => {
-      const isLogged = isJournal(process.env['JOURNAL_STREAM']);
+      const isLogged = isSystemdJournal(process.env['JOURNAL_STREAM']);
       print(renderWelcome(configuration, secrets, stack.dataDir, isLogged));
     });
     try {

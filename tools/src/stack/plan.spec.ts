@@ -1,7 +1,7 @@
 import { parseVariables } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
 import { STACK_SCHEMA } from './configuration.js';
-import { planProcesses, reachableHost, wantedPorts } from './plan.js';
+import { planProcesses, reachableHost, requiredPorts } from './plan.js';
 
 const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
 const secrets = { managementTokens: ['a', 'b'], feedToken: 'f', domainHashKey: '00' };
@@ -11,7 +11,7 @@ const resolversOf = (wanted: typeof configuration) =>
   planProcesses(wanted, secrets, '/data', stores).filter(({ name }) => name.startsWith('resolver'));
 
 describe('the plan of the local stack', () => {
-  it('runs one control plane, as many resolvers as asked for, and a block page', () => {
+  it('runs one control plane, the configured number of resolvers, and a block page', () => {
     const names = planProcesses(configuration, secrets, '/data', stores).map(({ name }) => name);
     expect(names).toEqual([
       'control-plane',
@@ -22,7 +22,7 @@ describe('the plan of the local stack', () => {
     ]);
   });
 
-  it('gives each resolver ports of its own for TLS and HTTPS, when they are wanted', () => {
+  it('gives each resolver its own ports for TLS and HTTPS when they are configured', () => {
     const secure = { RESOLVERS: '2', DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' };
     const wanted = parseVariables(STACK_SCHEMA, secure);
     const resolvers = resolversOf(wanted);
@@ -30,13 +30,13 @@ describe('the plan of the local stack', () => {
       { DNS_TLS_PORT: '8853', DNS_HTTPS_PORT: '8443' },
       { DNS_TLS_PORT: '8854', DNS_HTTPS_PORT: '8444' },
     ]);
-    const ports = wantedPorts(wanted).map(({ port }) => port);
+    const ports = requiredPorts(wanted).map(({ port }) => port);
     expect(ports).toEqual(expect.arrayContaining([8853, 8854, 8443, 8444]));
     const [, plain] = planProcesses(configuration, secrets, '/data', stores);
     expect(plain.environment).not.toHaveProperty('DNS_TLS_PORT');
   });
 
-  it('gives each resolver ports of its own, and all the same key and feed', () => {
+  it('gives each resolver its own ports, and all of them the same key and feed', () => {
     const resolvers = resolversOf(configuration);
     expect(resolvers.map(({ environment }) => environment['DNS_PORT'])).toEqual([
       '5300',
@@ -62,7 +62,7 @@ describe('the plan of the local stack', () => {
     }
   });
 
-  it('gives the block page its ports, a folder, and the key and feed of the resolvers', () => {
+  it('gives the block page its ports, its folder, and the key and feed of the resolvers', () => {
     const blockPage = planProcesses(configuration, secrets, '/data', stores).at(-1);
     expect(blockPage).toMatchObject({
       name: 'block-page',
@@ -76,15 +76,15 @@ describe('the plan of the local stack', () => {
     });
   });
 
-  it('wants each port once', () => {
-    const wanted = wantedPorts(configuration).map(
+  it('requires each port only once', () => {
+    const wanted = requiredPorts(configuration).map(
       ({ host, port, protocol }) => `${protocol} ${host} ${port}`,
     );
     expect(new Set(wanted).size).toBe(wanted.length);
     expect(wanted).toHaveLength(3 + 3 * 3 + 2 + 1);
   });
 
-  it('reaches wildcard listeners by loopback', () => {
+  it('connects to wildcard listeners over loopback', () => {
     expect(['0.0.0.0', '::', '2001:db8::1', '192.0.2.1'].map(reachableHost)).toEqual([
       '127.0.0.1',
       '[::1]',

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import type { WantedPort } from '../services/ports.js';
+import type { RequiredPort } from '../services/ports.js';
 import {
-  BLOCK_PAGE_OPS,
-  FIRST_RESOLVER_OPS,
-  STACK_OPS,
+  BLOCK_PAGE_OPS_OFFSET,
+  FIRST_RESOLVER_OPS_OFFSET,
+  STACK_OPS_OFFSET,
   type StackConfiguration,
 } from './configuration.js';
 import type { StackSecrets } from './secrets.js';
 
-/** One process of Weir as the stack starts it. */
+/** One process of Weir and how the stack starts it. */
 export interface PlannedProcess {
   readonly name: string;
-  /** Entry point, from the repository's root. */
+  /** Entry point, relative to the repository's root. */
   readonly script: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly readyUrl: string;
@@ -22,7 +22,7 @@ export interface Stores {
   readonly redisUrl: string;
 }
 
-/** The processes with what each of them is given. */
+/** The processes with their variables. */
 export function planProcesses(
   configuration: StackConfiguration,
   secrets: StackSecrets,
@@ -39,14 +39,14 @@ export function planProcesses(
   ];
 }
 
-/** The ports that the processes are going to take. */
-export function wantedPorts(configuration: StackConfiguration): readonly WantedPort[] {
+/** The ports that the processes need. */
+export function requiredPorts(configuration: StackConfiguration): readonly RequiredPort[] {
   const { DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
   const tcp = (
     hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'DNS_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
     port: number,
     variable: string,
-  ): WantedPort => {
+  ): RequiredPort => {
     return { host: configuration[hostVariable], port, variable, hostVariable, protocol: 'tcp' };
   };
   const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {
@@ -64,12 +64,12 @@ export function wantedPorts(configuration: StackConfiguration): readonly WantedP
     tcp('OPS_HOST', OPS_PORT, 'OPS_PORT'),
     ...resolvers.flat(),
     tcp('BLOCK_PAGE_HOST', configuration.BLOCK_PAGE_PORT, 'BLOCK_PAGE_PORT'),
-    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS, 'OPS_PORT'),
-    tcp('OPS_HOST', OPS_PORT + STACK_OPS, 'OPS_PORT'),
+    tcp('OPS_HOST', OPS_PORT + BLOCK_PAGE_OPS_OFFSET, 'OPS_PORT'),
+    tcp('OPS_HOST', OPS_PORT + STACK_OPS_OFFSET, 'OPS_PORT'),
   ];
 }
 
-/** The address to reach a listener of this machine at: a wildcard address is reached by loopback. */
+/** The address for connecting to a listener of this machine: loopback for a wildcard address. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -134,7 +134,7 @@ function planBlockPage(
   stores: Stores,
 ): PlannedProcess {
   const { BLOCK_PAGE_HOST: host, OPS_HOST: opsHost } = configuration;
-  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS;
+  const opsPort = configuration.OPS_PORT + BLOCK_PAGE_OPS_OFFSET;
   return {
     name: 'block-page',
     script: 'apps/block-page/dist/main.js',
@@ -150,7 +150,7 @@ function planBlockPage(
   };
 }
 
-/** What each process that follows the configuration is given. */
+/** Variables of every process that reads the feed. */
 function followerEnvironment(
   configuration: StackConfiguration,
   secrets: StackSecrets,
@@ -164,7 +164,7 @@ function followerEnvironment(
   };
 }
 
-/** The resolver's own port, where there is one at all. */
+/** The port of resolver `index`, if the variable is set. */
 function ownPort(
   variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT',
   first: number | undefined,
@@ -178,5 +178,5 @@ function readyUrl(host: string, port: number): string {
 }
 
 function resolverOpsPort(opsPort: number, index: number): number {
-  return opsPort + FIRST_RESOLVER_OPS + index;
+  return opsPort + FIRST_RESOLVER_OPS_OFFSET + index;
 }

@@ -18,22 +18,22 @@ describe('RestartPolicy', () => {
     });
   };
 
-  it('doubles the pause up to ten seconds', () => {
+  it('doubles the delay up to ten seconds', () => {
     expect(pauses(...Array<number>(8).fill(20_000))).toEqual([
       200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000,
     ]);
   });
 
-  it('begins with the first pause again after a minute of running', () => {
+  it('starts with the initial delay again after a stable minute', () => {
     expect(pauses(1_000, 1_000, 60_000, 59_999)).toEqual([200, 400, 200, 400]);
   });
 
-  it('slows down at the fifth end within a minute', () => {
+  it('slows down at the fifth exit within a minute', () => {
     expect(pauses(0, 0, 0, 0, 0)).toEqual([200, 400, 800, 1_600, 'failing 30000']);
     expect(pauses(15_000, 15_000, 15_000, 15_000, 15_000)).toEqual([200, 400, 800, 1_600, 3_200]);
   });
 
-  it('stays slow until the process has run for a minute', () => {
+  it('stays slow until the process has been stable for a minute', () => {
     expect(pauses(0, 0, 0, 0, 0, 100, 59_999, 60_000)).toEqual([
       ...[200, 400, 800, 1_600],
       ...['failing 30000', 'failing 30000', 'failing 30000'],

@@ -1,41 +1,41 @@
-/** What follows when a process has ended by itself. */
+/** What to do after a process has exited unexpectedly. */
 export interface Restart {
-  /** How long to wait before it is started again. */
+  /** Delay before the restart. */
   readonly pauseMs: number;
-  /** It has ended `MOST_ENDS` times within a minute, and has not run well since. */
+  /** It has exited `MAX_EXITS` times within a minute, and has not been stable since. */
   readonly isFailing: boolean;
 }
 
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
-/** Of a process that is failing. */
-export const SLOW_PAUSE_MS = 30_000;
-/** A process that has run for as long as this has run well. */
-const WELL_MS = 60_000;
-const WITHIN_MS = 60_000;
-export const MOST_ENDS = 5;
+const INITIAL_DELAY_MS = 200;
+const MAX_DELAY_MS = 10_000;
+/** Delay for a failing process. */
+export const FAILING_DELAY_MS = 30_000;
+/** A process that has run this long is stable. */
+const STABLE_MS = 60_000;
+const EXIT_WINDOW_MS = 60_000;
+export const MAX_EXITS = 5;
 
 /**
- * When to start a process again that has ended by itself: soon at first, then after twice the pause each time, and
- * slowly where it ends again and again. One that has run well begins anew.
+ * Exponential backoff for processes that exit unexpectedly. The delay doubles with each exit. A process that exits
+ * again and again is restarted slowly. After a stable run the delay starts again at its initial value.
  */
 export class RestartPolicy {
-  private pauseMs = FIRST_PAUSE_MS;
+  private pauseMs = INITIAL_DELAY_MS;
   private isFailing = false;
-  /** When it ended, within the last minute. */
+  /** Times of its exits within the last minute. */
   private ends: readonly number[] = [];
 
-  /** @param startedMs when the process was started, and @param endedMs when it ended, both by one monotonic clock. */
+  /** @param startedMs when the process was started. @param endedMs when it exited. Both by the same monotonic clock. */
   ended(startedMs: number, endedMs: number): Restart {
-    if (endedMs - startedMs >= WELL_MS) {
-      this.pauseMs = FIRST_PAUSE_MS;
+    if (endedMs - startedMs >= STABLE_MS) {
+      this.pauseMs = INITIAL_DELAY_MS;
       this.isFailing = false;
       this.ends = [];
     }
-    this.ends = [...this.ends.filter((atMs) => endedMs - atMs < WITHIN_MS), endedMs];
-    this.isFailing ||= this.ends.length >= MOST_ENDS;
+    this.ends = [...this.ends.filter((atMs) => endedMs - atMs < EXIT_WINDOW_MS), endedMs];
+    this.isFailing ||= this.ends.length >= MAX_EXITS;
     const { pauseMs, isFailing } = this;
-    this.pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-    return { pauseMs: isFailing ? SLOW_PAUSE_MS : pauseMs, isFailing };
+    this.pauseMs = Math.min(pauseMs * 2, MAX_DELAY_MS);
+    return { pauseMs: isFailing ? FAILING_DELAY_MS : pauseMs, isFailing };
   }
 }

@@ -17,14 +17,14 @@ describe('readSecrets', () => {
   const read = (environment: Record<string, string> = {}) =>
     readSecrets(parseVariables(STACK_SCHEMA, environment), folder);
 
-  it('makes secrets once, for the owner alone, and finds them again', () => {
+  it('generates secrets once, in a file that only the owner may read, and reads them again', () => {
     const made = read();
     expect(read()).toEqual(made);
     expect(made.domainHashKey).toMatch(/^[0-9a-f]{32}$/);
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('prefers what the environment gives', () => {
+  it('prefers the secrets of the environment', () => {
     const key = '0'.repeat(32);
     expect(read({ DOMAIN_HASH_KEY: key, FEED_TOKEN: 'a-token-of-this-test' })).toMatchObject({
       domainHashKey: key,

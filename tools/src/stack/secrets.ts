@@ -2,19 +2,19 @@ import { StartError } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../services/files.js';
+import { writeFileAtomically } from '../services/files.js';
 import type { StackConfiguration } from './configuration.js';
 
 export interface StackSecrets {
   readonly managementTokens: readonly string[];
   readonly feedToken: string;
-  /** 32 hex digits. Domain rules cannot be found again under another key, so it is kept with the data. */
+  /** 32 hex digits. With another key the stored domain rules match nothing, so the key is kept with the data. */
   readonly domainHashKey: string;
 }
 
-/** The secrets that the environment gives, and for the rest those of `DATA_DIR`, made at the first start. */
+/** The secrets from the environment. Missing ones come from `DATA_DIR`, where the first start generates them. */
 export function readSecrets(configuration: StackConfiguration, dataDir: string): StackSecrets {
-  const kept = keptSecrets(join(dataDir, 'secrets.json'));
+  const kept = readOrCreateSecrets(join(dataDir, 'secrets.json'));
   return {
     managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
     feedToken: configuration.FEED_TOKEN ?? kept.feedToken,
@@ -22,14 +22,14 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
   };
 }
 
-function keptSecrets(file: string): StackSecrets {
+function readOrCreateSecrets(file: string): StackSecrets {
   if (!existsSync(file)) {
     const made: StackSecrets = {
       managementTokens: [randomBytes(24).toString('hex')],
       feedToken: randomBytes(24).toString('hex'),
       domainHashKey: randomBytes(16).toString('hex'),
     };
-    writeWhole(file, JSON.stringify(made, null, 2));
+    writeFileAtomically(file, JSON.stringify(made, null, 2));
     return made;
   }
   const kept = parse(file);

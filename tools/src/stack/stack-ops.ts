@@ -1,16 +1,16 @@
 import { OpsServer, type OpsServerOptions } from '@weir/ops';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Supervised } from './supervised.js';
+import type { SupervisedProcess } from './supervised-process.js';
 
 export interface StackOpsOptions extends OpsServerOptions {
-  /** The processes started so far. */
-  readonly processes: () => readonly Supervised[];
-  /** Whether the first start is over. */
+  /** The processes that were started so far. */
+  readonly processes: () => readonly SupervisedProcess[];
+  /** Whether the first start is complete. */
   readonly isStarted: () => boolean;
 }
 
 /**
- * Health and metrics of the stack itself: which of its processes run. @throws StartError when the port cannot be had.
+ * Health and metrics of the stack itself: which of its processes run. @throws StartError if the port is not available.
  */
 export async function startStackOps(options: StackOpsOptions): Promise<OpsServer> {
   const { host, port, log, processes, isStarted } = options;
@@ -26,7 +26,7 @@ export async function startStackOps(options: StackOpsOptions): Promise<OpsServer
   return ops;
 }
 
-function createRegistry(processes: () => readonly Supervised[]): Registry {
+function createRegistry(processes: () => readonly SupervisedProcess[]): Registry {
   const registry = new Registry();
   new Counter({
     name: 'weir_stack_process_restarts_total',

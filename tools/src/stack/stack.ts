@@ -2,17 +2,17 @@ import { createLogger, type OpsServer, StartError } from '@weir/ops';
 import { join, resolve } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { runChild, startChild } from '../services/child.js';
-import { lockFolder, makeFolder, writeWhole } from '../services/files.js';
-import { expectFree, expectReachable } from '../services/ports.js';
-import { STACK_OPS, type StackConfiguration } from './configuration.js';
-import { ownPostgres, ownRedis, type OwnStore } from './own-stores.js';
-import { type PlannedProcess, planProcesses, type Stores, wantedPorts } from './plan.js';
-import { untilReady } from './ready.js';
+import { lockFolder, createFolder, writeFileAtomically } from '../services/files.js';
+import { checkPortsFree, checkReachable } from '../services/ports.js';
+import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
+import { embeddedPostgres, embeddedRedis, type EmbeddedStore } from './embedded-stores.js';
+import { type PlannedProcess, planProcesses, type Stores, requiredPorts } from './plan.js';
+import { waitUntilReady } from './wait-until-ready.js';
 import { readSecrets, type StackSecrets } from './secrets.js';
 import { startStackOps } from './stack-ops.js';
-import { Supervised, type SupervisedOptions } from './supervised.js';
+import { SupervisedProcess, type SupervisedProcessOptions } from './supervised-process.js';
 
-/** Behind the draining. */
+/** Time for a process to exit after it has drained. */
 const STOP_DEADLINE_MS = 10_000;
 
 export interface StackOptions {
@@ -20,26 +20,26 @@ export interface StackOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The repository's root. */
   readonly root: string;
-  /** Told each step of the start as it begins, and later what becomes of the processes. */
+  /** Called with each step of the start, and later with exits and restarts of processes. */
   readonly onProgress: (text: string) => void;
 }
 
-/** The start was given up because the stack is being stopped. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted';
+/** The start was cancelled because the stack is being stopped. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
 }
 
 /**
- * Weir on one machine: the stores that are missing, and every process. Once started, it starts again what ends by
- * itself.
+ * Weir on one machine: every process, and PostgreSQL and Redis if no URL is given. After the start it restarts
+ * every process that exits.
  */
 export class Stack {
   readonly dataDir: string;
-  private readonly stores: Supervised[] = [];
-  private readonly processes: Supervised[] = [];
-  /** Rejects with an explanation when one of them ends in the first start. */
-  private readonly broken: Promise<never>;
-  private breakDown!: (error: StartError) => void;
+  private readonly stores: SupervisedProcess[] = [];
+  private readonly processes: SupervisedProcess[] = [];
+  /** Rejects with an explanation when one of them exits during the first start. */
+  private readonly startFailed: Promise<never>;
+  private failStart!: (error: StartError) => void;
   private isStarted = false;
   private stopping = false;
   private lock: ReturnType<typeof lockFolder> | undefined;
@@ -47,25 +47,25 @@ export class Stack {
 
   constructor(private readonly options: StackOptions) {
     this.dataDir = resolve(options.root, options.configuration.DATA_DIR);
-    this.broken = new Promise((_resolve, reject) => {
-      this.breakDown = reject;
+    this.startFailed = new Promise((_resolve, reject) => {
+      this.failStart = reject;
     });
-    // `start` tells.
-    this.broken.catch(() => undefined);
+    // `start` reports the error.
+    this.startFailed.catch(() => undefined);
   }
 
   /**
-   * Starts everything and waits until all of it is ready. What was started must be stopped whether or not this succeeds.
-   * @throws Interrupted when `stop` is called meanwhile.
+   * Starts everything and waits until it is ready. Call `stop` afterwards, even if this fails.
+   * @throws InterruptedError if `stop` is called during the start.
    */
   async start(): Promise<StackSecrets> {
-    const secrets = await Promise.race([this.startAll(), this.broken]);
-    for (const one of this.all()) one.keepUp();
+    const secrets = await Promise.race([this.startAll(), this.startFailed]);
+    for (const one of this.all()) one.enableRestarts();
     this.isStarted = true;
     return secrets;
   }
 
-  /** Stops what was started, and nothing else: the stores last. */
+  /** Stops everything that was started, the stores last. */
   async stop(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.processes.map((one) => one.stop()));
@@ -76,10 +76,10 @@ export class Stack {
 
   private async startAll(): Promise<StackSecrets> {
     const { configuration } = this.options;
-    await expectFree(wantedPorts(configuration));
-    makeFolder(this.dataDir);
+    await checkPortsFree(requiredPorts(configuration));
+    createFolder(this.dataDir);
     this.lock = lockFolder(this.dataDir);
-    makeFolder(join(this.dataDir, 'logs'));
+    createFolder(join(this.dataDir, 'logs'));
     const secrets = readSecrets(configuration, this.dataDir);
     const unset = { databaseUrl: 'postgresql://unset', redisUrl: 'redis://unset' };
     const unchecked = planProcesses(configuration, secrets, this.dataDir, unset);
@@ -103,7 +103,7 @@ export class Stack {
     const { OPS_HOST: host, OPS_PORT } = this.options.configuration;
     this.ops = await startStackOps({
       host,
-      port: OPS_PORT + STACK_OPS,
+      port: OPS_PORT + STACK_OPS_OFFSET,
       log: createLogger({ name: 'weir', level: 'error' }),
       processes: () => this.all(),
       isStarted: () => this.isStarted,
@@ -112,7 +112,7 @@ export class Stack {
 
   private async startStores(): Promise<Stores> {
     const { DATABASE_URL, REDIS_URL } = this.options.configuration;
-    if (REDIS_URL !== undefined) await expectReachable(REDIS_URL, 'REDIS_URL');
+    if (REDIS_URL !== undefined) await checkReachable(REDIS_URL, 'REDIS_URL');
     const options = {
       dataDir: this.dataDir,
       logFile: (name: string) => this.logFile(name),
@@ -121,18 +121,18 @@ export class Stack {
       },
     };
     const [databaseUrl, redisUrl] = await Promise.all([
-      DATABASE_URL ?? this.startStore(ownPostgres(options)),
-      REDIS_URL ?? this.startStore(ownRedis(options)),
+      DATABASE_URL ?? this.startStore(embeddedPostgres(options)),
+      REDIS_URL ?? this.startStore(embeddedRedis(options)),
     ]);
     return { databaseUrl, redisUrl };
   }
 
-  private async startStore(store: OwnStore): Promise<string> {
+  private async startStore(store: EmbeddedStore): Promise<string> {
     this.progress(`Starting ${store.title}`);
     const supervised = this.supervise(store.name, {
       start: () => store.start(),
-      untilReady: () => Promise.resolve(),
-      // PostgreSQL's fast shutdown; Redis takes it as well.
+      waitUntilReady: () => Promise.resolve(),
+      // Fast shutdown of PostgreSQL; Redis accepts SIGINT too.
       stop: (child) => child.stop('SIGINT', 30_000),
     });
     this.stores.push(supervised);
@@ -140,7 +140,7 @@ export class Stack {
     return store.url;
   }
 
-  /** Has the process read its variables, so that a wrong one is one line before anything runs. */
+  /** Lets the process check its variables, so that a wrong one is reported before anything runs. */
   private async check(planned: PlannedProcess): Promise<void> {
     const { root, environment } = this.options;
     try {
@@ -180,7 +180,7 @@ export class Stack {
     const graceMs = STOP_DEADLINE_MS + this.options.configuration.DRAIN_S * 1_000;
     const supervised = this.supervise(name, {
       start: () => Promise.resolve(start()),
-      untilReady: (signal, deadlineMs) => untilReady(readyUrl, signal, deadlineMs),
+      waitUntilReady: (signal, deadlineMs) => waitUntilReady(readyUrl, signal, deadlineMs),
       stop: (child) => child.stop('SIGTERM', graceMs),
     });
     this.processes.push(supervised);
@@ -189,35 +189,38 @@ export class Stack {
 
   private supervise(
     name: string,
-    options: Pick<SupervisedOptions, 'start' | 'untilReady' | 'stop'>,
-  ): Supervised {
-    return new Supervised({
+    options: Pick<SupervisedProcessOptions, 'start' | 'waitUntilReady' | 'stop'>,
+  ): SupervisedProcess {
+    return new SupervisedProcess({
       ...options,
       name,
       logFile: this.logFile(name),
       report: this.options.onProgress,
-      onBroken: (explanation) => {
-        this.breakDown(new StartError(explanation));
+      onUnexpectedExit: (explanation) => {
+        this.failStart(new StartError(explanation));
       },
     });
   }
 
-  /** What each process was given, for whoever wants to run one more by hand or look into the stores. */
+  /**
+   * Writes the variables of each process to a file, for running another process by hand or for looking into the
+   * stores.
+   */
   private writeEnvironments(planned: readonly PlannedProcess[]): void {
     const environments = Object.fromEntries(
       planned.map(({ name, environment }) => [name, environment]),
     );
-    writeWhole(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
+    writeFileAtomically(join(this.dataDir, 'stack.json'), JSON.stringify(environments, null, 2));
   }
 
-  /** Says what comes next, or ends the start here when it was interrupted. */
+  /** Reports the next step. @throws InterruptedError if the start was interrupted. */
   private progress(text: string): void {
-    if (this.stopping) throw new Interrupted();
+    if (this.stopping) throw new InterruptedError();
     this.options.onProgress(text);
   }
 
-  /** In the order in which they were started. */
-  private all(): readonly Supervised[] {
+  /** All processes in the order of their start. */
+  private all(): readonly SupervisedProcess[] {
     return [...this.stores, ...this.processes];
   }
 

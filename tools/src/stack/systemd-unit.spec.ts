@@ -34,7 +34,7 @@ describe('the systemd unit', () => {
     rmSync(work, { recursive: true });
   });
 
-  it('names files that the repository has', () => {
+  it('names only files that exist in the repository', () => {
     const [command] = values('ExecStart');
     const [node, script] = command.replaceAll(INSTALLED, root).split(' ');
     accessSync(node, constants.X_OK);
@@ -51,7 +51,7 @@ describe('the systemd unit', () => {
     expect(read('weir.logrotate')).toContain('/var/lib/weir/logs/*.log {');
   });
 
-  it('gives variables that there are', () => {
+  it('sets only variables that exist', () => {
     const references = join(root, 'docs/configuration');
     const pages = readdirSync(references).map((page) =>
       readFileSync(join(references, page), 'utf8'),
@@ -69,7 +69,7 @@ describe('the systemd unit', () => {
     expect(read('weir.env').split('\n')[0]).toContain('/etc/weir/weir.env');
   });
 
-  it('gives up all capabilities but the one for low ports', () => {
+  it('drops all capabilities except the one for low ports', () => {
     expect(values('CapabilityBoundingSet')).toEqual(['CAP_NET_BIND_SERVICE']);
     expect(values('AmbientCapabilities')).toEqual(['CAP_NET_BIND_SERVICE']);
     expect(values('NoNewPrivileges')).toEqual(['yes']);

@@ -7,7 +7,7 @@ const secrets = { managementTokens: ['the-token'], feedToken: 'f', domainHashKey
 const welcome = (variables: Record<string, string>) =>
   renderWelcome(parseVariables(STACK_SCHEMA, variables), secrets, '/data');
 
-it('the welcome names the API with its scheme, and has curl trust the certificate that is given', () => {
+it('the welcome names the URL of the API with its scheme, and passes the certificate to curl', () => {
   expect(welcome({})).toContain('http://127.0.0.1:8080/docs');
   expect(welcome({})).not.toContain('--cacert');
   const secure = welcome({ MANAGEMENT_TLS_CERT: 'api.crt' });
@@ -16,7 +16,7 @@ it('the welcome names the API with its scheme, and has curl trust the certificat
   expect(secure).not.toContain('http://127.0.0.1:8080');
 });
 
-it('the welcome keeps the token out of a log', () => {
+it('the welcome does not contain the token when it goes to a log', () => {
   const logged = renderWelcome(parseVariables(STACK_SCHEMA, {}), secrets, '/data', true);
   expect(logged).not.toContain('the-token');
   expect(logged).toContain('/data/secrets.json');

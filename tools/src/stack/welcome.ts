@@ -1,10 +1,10 @@
-import { STACK_OPS, type StackConfiguration } from './configuration.js';
+import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
 import { reachableHost } from './plan.js';
 import type { StackSecrets } from './secrets.js';
 
 /**
- * What a newcomer reads when the stack is ready: addresses, token, and commands to try.
- * @param isLogged whether it goes to a log that others read: then without the token.
+ * The message when the stack is ready: addresses, token, and commands to try.
+ * @param isLogged whether the message goes to a log that others may read; then it does not contain the token.
  */
 export function renderWelcome(
   configuration: StackConfiguration,
@@ -25,7 +25,7 @@ export function renderWelcome(
   const [token = ''] = secrets.managementTokens;
   const trust = certificate === undefined ? '' : `--cacert ${certificate} `;
   const json = `${trust}-w '\\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
-  const ops = `http://${reachableHost(configuration.OPS_HOST)}:${configuration.OPS_PORT + STACK_OPS}`;
+  const ops = `http://${reachableHost(configuration.OPS_HOST)}:${configuration.OPS_PORT + STACK_OPS_OFFSET}`;
   const places = `
 Weir is ready.
 
@@ -38,7 +38,7 @@ ${docs}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secr
 `;
   if (isLogged) return places;
   return `${places}
-To try, in another terminal: three calls, a dig that shows what they came to, and the page of a blocked visitor
+To try it, run this in another terminal: three calls, a DNS query that shows their effect, and the block page
 
   export TOKEN=${token}
   curl ${json} ${api}/profiles/ -d '{"profile":{"id":1}}'

@@ -8,8 +8,8 @@ const range = { ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 20
 const init = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 
 /**
- * A life of each resource on an empty configuration; each call with the status and what must stand in the body of its
- * answer.
+ * Calls that create, read, change and delete each resource, starting from an empty configuration. Each has the
+ * expected status and a part of the expected body.
  */
 const CALLS: readonly Call[] = [
   ['POST /init/', init, '204'],
@@ -44,8 +44,8 @@ const CALLS: readonly Call[] = [
 ];
 
 /**
- * Uses a control plane as a back office does. It replaces its configuration.
- * @returns the calls that were not answered as they must be, each with its answer.
+ * Makes these calls as a back office does. They replace the configuration.
+ * @returns the calls with an unexpected answer, each with that answer.
  */
 export async function playBasicCalls(target: { url: string; token: string }): Promise<string[]> {
   const faults: string[] = [];

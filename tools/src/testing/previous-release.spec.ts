@@ -37,7 +37,7 @@ describe('findPreviousRelease', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is the commit before the one that added the newest migration, while nothing is released', () => {
+  it('returns the commit before the newest migration if there is no release yet', () => {
     const last = commit('other');
     addMigration('2_second');
     commit('second');
@@ -45,7 +45,7 @@ describe('findPreviousRelease', () => {
     expect(findPreviousRelease(repository)).toEqual({ commit: last, newestMigration: '1_first' });
   });
 
-  it('is what is checked out when the newest migration is not committed', () => {
+  it('returns the checked-out commit if the newest migration is not committed', () => {
     addMigration('2_second');
     expect(findPreviousRelease(repository)).toEqual({
       commit: git('rev-parse', 'HEAD'),
@@ -53,7 +53,7 @@ describe('findPreviousRelease', () => {
     });
   });
 
-  it('is the last release once there is one', () => {
+  it('returns the last release if there is one', () => {
     const released = commit('released');
     git('tag', 'v1.0.0');
     addMigration('2_second');
@@ -67,7 +67,7 @@ describe('findPreviousRelease', () => {
     expect(findPreviousRelease(repository)).toEqual(found);
   });
 
-  it('is none when the last release has the same migrations', () => {
+  it('returns none if the last release has the same migrations', () => {
     git('tag', 'v1.0.0');
     commit('more');
     expect(findPreviousRelease(repository)).toEqual({
@@ -75,11 +75,11 @@ describe('findPreviousRelease', () => {
     });
   });
 
-  it('is none when there is only one migration', () => {
+  it('returns none if there is only one migration', () => {
     expect(findPreviousRelease(repository)).toEqual({ none: 'there is only one migration' });
   });
 
-  it('is none in a shallow clone, and without git', () => {
+  it('returns none in a shallow clone and without git', () => {
     addMigration('2_second');
     commit('second');
     const clone = join(folder, 'shallow');

@@ -3,17 +3,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The release, or where there is none yet the commit, whose control plane runs while this one's migrations are
- * applied.
+ * The previous release, or the commit that stands for it if there is no release yet. Its control plane runs while
+ * the migrations of this one are applied.
  */
 export type PreviousRelease =
   | { readonly commit: string; readonly newestMigration: string }
-  /** Why there is none. */
+  /** Why there is no previous release. */
   | { readonly none: string };
 
 const MIGRATIONS = 'prisma/migrations';
 
-/** @param repository folder of a clone; its working tree is the release to come. */
+/** @param repository folder of a clone; its working tree is the next release. */
 export function findPreviousRelease(repository: string): PreviousRelease {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -34,14 +34,14 @@ export function findPreviousRelease(repository: string): PreviousRelease {
 
 type Git = (...args: string[]) => string;
 
-/** The last tag of a release before what is checked out. */
+/** The last release tag before the checked-out commit. */
 function lastRelease(git: Git): string | null {
   const here = git('tag', '--points-at', 'HEAD');
   const tags = git('tag', '--merged', 'HEAD', '--list', 'v[0-9]*', '--sort=-creatordate');
   return tags.split('\n').find((tag) => tag !== '' && !here.split('\n').includes(tag)) ?? null;
 }
 
-/** The commit before the one that added a migration; the one that is checked out when it is not committed yet. */
+/** The commit before the one that added a migration; the checked-out commit if the migration is not committed yet. */
 function before(git: Git, migration: string): string {
   const added = git(
     'log',

@@ -11,7 +11,7 @@ import pg from 'pg';
 
 const SCHEMA_FILE = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url));
 
-/** By PostgreSQL's object id. */
+/** By PostgreSQL's object id (OID). */
 const CATALOG_TYPES: Readonly<Record<number, ColumnType>> = {
   16: ColumnTypeEnum.Boolean,
   18: ColumnTypeEnum.Character,
@@ -27,9 +27,9 @@ const CATALOG_TYPES: Readonly<Record<number, ColumnType>> = {
 };
 
 /**
- * What would have to be done to a database to make it what schema.prisma says: SQL, empty when it is. Prisma's own
- * engine compares tables, columns, types, nullability, defaults, keys, indexes and enums; it does not know checks and
- * functions.
+ * The SQL that would change a database into the one that schema.prisma describes; empty if they are equal. Prisma's
+ * engine compares tables, columns, types, nullability, defaults, keys, indexes and enums. It does not compare check
+ * constraints and functions.
  */
 export async function diffFromSchema(databaseUrl: string): Promise<string> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
@@ -53,7 +53,7 @@ export async function diffFromSchema(databaseUrl: string): Promise<string> {
   }
 }
 
-/** Prisma's adapter refuses the type `"char"`, of which the catalogs are full. */
+/** Prisma's adapter refuses the type `"char"`, which the system catalogs use everywhere. */
 class CatalogReader extends PrismaPg {
   constructor(private readonly pool: pg.Pool) {
     super(pool);

@@ -10,11 +10,10 @@ import { startRedis } from '../services/redis.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A PostgreSQL server; a spec makes a database of its own there. */
+    /** A PostgreSQL server. Each spec creates its own database there. */
     databaseUrl: string;
     /**
-     * Name of a database there that is migrated and otherwise empty, for `CREATE DATABASE … TEMPLATE`. Nobody
-     * connects to it.
+     * Name of a migrated, otherwise empty database, for `CREATE DATABASE … TEMPLATE`. No connection to it is allowed.
      */
     migratedTemplate: string;
     /** A Redis server that all specs of the run share. */
@@ -25,7 +24,7 @@ declare module 'vitest' {
 const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 const TEMPLATE = 'migrated_template';
 
-/** Global set-up of the integration tests: a real PostgreSQL and a real Redis for the whole run. */
+/** Global setup of the integration tests: one real PostgreSQL and one real Redis for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-services-'));
   const [postgres, redis] = await Promise.all([

@@ -19,7 +19,7 @@ const unset = {
 };
 
 describe('readBrand', () => {
-  it('takes a logo as it is, or from a file', () => {
+  it('accepts a logo as a data URI or as a file', () => {
     const file = join(folder, 'Logo.SVG');
     writeFileSync(file, '<svg/>');
     const ofFile = readBrand({ ...unset, BLOCK_PAGE_BRAND_LOGO: file });
@@ -28,7 +28,7 @@ describe('readBrand', () => {
     expect(given.logo).toBe('data:image/png,x');
   });
 
-  it('refuses a file that is no image by its name, or too large', () => {
+  it('refuses a file that is too large or has no image extension', () => {
     const text = join(folder, 'logo.txt');
     expect(() => readBrand({ ...unset, BLOCK_PAGE_BRAND_LOGO: text })).toThrow('.png, .jpg');
     const large = join(folder, 'large.png');

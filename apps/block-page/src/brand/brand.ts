@@ -4,14 +4,14 @@ import { extname } from 'node:path';
 import type { BlockPageConfiguration } from '../configuration.js';
 import { contrastingColour } from './contrast.js';
 
-/** The provider, as the built-in page shows it. */
+/** The provider's name, logo, colour and contacts on the built-in page. */
 export interface Brand {
   readonly name: string | undefined;
-  /** A data URI of an image. */
+  /** The image as a data URI. */
   readonly logo: string | undefined;
   /** `#rrggbb` */
   readonly colour: string;
-  /** The colour of text on it. */
+  /** The text colour on it. */
   readonly onColour: string;
   /** Where subscribers get help: the target of a link and its text. */
   readonly support: Link | undefined;
@@ -31,8 +31,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
   '.svg': 'image/svg+xml',
 };
-/** It is sent with every page. */
-const LARGEST_LOGO_BYTES = 256 * 1024;
+/** Small, because it is sent with every page. */
+const MAX_LOGO_BYTES = 256 * 1024;
 
 type BrandConfiguration = Pick<
   BlockPageConfiguration,
@@ -64,9 +64,9 @@ function readLogo(logo: string | undefined): string | undefined {
     throw new StartError(`BLOCK_PAGE_BRAND_LOGO must name a file that ends with one of ${known}`);
   }
   const bytes = readLogoFile(logo);
-  if (bytes.length > LARGEST_LOGO_BYTES) {
+  if (bytes.length > MAX_LOGO_BYTES) {
     throw new StartError(
-      `BLOCK_PAGE_BRAND_LOGO names a file of ${bytes.length} bytes: ${LARGEST_LOGO_BYTES} is the most`,
+      `BLOCK_PAGE_BRAND_LOGO names a file of ${bytes.length} bytes: ${MAX_LOGO_BYTES} is the most`,
     );
   }
   return `data:${mediaType};base64,${bytes.toString('base64')}`;

@@ -1,5 +1,5 @@
 /**
- * Black or white: whichever contrasts more with a colour (WCAG 2.2, contrast ratio). That is at least 4.5:1.
+ * Black or white, whichever has more contrast with the colour (WCAG 2.2, contrast ratio). It is at least 4.5:1.
  * @param colour `#rrggbb`
  */
 export function contrastingColour(colour: string): '#000000' | '#ffffff' {

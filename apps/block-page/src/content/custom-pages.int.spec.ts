@@ -40,7 +40,7 @@ function write(path: string, text: string): void {
 }
 
 describe('a custom block page', () => {
-  it('is filled in, escaped, and may use its own files only', async () => {
+  it('has escaped values, and may use only its own files', async () => {
     write(
       '7/index.html',
       '<p lang={{language}}>{{name}}: {{ reason }} ({{reason_code}}) {{nothing}}',
@@ -68,7 +68,7 @@ describe('a custom block page', () => {
     await expect.poll(async () => (await ask(page)).body).toContain('<!doctype html>');
   });
 
-  it('is read again when it changes, and the built-in page stands in while it is missing', async () => {
+  it('is read again when it changes, and the built-in page is shown while it is missing', async () => {
     const page = await around.start({ BLOCK_PAGE_CONTENT: content });
     expect((await ask(page)).body).toContain('This site is blocked');
     const metrics = async () => (await fetch(`http://127.0.0.1:${page.opsPort}/metrics`)).text();
@@ -82,7 +82,7 @@ describe('a custom block page', () => {
     await expect.poll(async () => (await ask(page)).body).toContain('This site is blocked');
   });
 
-  it('has its files under the path that {{assets}} names, and nothing else there', async () => {
+  it('serves its files, and nothing else, under the path of {{assets}}', async () => {
     write('7/index.html', '<img src="{{assets}}/img/logo.svg">');
     write('7/img/logo.svg', '<svg/>');
     write('8/other.txt', 'other');
@@ -122,14 +122,14 @@ describe('a custom block page', () => {
     expect(posted.status).toBe(403);
   });
 
-  it('may be a link to a folder elsewhere, as mounted ConfigMaps are', async () => {
+  it('may be a symbolic link to another folder, as in mounted ConfigMaps', async () => {
     write('..data/index.html', 'linked');
     symlinkSync('..data', join(content, '7'));
     const page = await around.start({ BLOCK_PAGE_CONTENT: content });
     expect((await ask(page)).body).toBe('linked');
   });
 
-  it('is refused when it is larger than a page may be, or no file', async () => {
+  it('is refused when it is too large or not a file', async () => {
     write('7/index.html', 'x'.repeat(1024 * 1024 + 1));
     const page = await around.start({ BLOCK_PAGE_CONTENT: content });
     expect((await ask(page)).body).toContain('This site is blocked');
@@ -141,7 +141,7 @@ describe('a custom block page', () => {
     await expect.poll(async () => (await ask(page)).body).toBe('sound');
   });
 
-  it('leaves no file open, however many are asked for on one connection', async () => {
+  it('leaves no file open, even after many requests on one connection', async () => {
     write('7/style.css', 'p{}'.repeat(100_000));
     const page = await around.start({ BLOCK_PAGE_CONTENT: content, BLOCK_PAGE_CLIENT_RATE: '0' });
     const request = 'GET /__assets/7/style.css HTTP/1.1\r\nHost: blocked.example\r\n\r\n';
@@ -166,7 +166,7 @@ describe('a custom block page', () => {
     expect((await ask(page, { path: '/__assets/7/style.css' })).status).toBe(200);
   });
 
-  it('is said to be missing once, for as long as the configuration has it', async () => {
+  it('is reported as missing once, as long as the configuration has it', async () => {
     const page = await around.start({ BLOCK_PAGE_CONTENT: content });
     const metrics = async () => (await fetch(`http://127.0.0.1:${page.opsPort}/metrics`)).text();
     await Promise.all(Array.from({ length: 20 }, () => ask(page)));

@@ -4,15 +4,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Template } from './template.js';
 
-/** A change of the files shows this soon. */
-const CHECK_EVERY_MS = 1000;
+/** A change of the files is visible after this time. */
+const CHECK_INTERVAL_MS = 1000;
 /** Type of a block page (management API). */
 const CUSTOM_PAGE = 1;
-const LARGEST_PAGE_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 1024 * 1024;
 
 interface Kept {
   readonly checkedMs: number;
-  /** Identity of the file that was read: time, size and inode; or why there is none. */
+  /** Identity of the file that was read (time, size and inode), or the reason why there is none. */
   readonly version: string;
   readonly template: Template | null;
 }
@@ -22,19 +22,19 @@ export interface CustomPagesOptions {
   readonly folder: string | undefined;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly monotonicMs: () => number;
-  /** The configuration: which block pages there are. */
+  /** The configuration, which has the block pages. */
   readonly source: PolicySource;
 }
 
 /** The custom pages: `<page id>/index.html` in a folder, read again when they change. */
 export class CustomPages {
   private readonly kept = new Map<number, Kept>();
-  /** Pages that are being looked at, each once. */
+  /** Pages whose files are being checked, each once. */
   private readonly looks = new Map<number, Promise<Template | null>>();
 
   constructor(private readonly options: CustomPagesOptions) {}
 
-  /** Ids of the configured pages that were asked for and have no content now. */
+  /** Ids of configured pages that were requested and have no content now. */
   get missing(): readonly number[] {
     for (const id of this.kept.keys()) if (!this.isConfigured(id)) this.kept.delete(id);
     return [...this.kept].filter(([, { template }]) => template === null).map(([id]) => id);
@@ -51,11 +51,11 @@ export class CustomPages {
     return folder === undefined ? undefined : join(folder, String(pageId));
   }
 
-  /** The page; null: it has no content that can be read. The log says so once, and why. */
+  /** The page; null: its content cannot be read. The log says why, once. */
   async find(pageId: number): Promise<Template | null> {
     const kept = this.kept.get(pageId);
     const nowMs = this.options.monotonicMs();
-    if (kept !== undefined && nowMs < kept.checkedMs + CHECK_EVERY_MS) return kept.template;
+    if (kept !== undefined && nowMs < kept.checkedMs + CHECK_INTERVAL_MS) return kept.template;
     let look = this.looks.get(pageId);
     if (look === undefined) {
       look = this.look(pageId, kept, nowMs).finally(() => this.looks.delete(pageId));
@@ -64,7 +64,7 @@ export class CustomPages {
     return look;
   }
 
-  /** The page as it is now, for whoever wants to see it; nothing is remembered. */
+  /** Reads the page for the preview, without caching. */
   async preview(pageId: number): Promise<Template | null> {
     return (await this.read(pageId, undefined)).template;
   }
@@ -101,8 +101,8 @@ export class CustomPages {
       const found = await stat(file);
       if (!found.isFile()) throw new Error(`${file} is no file`);
       const { mtimeMs, size, ino } = found;
-      if (size > LARGEST_PAGE_BYTES) {
-        throw new Error(`${file} has ${size} bytes: ${LARGEST_PAGE_BYTES} is the most`);
+      if (size > MAX_PAGE_BYTES) {
+        throw new Error(`${file} has ${size} bytes: ${MAX_PAGE_BYTES} is the most`);
       }
       const version = `${mtimeMs} ${size} ${ino}`;
       if (version === before?.version) return before;

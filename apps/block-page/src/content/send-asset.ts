@@ -5,11 +5,11 @@ import type { CustomPages } from './custom-pages.js';
 
 /** A page id without leading zeros, then the path of a file. */
 const PATH = /^(0|[1-9]\d{0,9})(\/.+)$/;
-/** The page itself is no file to show: its placeholders are not filled in. */
+/** The page itself is not served as a file, because its placeholders would not be filled in. */
 const PAGE = /^\/index\.html$/i;
 
 /**
- * Answers with a file of a custom page; 404 for what is none.
+ * Answers with a file of a custom page, or with 404.
  * @param path what follows `ASSETS_PATH`: page id and file
  */
 export function sendAsset(
@@ -35,7 +35,7 @@ export function sendAsset(
       response.writeHead(404).end();
     })
     .on('stream', (file: NodeJS.ReadableStream & { destroy(): void }) => {
-      // A response whose connection ended before its turn came never says that it is over.
+      // A response emits no event if its connection closed before the response started.
       request.socket.once('close', () => {
         file.destroy();
       });
@@ -43,7 +43,7 @@ export function sendAsset(
     .pipe(response);
 }
 
-/** A path with its percent escapes read; as it is when they are broken, which is no file. */
+/** Decodes percent escapes. A path with invalid escapes is returned unchanged; no such file exists. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);

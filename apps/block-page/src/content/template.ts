@@ -1,6 +1,6 @@
 import { escapeHtml } from '../html/markup.js';
 
-/** What a custom page may have filled in: `{{name}}` and so on. */
+/** The placeholders of a custom page: `{{name}}` and so on. */
 export const PLACEHOLDERS = [
   'name',
   'reason',
@@ -17,14 +17,14 @@ export const PLACEHOLDERS = [
 ] as const;
 export type Placeholder = (typeof PLACEHOLDERS)[number];
 
-/** Plain texts for the placeholders; a placeholder without a value is filled with nothing. */
+/** Plain texts for the placeholders; a placeholder without a value becomes empty. */
 export type PlaceholderValues = Readonly<Partial<Record<Placeholder, string>>>;
 
 const PATTERN = /\{\{\s*([A-Za-z_]+)\s*\}\}/g;
 
-/** The text of a custom page, cut at its placeholders. */
+/** The text of a custom page, split at its placeholders. */
 export class Template {
-  /** Placeholders that do not exist: they stand in the page as they are. */
+  /** Unknown placeholders. They stay in the page unchanged. */
   readonly unknown: readonly string[];
   /** Literal, placeholder, literal, placeholder … literal. */
   private readonly parts: readonly string[];

@@ -1,11 +1,11 @@
-/** HTML that may stand in a page as it is. */
+/** HTML that is inserted without escaping. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
 type Insertion = string | Markup | undefined | readonly Markup[];
 
-/** A template literal of HTML. What is inserted is escaped, unless it is `Markup`; undefined inserts nothing. */
+/** A template literal of HTML. Inserted values are escaped unless they are `Markup`; undefined inserts nothing. */
 export function markup(
   literals: TemplateStringsArray,
   ...insertions: readonly Insertion[]

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 
 /**
- * Makes a page a document of an origin of its own, without scripts. So it cannot reach what the browser keeps for the blocked
- * site, such as cookies.
+ * Gives a page its own origin and forbids scripts. So it cannot read what the browser stores for the blocked site,
+ * such as cookies.
  */
 const SANDBOX = [
   'sandbox',
@@ -13,17 +13,20 @@ const SANDBOX = [
 ].join(' ');
 const COMMON_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A custom page may show what lies beside it, and style itself. */
+/** A custom page may load files beside it, and may have inline styles. */
 const CUSTOM_PAGE_POLICY =
   "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'";
 
 /**
- * For the files of custom pages. A style sheet or an image in a page goes by the page's policy; this one is for a file that is opened
- * by itself.
+ * For files of custom pages that are opened directly. A style sheet or an image inside a page follows the policy of
+ * the page.
  */
 const ASSET_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox";
 
-/** Headers of every answer: no page is kept, framed or indexed. The connection ends with it, so that the next request asks DNS where the site is. */
+/**
+ * Headers of every answer: no caching, no frames, no indexing. The connection is closed, so that the browser asks
+ * DNS again before its next request.
+ */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   Connection: 'close',
@@ -35,7 +38,7 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 export const ASSET_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': ASSET_POLICY,
-  // Fonts are fetched by a document of no origin.
+  // Fonts need this header, because the document has an opaque origin.
   'Access-Control-Allow-Origin': '*',
 };
 

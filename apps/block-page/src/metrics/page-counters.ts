@@ -2,16 +2,16 @@ import type { PageSubject } from '../page/subject.js';
 
 /** Why a request got no page. */
 export const Refusal = {
-  /** An image, a script, data, or a method that asks for no page. */
+  /** A request for an image, a script or data, or with another method. */
   noPage: 'no_page',
   rate: 'rate',
-  /** A trusted proxy names a visitor that is no address. */
+  /** A trusted proxy sent an invalid address of the visitor. */
   unknownVisitor: 'unknown_visitor',
-  /** No HTTP, or more of it than is taken. */
+  /** Not HTTP, or larger than allowed. */
   malformed: 'malformed',
-  /** The connection was one too many. */
+  /** Too many connections. */
   crowded: 'crowded',
-  /** A PROXY protocol header that is not sound. */
+  /** An invalid PROXY protocol header. */
   unproxied: 'unproxied',
   /** Handling it failed: a defect. */
   defect: 'defect',
@@ -21,12 +21,12 @@ export type Refusal = (typeof Refusal)[keyof typeof Refusal];
 interface PageCount {
   readonly page: 'built_in' | 'custom';
   readonly subject: PageSubject['kind'];
-  /** Empty unless the subject is a blocked name. */
+  /** Empty if the subject is not a blocked name. */
   readonly reason: string;
   count: number;
 }
 
-/** What was answered. */
+/** Counters of the answers. */
 export class PageCounters {
   assets = 0;
   readonly refusals = new Map<Refusal, number>(

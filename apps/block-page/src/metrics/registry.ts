@@ -2,13 +2,12 @@ import type { Follower } from '@weir/change-feed';
 import { registerFeedMetrics } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
-import type { PageServer } from '../server/page-server.js';
 import type { PageCounters } from './page-counters.js';
 
 export interface MetricsSources {
   readonly counters: PageCounters;
   readonly custom: CustomPages;
-  readonly server: Pick<PageServer, 'connectionCount'>;
+  readonly server: { readonly connectionCount: number };
   readonly follower: Follower;
 }
 
@@ -19,7 +18,7 @@ export function createRegistry({ counters, custom, server, follower }: MetricsSo
   collectDefaultMetrics({ register: registry });
   new Counter({
     name: 'weir_block_page_pages_total',
-    help: 'Pages shown: the built-in or a custom one, about what, and why the name is blocked',
+    help: 'Pages shown, by page (built-in or custom), subject and reason of the block',
     labelNames: ['page', 'subject', 'reason'],
     registers,
     collect() {
@@ -48,7 +47,7 @@ export function createRegistry({ counters, custom, server, follower }: MetricsSo
   });
   new Gauge({
     name: 'weir_block_page_content_missing',
-    help: '1 for each block page of type 1 that was asked for and has no content',
+    help: '1 for each block page of type 1 that was requested and has no content',
     labelNames: ['page_id'],
     registers,
     collect() {

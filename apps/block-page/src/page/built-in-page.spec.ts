@@ -18,7 +18,7 @@ const blocked: PageSubject = {
 };
 
 describe('BuiltInPage', () => {
-  it('allows its own style by hash, and nothing that is loaded', () => {
+  it('allows its own style by hash, and loads nothing', () => {
     const page = new BuiltInPage(brand);
     const style = /<style>([^]*?)<\/style>/.exec(page.render(blocked, english))?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
@@ -27,7 +27,7 @@ describe('BuiltInPage', () => {
     );
   });
 
-  it('escapes whatever is inserted: names, categories and the brand', () => {
+  it('escapes all inserted values: names, categories and the brand', () => {
     const link = { href: `https://help.example/${EVIL}`, text: EVIL };
     const branded = { ...brand, name: EVIL, logo: `data:image/png,${EVIL}`, support: link };
     const subject: PageSubject = {
@@ -44,7 +44,7 @@ describe('BuiltInPage', () => {
     ).toHaveLength(8);
   });
 
-  it('says what is the matter, for each subject', () => {
+  it('has a text for each subject', () => {
     const page = new BuiltInPage(brand);
     expect(page.render(blocked, english)).toContain('<h1>This site is blocked</h1>');
     const others: PageSubject[] = [
@@ -76,7 +76,7 @@ describe('BuiltInPage', () => {
 });
 
 describe('displayName', () => {
-  it('shows a name as people write it, with its A-labels where it has any', () => {
+  it('shows a name with U-labels, followed by its A-labels if it has any', () => {
     expect(displayName('xn--bcher-kva.example')).toBe('bücher.example (xn--bcher-kva.example)');
     for (const name of ['example.com', '127.1', '1.2.3', '0x7f.1', 'xn--a.example']) {
       expect(displayName(name)).toBe(name);
@@ -85,7 +85,7 @@ describe('displayName', () => {
 });
 
 describe('Wording', () => {
-  it('writes times on the wall clock of the schedules, in the visitor’s language', () => {
+  it('formats times in the time zone of the schedules and in the visitor’s language', () => {
     const nextSwitch = { atMs: Date.UTC(2026, 10, 23, 6, 30), isInPeriod: true };
     const said = (language: 'de' | 'ar' | 'en') =>
       new Wording(language, 'Europe/Berlin').schedule(nextSwitch).replace(/[\u2068\u2069]/g, '');

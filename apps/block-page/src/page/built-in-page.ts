@@ -6,19 +6,19 @@ import { styleOf } from './style.js';
 import type { BlockedSubject, PageSubject } from './subject.js';
 import { displayName, type Wording } from './wording.js';
 
-/** The signs on the page: a circle with a bar, and one with an i. Decorative. */
+/** The icons of the page: a circle with a bar, and a circle with an i. Decorative. */
 const STOP_SIGN = sign('stop', markup`<path d="M7 12h10" stroke-width="3"/>`);
-const NOTE_SIGN = sign('note', markup`<path d="M12 11v6M12 7v.01" stroke-width="2.5"/>`);
+const INFO_SIGN = sign('note', markup`<path d="M12 11v6M12 7v.01" stroke-width="2.5"/>`);
 
-/** The page that comes with Weir: one document without scripts that loads nothing. */
+/** The built-in page: one document without scripts that loads nothing. */
 export class BuiltInPage {
-  /** What a browser must allow for this page and no more (CSP Level 3). */
+  /** The Content-Security-Policy: allows exactly what this page needs (CSP Level 3). */
   readonly contentSecurityPolicy: string;
   private readonly styleElement: Markup;
 
   constructor(private readonly brand: Brand) {
     const style = styleOf(brand);
-    // The hash is that of all between the tags.
+    // The hash covers everything between the tags.
     this.styleElement = new Markup(`<style>${style}</style>`);
     const hash = createHash('sha256').update(style).digest('base64');
     this.contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; img-src data:`;
@@ -45,7 +45,7 @@ ${this.styleElement}
 ${this.header()}
 <main>
 <div class="card">
-${isBlocked ? STOP_SIGN : NOTE_SIGN}
+${isBlocked ? STOP_SIGN : INFO_SIGN}
 <h1>${message.title}</h1>
 ${nameOf(subject)}
 <p>${message.text}</p>

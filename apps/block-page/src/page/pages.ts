@@ -14,7 +14,7 @@ export interface RenderedPage {
 
 export interface PagesOptions {
   readonly builtIn: BuiltInPage;
-  /** Zone of the schedules. */
+  /** Time zone of the schedules. */
   readonly timeZone: string;
 }
 
@@ -28,7 +28,7 @@ export class Pages {
     );
   }
 
-  /** @param template the custom page; null: the built-in page is wanted */
+  /** @param template the custom page; null: use the built-in page */
   render(subject: PageSubject, template: Template | null, language: Language): RenderedPage {
     const wording = this.wordings.get(language) as Wording;
     if (subject.kind === 'blocked' && template !== null) {

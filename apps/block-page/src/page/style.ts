@@ -2,7 +2,7 @@ import type { Brand } from '../brand/brand.js';
 
 /*
  * Colours are chosen for a contrast of at least 4.5:1 between text and background (WCAG 2.2, 1.4.3), in light and dark.
- * The brand's colour is only ever a background, with the text colour that contrasts with it.
+ * The brand's colour is only used as a background, with black or white text on it.
  */
 const SHEET = `
 :root {

@@ -1,12 +1,12 @@
 /** Why a name is blocked (decisions §7). */
 export type BlockReason =
-  /** @param name as the catalogue has it; undefined: it has none */
+  /** @param name in the catalogue; undefined: it has none */
   | { readonly code: 'category'; readonly name: string | undefined }
   | { readonly code: 'application'; readonly name: string | undefined }
   | { readonly code: 'list' }
   | { readonly code: 'allow_list_only' };
 
-/** The weekly schedule of the subscriber's profile, when a switch lies ahead. */
+/** The next switch of the weekly schedule of the subscriber's profile. */
 export interface NextSwitch {
   readonly atMs: number;
   /** Whether now is inside a period. */
@@ -26,7 +26,7 @@ export type PageSubject =
       readonly pageId: number;
     }
   | { readonly kind: 'not_blocked'; readonly name: string }
-  /** The request names no site: somebody opened the address itself. */
+  /** The request has no name: somebody opened the address itself. */
   | { readonly kind: 'no_name' }
   /** There is no configuration yet. */
   | { readonly kind: 'not_ready' };

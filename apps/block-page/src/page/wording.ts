@@ -5,7 +5,7 @@ import type { BlockReason, NextSwitch } from './subject.js';
 /** First strong isolate and pop directional isolate (UAX #9): what is between them does not turn the text around it. */
 const [ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
-/** Puts what a page tells into words of one language. Plain text. */
+/** The phrases of a page in one language, as plain text. */
 export class Wording {
   readonly texts: Texts;
   private readonly time: Intl.DateTimeFormat;
@@ -21,7 +21,7 @@ export class Wording {
       weekday: 'long',
       hour: '2-digit',
       minute: '2-digit',
-      // Visitors may be from anywhere; nobody takes 20:00 for the morning.
+      // 24-hour clock: visitors of every country understand 20:00.
       hourCycle: 'h23',
     });
   }
@@ -52,8 +52,8 @@ export class Wording {
 }
 
 /**
- * The name as people write it (U-labels, RFC 5890 §2.3.2.1), with what DNS knows it by behind it: letters of other scripts may look
- * the same.
+ * The name with U-labels (RFC 5890 §2.3.2.1), followed by the name with A-labels, because letters of different
+ * scripts may look the same.
  */
 export function displayName(name: string): string {
   if (!/(?:^|\.)xn--/.test(name)) return name;

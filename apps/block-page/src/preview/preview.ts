@@ -40,12 +40,12 @@ export interface PreviewOptions {
 
 /**
  * Shows any page to staff, on the ops port: `/__preview/<page id or "default">?reason=…&lang=…&schedule=…`.
- * Content that is there is shown whether or not a block page with that id exists yet.
+ * Existing content is shown even if no block page with that id exists yet.
  */
 export class Preview {
   constructor(private readonly options: PreviewOptions) {}
 
-  /** @returns false: the path is none of the preview's. */
+  /** @returns false: the path does not belong to the preview. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { url = '/' } = request;
     if (!URL.canParse(url, BASE)) return false;
@@ -78,7 +78,7 @@ export class Preview {
     response.writeHead(200, pageHeaders(page, builtIn.contentSecurityPolicy, language)).end(html);
   }
 
-  /** @returns what is wrong with the parameters, when it is a text */
+  /** @returns a text if the parameters are wrong */
   private subjectOf(parameters: URLSearchParams, pageId: number): PageSubject | string {
     const wanted = parameters.get('reason') ?? 'category';
     const schedule = parameters.get('schedule') ?? 'none';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Ends each connection at once with a reset, so that no browser waits for a page that cannot come. */
+/** Resets each connection at once, so that no browser waits for a page that it cannot get. */
 export class HttpsRefusal {
   private readonly server: Server = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on('error', () => undefined).resetAndDestroy();

@@ -11,7 +11,7 @@ import { type PageSubject, STATUS } from '../page/subject.js';
 import type { Language } from '../texts/index.js';
 import { negotiateLanguage } from '../texts/negotiate.js';
 import { requestedName } from '../verdict/requested-name.js';
-import type { VisitorJudge } from '../verdict/visitor-judge.js';
+import type { RequestEvaluator } from '../verdict/request-evaluator.js';
 import { followForwardedFor } from '../visitor/forwarded-for.js';
 import { isPageRequest } from '../visitor/page-request.js';
 import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
@@ -19,16 +19,16 @@ import { COMMON_HEADERS, pageHeaders } from '../html/security-headers.js';
 const RETRY_AFTER_SECONDS = '1';
 
 export interface PageHandlerOptions {
-  readonly judge: VisitorJudge;
+  readonly evaluator: RequestEvaluator;
   readonly pages: Pages;
   readonly builtIn: BuiltInPage;
   readonly custom: CustomPages;
   readonly trustedProxies: CidrSet;
   readonly subscriber: SubscriberKey;
   readonly rates: RateTable;
-  /** Requests that one subscriber gets answered in a second; 0: any number. */
+  /** Maximum requests per second of one subscriber; 0: no limit. */
   readonly requestsPerSecond: number;
-  /** Clock in whole seconds above 0; it never goes back. */
+  /** Monotonic clock in whole seconds, greater than 0. */
   readonly nowSeconds: () => number;
   readonly language: Language;
   readonly counters: PageCounters;
@@ -66,8 +66,8 @@ export class PageHandler {
     response: ServerResponse,
     client: ClientAddress,
   ): Promise<void> {
-    const { judge, pages, counters } = this.options;
-    const subject = await judge.judge(client, requestedName(url, headers.host));
+    const { evaluator, pages, counters } = this.options;
+    const subject = await evaluator.evaluate(client, requestedName(url, headers.host));
     const language = negotiateLanguage(headers['accept-language'], this.options.language);
     const { page, html } = pages.render(subject, await this.templateOf(subject), language);
     counters.countPage(page, subject);
@@ -108,7 +108,7 @@ export class PageHandler {
   }
 }
 
-/** A header that may come more than once: all of it. */
+/** All values of a header that may occur more than once. */
 function joined(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;
 }

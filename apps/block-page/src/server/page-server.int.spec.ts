@@ -50,7 +50,7 @@ describe('a request that asks for no page', () => {
 });
 
 describe('every answer', () => {
-  it('is kept nowhere, runs nothing, and ends the connection, so that the next request asks DNS again', async () => {
+  it('forbids caching and scripts, and closes the connection, so that the browser asks DNS again', async () => {
     const page = await around.start();
     const { headers } = await ask(page, { headers: { Accept: 'text/html' } });
     expect(headers).toMatchObject({
@@ -66,14 +66,14 @@ describe('every answer', () => {
     expect(policy.find((directive) => directive.startsWith('sandbox'))).not.toContain('allow-s');
   });
 
-  it('to HEAD has no body', async () => {
+  it('has no body for HEAD', async () => {
     const page = await around.start();
     const answer = await ask(page, { method: 'HEAD' });
     expect([answer.status, answer.body]).toEqual([404, '']);
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(500);
   });
 
-  it('repeats nothing of path, query and headers, and of the Host header only a name', async () => {
+  it('repeats nothing of the request except a valid name in the Host header', async () => {
     await around.plane.commit(profile(1, { whiteListOnly: true }), loopback(1));
     const page = await around.start();
     const marker = 'zqx<script>alert(1)</script>';
@@ -91,7 +91,7 @@ describe('every answer', () => {
 });
 
 describe('the visitor', () => {
-  it('is known by source port on a shared address', async () => {
+  it('is identified by the source port on a shared address', async () => {
     const range = (lowerPort: number, upperPort: number, profileId: number) =>
       put('naptAssignment', { address: SUBSCRIBER, lowerPort, upperPort, profileId });
     await around.plane.commit(
@@ -114,7 +114,7 @@ describe('the visitor', () => {
     await expect.poll(() => from('192.0.2.8')).toBe(403);
   });
 
-  it('is whom a trusted proxy names, by PROXY protocol or X-Forwarded-For, and only then', async () => {
+  it('is named by PROXY protocol or X-Forwarded-For only if the proxy is trusted', async () => {
     await around.plane.commit(
       profile(1),
       put('ipv4Network', { address: SUBSCRIBER, prefixLength: 32, profileId: 1 }),
@@ -137,8 +137,8 @@ describe('the visitor', () => {
   });
 });
 
-describe('bounds', () => {
-  it('hold for the size of headers', async () => {
+describe('limits', () => {
+  it('apply to the size of headers', async () => {
     const page = await around.start();
     const cookies = (bytes: number) =>
       send(page, REQUEST.replace('\r\n\r\n', `\r\nCookie: a=${'x'.repeat(bytes)}\r\n\r\n`));
@@ -147,7 +147,7 @@ describe('bounds', () => {
     expect(await metric(page, /refusals_total\{why="malformed"\} (\d+)/)).toBe(1);
   });
 
-  it('hold for requests of one subscriber in a second, and leave others alone', async () => {
+  it('apply to the requests per second of one subscriber, and not to others', async () => {
     await around.plane.commit(profile(1), loopback(1));
     const page = await around.start({
       BLOCK_PAGE_CLIENT_RATE: '5',
@@ -162,7 +162,7 @@ describe('bounds', () => {
     expect((await from('192.0.2.2')).status).toBe(404);
   });
 
-  it('hold for connections of one subscriber', async () => {
+  it('apply to the connections of one subscriber', async () => {
     const page = await around.start({ BLOCK_PAGE_CLIENT_CONNECTIONS: '2' });
     const held = [connect(page.port, '127.0.0.1'), connect(page.port, '127.0.0.1')];
     await expect.poll(() => metric(page, /^weir_block_page_connections (\d+)$/m)).toBe(2);
@@ -172,14 +172,14 @@ describe('bounds', () => {
     await expect.poll(async () => status(await send(page, REQUEST))).toBe('404');
   });
 
-  it('hold for how long a request may take to come', { timeout: 30_000 }, async () => {
+  it('apply to the time that a request may take to arrive', { timeout: 30_000 }, async () => {
     const page = await around.start();
     expect(status(await send(page, 'GET / HTTP/1.1\r\nHost: a'))).toBe('408');
   });
 });
 
 describe('an unusual request', () => {
-  it('without Host gets the page for no name; with an expectation it is one like any other', async () => {
+  it('gets the page for requests without a name if Host is missing; an Expect header changes nothing', async () => {
     await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
     const page = await around.start();
     for (const version of ['1.0', '1.1']) {
@@ -190,20 +190,20 @@ describe('an unusual request', () => {
     expect(expecting).toMatch(/^HTTP\/1\.1 403 [^]*Connection: close/);
   });
 
-  it('ends the connection, whatever was sent behind it', async () => {
+  it('closes the connection even if more was sent after it', async () => {
     const page = await around.start();
     const answers = await send(page, REQUEST.repeat(20));
     expect(answers.match(/^HTTP\/1\.1/gm)).toHaveLength(1);
   });
 
-  it('that is no HTTP is kept nowhere either', async () => {
+  it('gets an answer that forbids caching if it is not HTTP', async () => {
     const page = await around.start();
     expect(await send(page, '\x16\x03\x01\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [^]*no-store/);
   });
 });
 
 describe('a stop', () => {
-  it('does not wait for a proxy that has not said whom it speaks for', async () => {
+  it('does not wait for a proxy that has not sent its header', async () => {
     const page = await around.start({ BLOCK_PAGE_TRUSTED_PROXIES: '127.0.0.1' });
     const socket = connect(page.port, '127.0.0.1', () => socket.write('\r\n\r\n'));
     const closed = new Promise((resolve) =>
@@ -216,7 +216,7 @@ describe('a stop', () => {
 });
 
 describe('HTTPS', () => {
-  it('is refused at once where a port is given for it', async () => {
+  it('is refused at once if its port is configured', async () => {
     const page = await around.start({ BLOCK_PAGE_HTTPS_PORT: '0' });
     const code = await new Promise<string>((resolve) => {
       const socket = connect(page.httpsPort!, '127.0.0.1', () => socket.write('\x16\x03\x01'));

@@ -7,15 +7,15 @@ import { type PageCounters, Refusal } from '../metrics/page-counters.js';
 import type { PageHandler } from './page-handler.js';
 import { COMMON_HEADERS } from '../html/security-headers.js';
 
-/** A browser sends the cookies of the blocked site along. */
-const LARGEST_HEADER_BYTES = 32 * 1024;
-const HEADER_MS = 5_000;
-const REQUEST_MS = 10_000;
-const CHECK_TIMEOUTS_EVERY_MS = 1_000;
-/** Longest silence on a connection. */
-const SILENCE_MS = 10_000;
-/** Longest that a connection may last, however slowly it is read. */
-const CONNECTION_MS = 60_000;
+/** Large, because a browser also sends the cookies of the blocked site. */
+const MAX_HEADER_BYTES = 32 * 1024;
+const HEADER_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+/** Idle timeout of a connection. */
+const IDLE_TIMEOUT_MS = 10_000;
+/** Maximum duration of a connection, for clients that read slowly. */
+const MAX_CONNECTION_MS = 60_000;
 const DRAIN_MS = 3_000;
 
 export interface PageServerOptions {
@@ -24,30 +24,30 @@ export interface PageServerOptions {
   readonly handler: PageHandler;
   readonly trustedProxies: CidrSet;
   readonly maxConnections: number;
-  /** Connections of one subscriber. */
+  /** Limits the connections of one subscriber. */
   readonly connections: ClientConnections;
   readonly counters: PageCounters;
-  /** Told of errors of the listening socket and of defects; the server goes on. */
+  /** Called with errors of the listening socket and with defects; the server continues. */
   readonly onFault: (error: Error) => void;
 }
 
-/** The HTTP server of the page: bounds connections and requests, and knows whose they are. */
+/** The HTTP server of the page. It limits connections and requests, and identifies their clients. */
 export class PageServer {
   private readonly server: Server;
   private readonly clients = new WeakMap<Socket, ClientAddress>();
-  private readonly speakHttp: (socket: Socket) => void;
-  /** Connections, those whose client is not known yet included. */
+  private readonly serveHttp: (socket: Socket) => void;
+  /** Open connections, including those whose client is not known yet. */
   private readonly open = new Set<Socket>();
 
   constructor(private readonly options: PageServerOptions) {
     const { counters, maxConnections } = options;
     this.server = createServer(
       {
-        maxHeaderSize: LARGEST_HEADER_BYTES,
-        headersTimeout: HEADER_MS,
-        requestTimeout: REQUEST_MS,
-        connectionsCheckingInterval: CHECK_TIMEOUTS_EVERY_MS,
-        // A request of HTTP/1.1 without Host gets the page for no name.
+        maxHeaderSize: MAX_HEADER_BYTES,
+        headersTimeout: HEADER_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+        // An HTTP/1.1 request without Host gets the page for requests without a name.
         requireHostHeader: false,
       },
       (request, response) => {
@@ -55,8 +55,8 @@ export class PageServer {
       },
     );
     this.server.maxConnections = maxConnections;
-    this.server.timeout = SILENCE_MS;
-    // A connection ends with its first answer. What a client sent behind its request would wait for an answer for ever.
+    this.server.timeout = IDLE_TIMEOUT_MS;
+    // A connection ends with its first answer. A second request on it would wait for an answer for ever.
     this.server.maxRequestsPerSocket = 1;
     this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       void this.answer(request, response);
@@ -67,9 +67,9 @@ export class PageServer {
     this.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       this.refuseMalformed(error, socket);
     });
-    // A connection is taken by its client's address first, and by HTTP then.
-    const [speakHttp] = this.server.listeners('connection') as ((socket: Socket) => void)[];
-    this.speakHttp = speakHttp.bind(this.server);
+    // First identify the client of a connection, then pass it to the HTTP server.
+    const [serveHttp] = this.server.listeners('connection') as ((socket: Socket) => void)[];
+    this.serveHttp = serveHttp.bind(this.server);
     this.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
       this.identify(socket);
     });
@@ -90,7 +90,7 @@ export class PageServer {
     });
   }
 
-  /** Takes no more connections, answers what has begun, then closes. */
+  /** Accepts no more connections, answers running requests, then closes. */
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.server.close(() => {
@@ -109,13 +109,13 @@ export class PageServer {
     const client = new ClientAddress();
     this.open.add(socket);
     socket.once('close', () => this.open.delete(socket));
-    destroyAfter(socket, CONNECTION_MS);
+    destroyAfter(socket, MAX_CONNECTION_MS);
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
       socket.destroy();
       return;
     }
     if (!this.options.trustedProxies.has(client)) return this.admit(socket, client);
-    const deadline = destroyAfter(socket, HEADER_MS);
+    const deadline = destroyAfter(socket, HEADER_TIMEOUT_MS);
     new ProxyHeaderReader({
       socket,
       client,
@@ -126,23 +126,23 @@ export class PageServer {
         this.admit(socket, client);
       },
       onError: () => {
-        this.turnAway(socket, Refusal.unproxied);
+        this.reject(socket, Refusal.unproxied);
       },
     });
   }
 
   private admit(socket: Socket, client: ClientAddress): void {
-    // A proxy has the connections of many visitors.
+    // A proxy may have connections of many visitors, so its own are not limited.
     if (!this.options.trustedProxies.has(client)) {
       const { connections } = this.options;
       const entered = connections.acquire(client);
-      if (entered === null) return this.turnAway(socket, Refusal.crowded);
+      if (entered === null) return this.reject(socket, Refusal.crowded);
       socket.once('close', () => {
         connections.release(entered);
       });
     }
     this.clients.set(socket, client);
-    this.speakHttp(socket);
+    this.serveHttp(socket);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -170,13 +170,13 @@ export class PageServer {
     socket.end(`HTTP/1.1 ${malformedStatus(code)}\r\n${lines}\r\n`);
   }
 
-  private turnAway(socket: Socket, refusal: Refusal): void {
+  private reject(socket: Socket, refusal: Refusal): void {
     this.options.counters.refuse(refusal);
     socket.destroy();
   }
 }
 
-/** Ends the connection after a while, whatever happens on it. @returns the timer, to be cleared. */
+/** Destroys the connection after `ms`. @returns the timer, which may be cleared. */
 function destroyAfter(socket: Socket, ms: number): NodeJS.Timeout {
   const timer = setTimeout(() => socket.destroy(), ms);
   socket.once('close', () => {

@@ -78,8 +78,8 @@ export async function visit(
 }
 
 /**
- * What axe-core finds wrong with a page by WCAG 2.2 A and AA and its best practices. The page runs no scripts, so what it
- * holds is looked at in another page that does, on the same screen.
+ * What axe-core finds wrong with a page by WCAG 2.2 A and AA and its best practices. The page runs no scripts, so
+ * what it holds is looked at in another page that does, on the same screen.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   const content = await page.content();

@@ -14,7 +14,7 @@ function allTexts(texts: Texts): string[] {
 describe.each(LANGUAGES)('the texts in %s', (language) => {
   const texts = TEXTS[language];
 
-  it('are whole, without markup, and different from English', () => {
+  it('are complete, without markup, and different from English', () => {
     const english = allTexts(TEXTS.en);
     const all = allTexts(texts);
     expect(all).toHaveLength(english.length);
@@ -24,7 +24,7 @@ describe.each(LANGUAGES)('the texts in %s', (language) => {
     if (language !== 'en') expect(same.filter((text) => text !== 'ltr')).toEqual([]);
   });
 
-  it('show what they are given', () => {
+  it('contain their parameters', () => {
     const { reason, scheduleFrom, scheduleUntil } = texts;
     for (const say of [reason.category, reason.application, scheduleFrom, scheduleUntil]) {
       expect(say('VALUE')).toContain('VALUE');

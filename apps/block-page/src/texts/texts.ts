@@ -1,16 +1,16 @@
-/** Languages of the built-in page (ISO 639-1). English is written first and stands in for none of the others. */
+/** Languages of the built-in page (ISO 639-1). English is not a fallback for missing texts of the others. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'pl', 'ru', 'tr', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A headline and what follows it. */
+/** A headline and its text. */
 export interface Message {
   readonly title: string;
   readonly text: string;
 }
 
 /**
- * What the built-in page says in one language. Plain text: the page escapes it. Parameters are already isolated from the
- * direction of the text around them.
+ * The texts of the built-in page in one language. They are plain text: the page escapes them. Parameters are
+ * already isolated from the text direction around them.
  */
 export interface Texts {
   readonly direction: 'ltr' | 'rtl';
@@ -26,7 +26,7 @@ export interface Texts {
     readonly list: string;
     readonly allowListOnly: string;
   };
-  /** Label of the name that a permitted name leads to and that is blocked. */
+  /** Label of a blocked CNAME target. */
   readonly leadsToLabel: string;
   readonly scheduleLabel: string;
   /** A period of the schedule has begun. @param time weekday and time of day, as a phrase of its own */

@@ -5,21 +5,21 @@ import { Resolver } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** For all targets of a name together; a visitor waits for it. */
-const PATIENCE_MS = 1000;
-/** Of one name. */
-const MOST_TARGETS = 8;
-/** Names of all visitors that are looked up at a time. */
-const MOST_LOOKUPS = 1024;
+/** For all targets of a name together, because a visitor waits. */
+const LOOKUP_TIMEOUT_MS = 1000;
+/** Maximum number of targets of one name. */
+const MAX_TARGETS = 8;
+/** Maximum number of concurrent lookups, for all visitors. */
+const MAX_LOOKUPS = 1024;
 
-/** Finds the names that a name leads to (CNAME), by asking upstream resolvers. */
+/** Finds the CNAME targets of a name by asking upstream resolvers. */
 export class CnameTargets {
-  private readonly resolver = new Resolver({ timeout: PATIENCE_MS, tries: 1 });
+  private readonly resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: 1 });
   private lookups = 0;
 
   /**
    * @param upstreams undefined: the name servers of the system
-   * @param shares lookups of one subscriber at a time, so that none takes those of others
+   * @param shares limits the concurrent lookups of one subscriber
    */
   constructor(
     upstreams: readonly Endpoint[] | undefined,
@@ -33,15 +33,15 @@ export class CnameTargets {
     );
   }
 
-  /** The targets in their order, in normal form. None when nothing can be found out. */
+  /** The targets in the order of the chain, in normal form. None if the lookup fails. */
   async *of(client: ClientAddress, name: string): AsyncGenerator<string> {
-    const share = this.lookups < MOST_LOOKUPS ? this.shares.acquire(client) : null;
+    const share = this.lookups < MAX_LOOKUPS ? this.shares.acquire(client) : null;
     if (share === null) return;
     this.lookups++;
-    const deadlineMs = performance.now() + PATIENCE_MS;
+    const deadlineMs = performance.now() + LOOKUP_TIMEOUT_MS;
     try {
       let next = name;
-      for (let i = 0; i < MOST_TARGETS; i++) {
+      for (let i = 0; i < MAX_TARGETS; i++) {
         const target = await this.targetOf(next, deadlineMs);
         if (target === null) return;
         yield target;
@@ -59,13 +59,13 @@ export class CnameTargets {
 
   private async targetOf(name: string, deadlineMs: number): Promise<string | null> {
     const done = new AbortController();
-    // The resolver's own timeout is longer where it has several servers.
+    // With several servers the resolver's own timeout is longer.
     const silence = sleep(Math.max(0, deadlineMs - performance.now()), null, {
       signal: done.signal,
       ref: false,
     }).catch(() => null);
     const answer = this.resolver.resolveCname(name).catch((error: unknown) => {
-      // No such record, or no answer: the chain ends here for us.
+      // No such record or no answer: the chain ends here.
       if (isDnsError(error)) return [];
       throw error;
     });

@@ -1,17 +1,17 @@
 import type { ClientAddress } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 
-/** Port of a client whose proxy tells only its address. No range of ports holds it. */
+/** Port of a client whose proxy names only the address. It is outside of every port range. */
 export const UNKNOWN_PORT = -1;
 
 /** `address`, `address:port`, `[v6]` or `[v6]:port`, as proxies write it. */
 const ENTRY = /^(?:\[([^\]]*)\]|([\d.]+)|([^\]]*))(?::(\d{1,5}))?$/;
 
 /**
- * Goes from the sender of a request to the visitor that trusted proxies name: to the rightmost entry of
+ * Replaces the sender of a request by the visitor that trusted proxies name: the rightmost entry of
  * `X-Forwarded-For` that is not a trusted proxy (decisions §8). Empty entries are skipped.
  * @param client the sender; becomes the visitor
- * @returns false: an entry that counts is no address; the client then means nothing
+ * @returns false: a relevant entry is not an address, and `client` is undefined then
  */
 export function followForwardedFor(
   client: ClientAddress,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Whether somebody wants to see a page, not an image, a script or data. A browser names `text/html` for every page. It also
- * tells by Sec-Fetch-Dest, but over plain HTTP to its own machine only. Other programs, such as curl, take anything; a
- * request without Accept takes anything too (RFC 9110 §12.5.1).
+ * Whether the request is for a page, and not for an image, a script or data. For every page a browser accepts
+ * `text/html`. Over plain HTTP a browser sends Sec-Fetch-Dest only to its own machine. Other programs, such as
+ * curl, accept anything, and so does a request without Accept (RFC 9110 §12.5.1).
  */
 export function isPageRequest(method: string | undefined, headers: IncomingHttpHeaders): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;

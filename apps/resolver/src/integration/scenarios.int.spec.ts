@@ -68,7 +68,8 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
   ],
   'CACHE_MIN_TTL raises and CACHE_MAX_TTL lowers the time in the cache': [
-    { at: 0, configuration: { CACHE_MIN_TTL: 20, CACHE_MAX_TTL: 60 }, first: good(1, 5), ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first'] },
+    { at: 0, configuration: { CACHE_MIN_TTL: 20, CACHE_MAX_TTL: 60 }, first: good(1, 5), ask: NAME,
+      gets: { address: 1, ttl: 5 }, asks: ['first'] },
     { at: 19, ask: NAME, gets: { address: 1, ttl: 1 }, asks: [] },
     { at: 20, first: good(2, 900), ask: NAME, gets: { address: 2, ttl: 60 }, asks: ['first'] },
     { at: 79, ask: NAME, gets: { address: 2, ttl: 1 }, asks: [] },
@@ -99,10 +100,12 @@ const SCENARIOS: Record<string, readonly Step[]> = {
   'SERVFAIL or REFUSED of one upstream is hidden by the answer of the other, which is cached': [
     { at: 0, first: servfail, second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'] },
     { at: 1, ask: NAME, gets: { address: 1, ttl: 99 }, asks: [] },
-    { at: 2, first: { rcode: 5 }, second: { nxdomain: 30 }, ask: 'no.example.com', gets: { rcode: 3 }, asks: ['first', 'second'] },
+    { at: 2, first: { rcode: 5 }, second: { nxdomain: 30 }, ask: 'no.example.com',
+      gets: { rcode: 3 }, asks: ['first', 'second'] },
   ],
   'SERVFAIL of one upstream is passed on when the other was silent for a second and a half': [
-    { at: 0, first: servfail, second: 'silent', ask: NAME, gets: { rcode: 2, ede: [] }, asks: ['first', 'second'], waits: 1.5 },
+    { at: 0, first: servfail, second: 'silent', ask: NAME,
+      gets: { rcode: 2, ede: [] }, asks: ['first', 'second'], waits: 1.5 },
   ],
   'the other upstream is asked when one was silent for half a second': [
     { at: 0, first: 'silent', second: good(1), ask: NAME, gets: { address: 1 }, asks: ['first', 'second'], waits: 0.5 },
@@ -114,7 +117,8 @@ const SCENARIOS: Record<string, readonly Step[]> = {
   ],
   'without any upstream an expired answer is served for a day: first after three seconds, then at once': [
     { at: 0, first: good(1, 10), ask: NAME, gets: { address: 1 }, asks: ['first'] },
-    { at: 20, ...SILENT, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
+    { at: 20, ...SILENT, ask: NAME,
+      gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 24, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: [] },
     { at: 86_400, ask: NAME, gets: { address: 1, ttl: 30, ede: [3] }, asks: ['first', 'second', 'first'], waits: 3 },
     { at: 86_420, ask: NAME, gets: { rcode: 2, ede: [22] }, asks: ['first', 'second', 'first'], waits: 3 },
@@ -153,7 +157,8 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 101, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
   ],
   'a cached answer with a blocked target is blocked, like a new one': [
-    { at: 0, first: { address: 1, ttl: 100, via: 'x.blocked.example' }, ask: NAME, gets: { address: 80, ede: [17] }, asks: ['first'] },
+    { at: 0, first: { address: 1, ttl: 100, via: 'x.blocked.example' }, ask: NAME,
+      gets: { address: 80, ede: [17] }, asks: ['first'] },
     { at: 1, ask: NAME, gets: { address: 80, ttl: 10, ede: [17] }, asks: [] },
   ],
 };

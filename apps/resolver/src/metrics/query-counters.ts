@@ -8,12 +8,58 @@ export const NO_VERDICT = 3;
 
 const TRANSPORTS = labelsOf(Transport);
 /** Query types with a label of their own. All others share the first label. */
-const TYPES = ['other', 'A', 'NS', 'CNAME', 'SOA', 'PTR', 'MX', 'TXT', 'AAAA', 'SRV', 'SVCB', 'HTTPS', 'ANY'] as const; // prettier-ignore
-const TYPE_NUMBERS = [Type.a, Type.ns, Type.cname, Type.soa, Type.ptr, Type.mx, Type.txt, Type.aaaa, Type.srv, Type.svcb, Type.https, Type.any] as const; // prettier-ignore
+const TYPES = [
+  'other',
+  'A',
+  'NS',
+  'CNAME',
+  'SOA',
+  'PTR',
+  'MX',
+  'TXT',
+  'AAAA',
+  'SRV',
+  'SVCB',
+  'HTTPS',
+  'ANY',
+] as const;
+const TYPE_NUMBERS = [
+  Type.a,
+  Type.ns,
+  Type.cname,
+  Type.soa,
+  Type.ptr,
+  Type.mx,
+  Type.txt,
+  Type.aaaa,
+  Type.srv,
+  Type.svcb,
+  Type.https,
+  Type.any,
+] as const;
 const VERDICTS = labelsOf(Verdict, 'none');
 const REASONS = labelsOf(Reason);
 /** RCODE labels in order of their numbers, except the last, which is 23. */
-const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED', 'YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE', '11', '12', '13', '14', '15', 'BADVERS', 'BADCOOKIE'] as const; // prettier-ignore
+const RCODES = [
+  'NOERROR',
+  'FORMERR',
+  'SERVFAIL',
+  'NXDOMAIN',
+  'NOTIMP',
+  'REFUSED',
+  'YXDOMAIN',
+  'YXRRSET',
+  'NXRRSET',
+  'NOTAUTH',
+  'NOTZONE',
+  '11',
+  '12',
+  '13',
+  '14',
+  '15',
+  'BADVERS',
+  'BADCOOKIE',
+] as const;
 
 const BAD_COOKIE = RCODES.length - 1;
 

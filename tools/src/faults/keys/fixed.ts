@@ -1,24 +1,24 @@
-import { LAST_PAGE, pageAddress } from '../deployment.js';
+import { MAX_PAGE_ID, pageAddress } from '../../deployment/deployment.js';
 import { type InitPart, post, type Step } from './key.js';
 
-/** Versions of a profile's settings take these pages in turn; rollbacks by a whole turn do not occur in a run. */
-export const LAST_VERSION_PAGE = 239;
-const FIRST_FIXED_PAGE = LAST_VERSION_PAGE + 1;
-/** Has an address, but is never created: a profile that refers to it is refused. */
-export const MISSING_PAGE = LAST_PAGE;
-/** Blocked by every profile that does not change. */
+/** Versions of a profile's settings use these pages in turn. A run never goes back by a whole turn. */
+export const MAX_VERSION_PAGE = 239;
+const FIRST_FIXED_PAGE = MAX_VERSION_PAGE + 1;
+/** Has an address but does not exist: a profile that refers to it is refused. */
+export const MISSING_PAGE = MAX_PAGE_ID;
+/** Blocked by every fixed profile. */
 export const LISTED = 'listed.example';
 
-const PAGES = Array.from({ length: LAST_PAGE - 1 }, (_, i) => ({ id: i + 1, type: 1 }));
+const PAGES = Array.from({ length: MAX_PAGE_ID - 1 }, (_, i) => ({ id: i + 1, type: 1 }));
 
-/** Profiles that do not change, with a page each, that block one name. */
+/** Profiles that never change. Each has its own page and blocks one name. */
 export const FIXED_PROFILES = Array.from({ length: 10 }, (_, i) => ({
   id: 900 + i,
   page: FIRST_FIXED_PAGE + i,
   blocked: pageAddress(FIRST_FIXED_PAGE + i),
 }));
 
-/** A page that profiles may share whose own settings do not change. */
+/** The page of profiles whose settings never change. */
 export const SHARED_PAGE = FIRST_FIXED_PAGE;
 
 export const PAGE_SETUP: readonly Step[] = PAGES.map((page) => post('/blockpage/', page));
@@ -28,7 +28,7 @@ export const FIXED_SETUP: readonly Step[] = FIXED_PROFILES.flatMap(({ id, page }
   post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED }),
 ]);
 
-/** The same in a whole configuration. */
+/** The same for `POST /init/`. */
 export const FIXED_PART: InitPart = {
   blockpages: PAGES,
   profiles: FIXED_PROFILES.map(({ id, page }) => ({ profile: { id, page_id: page } })),

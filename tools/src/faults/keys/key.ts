@@ -1,7 +1,7 @@
-import type { Appearance, KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
+import type { ExpectedAnswers, KeyHistory } from '../history.js';
+import type { Random } from '../../deployment/random.js';
 
-/** A query that shows which version of a key is in force. */
+/** A DNS query whose answer shows which version of a key is in force. */
 export interface Probe {
   readonly source: string;
   readonly qname: string;
@@ -12,44 +12,44 @@ export interface Step {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  readonly appearance: Appearance;
-  /** What `Key.sql` finds afterwards. */
+  readonly answers: ExpectedAnswers;
+  /** The result of `Key.sql` afterwards. */
   readonly stored?: string | null;
   readonly refusal?: boolean;
-  /** Status that says, after an attempt without an answer, that this attempt had succeeded. */
+  /** After an attempt without an answer: the status that shows that this attempt had succeeded. */
   readonly alreadyDone?: number;
 }
 
-/** What belongs to a key in a body of `POST /init/`; lists left out are empty. */
+/** The records of a key in the body of `POST /init/`; missing lists are empty. */
 export type InitPart = Partial<Record<(typeof INIT_LISTS)[number], readonly unknown[]>>;
 
 export const INIT_LISTS = ['blockpages', 'profiles', 'bw_lists', 'napts', 'nets', 'nets6'] as const;
 
-/** The next version of a key where the whole configuration is replaced. */
-export interface Restatement {
+/** The next version of a key as part of `POST /init/`. */
+export interface Replacement {
   readonly part: InitPart;
-  readonly appearance: Appearance;
-  /** What `Key.sql` finds afterwards. */
+  readonly answers: ExpectedAnswers;
+  /** The result of `Key.sql` afterwards. */
   readonly stored: string | null;
 }
 
-/** What one writer changes again and again, and how it can be seen. */
+/** A record, or a group of records, that one writer changes again and again, and how to observe it. */
 export interface Key {
   readonly name: string;
   readonly history: KeyHistory;
   readonly probes: readonly Probe[];
   /** Calls that make version 0. */
   readonly setUp: readonly Step[];
-  /** Selects one text (or nothing) that tells the version in the database. */
+  /** SQL expression of one text, or null, that identifies the version in the database. */
   readonly sql: string;
   next(random: Random): Step;
-  /** Makes the next version as part of a whole configuration, which is sent until it is accepted. */
-  restate(random: Random): Restatement;
+  /** Makes the next version as part of a whole configuration. It is sent until it is accepted. */
+  replace(random: Random): Replacement;
 }
 
 export function post(path: string, body: unknown): Step {
-  return { method: 'POST', path, body, appearance: [] };
+  return { method: 'POST', path, body, answers: [] };
 }
 
-/** What refers to it is refused. */
+/** Does not exist: a record that refers to it is refused. */
 export const MISSING_PROFILE = 999_999;

@@ -14,7 +14,7 @@ const KINDS = [
   scheduleKey,
 ];
 
-/** Keys of every kind, each with subscribers of its own. Every writer has `each` of every kind. */
+/** Keys of every kind, each with its own subscribers. Every writer has `each` keys of every kind. */
 export function makeKeys(writers: number, each: number): Key[][] {
   return Array.from({ length: writers }, (_, writer) =>
     Array.from({ length: each }, (_each, i) =>

@@ -1,14 +1,17 @@
 import { KeyHistory } from '../history.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
-import { owner } from './owner.js';
+import { profileFixture } from './profile-fixture.js';
 
 /** `verdict` of a stored domain rule. */
 const VERDICTS = { allow: '1', deny: '2' } as const;
 
-/** One domain of a list, added, turned and removed. */
+/** One domain that is added to a list, moved to the other list, and removed. */
 export function ruleKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = owner(2_000 + index, `127.2.0.${index + 1}`);
+  const { id, source, setUp, blocked, part } = profileFixture(
+    2_000 + index,
+    `127.2.0.${index + 1}`,
+  );
   const domain = `rule-${index}.example`;
   let state: 'absent' | 'allow' | 'deny' = 'absent';
   const path = `/profile/${id}/bw_list/${domain}`;
@@ -20,35 +23,38 @@ export function ruleKey(index: number): Key {
     sql: rulesSql(id),
     next: (random) => {
       const turned = state === 'deny' ? 'allow' : 'deny';
-      const appearance = [turned === 'deny' ? blocked : UPSTREAM_ADDRESS];
+      const answers = [turned === 'deny' ? blocked : UPSTREAM_ADDRESS];
       if (state !== 'absent' && random.chance(0.1)) {
         const body = { type: turned, profile_id: MISSING_PROFILE };
-        return { method: 'PATCH', path, body, appearance, refusal: true };
+        return { method: 'PATCH', path, body, answers, refusal: true };
       }
       if (state !== 'absent' && random.chance(0.3)) {
         state = 'absent';
-        const gone = { appearance: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
+        const gone = { answers: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
         return { method: 'DELETE', path, ...gone };
       }
       const isNew = state === 'absent';
       state = turned;
-      const after = { appearance, stored: VERDICTS[turned] };
+      const after = { answers, stored: VERDICTS[turned] };
       if (isNew) return { ...post(`/profile/${id}/bw_list`, { type: turned, domain }), ...after };
       return { method: 'PATCH', path, body: { type: turned }, ...after };
     },
-    restate: (random) => {
+    replace: (random) => {
       state = random.pick(['absent', 'allow', 'deny']);
-      const appearance = [state === 'deny' ? blocked : UPSTREAM_ADDRESS];
-      if (state === 'absent') return { part, appearance, stored: null };
+      const answers = [state === 'deny' ? blocked : UPSTREAM_ADDRESS];
+      if (state === 'absent') return { part, answers, stored: null };
       const bw_lists = [{ profile_id: id, type: state, domains: [domain] }];
-      return { part: { ...part, bw_lists }, appearance, stored: VERDICTS[state] };
+      return { part: { ...part, bw_lists }, answers, stored: VERDICTS[state] };
     },
   };
 }
 
-/** Several domains that change sides in one call: whoever sees one of them changed must see all of them changed. */
+/** Several domains that one call moves to the other list. Either all of them show the change, or none. */
 export function batchKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = owner(3_000 + index, `127.3.0.${index + 1}`);
+  const { id, source, setUp, blocked, part } = profileFixture(
+    3_000 + index,
+    `127.3.0.${index + 1}`,
+  );
   const domains = ['a', 'b', 'c'].map((name) => `${name}-${index}.example`);
   const path = `/profile/${id}/bw_list/batch`;
   let deny = false;
@@ -60,21 +66,21 @@ export function batchKey(index: number): Key {
     sql: rulesSql(id),
     next: (random) => {
       const turned = deny ? 'allow' : 'deny';
-      const appearance = domains.map(() => (turned === 'deny' ? blocked : UPSTREAM_ADDRESS));
+      const answers = domains.map(() => (turned === 'deny' ? blocked : UPSTREAM_ADDRESS));
       if (random.chance(0.1)) {
         const body = { type: turned, domains: [...domains, 'no domain.example'] };
-        return { ...post(path, body), appearance, refusal: true };
+        return { ...post(path, body), answers, refusal: true };
       }
       deny = !deny;
       const stored = domains.map(() => VERDICTS[turned]).join(' ');
-      return { ...post(path, { type: turned, domains }), appearance, stored };
+      return { ...post(path, { type: turned, domains }), answers, stored };
     },
-    restate: (random) => {
+    replace: (random) => {
       deny = random.chance(0.5);
       const type = deny ? 'deny' : 'allow';
       return {
         part: { ...part, bw_lists: [{ profile_id: id, type, domains }] },
-        appearance: domains.map(() => (deny ? blocked : UPSTREAM_ADDRESS)),
+        answers: domains.map(() => (deny ? blocked : UPSTREAM_ADDRESS)),
         stored: domains.map(() => VERDICTS[type]).join(' '),
       };
     },

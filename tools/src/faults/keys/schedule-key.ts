@@ -1,19 +1,22 @@
 import { KeyHistory } from '../history.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
-import { owner } from './owner.js';
+import { profileFixture } from './profile-fixture.js';
 
 const WHOLE_WEEK = [{ start: { day: 'monday', time: '00:00' }, end: { day: 6, time: '24:00' } }];
 
-/** A profile that another one stands in for, all week or never, by its schedule. */
+/** A profile whose schedule applies another profile, all week or never. */
 export function scheduleKey(index: number): Key {
-  const { id, source, setUp, blocked, part } = owner(4_000 + index, `127.6.0.${index + 1}`);
+  const { id, source, setUp, blocked, part } = profileFixture(
+    4_000 + index,
+    `127.6.0.${index + 1}`,
+  );
   const path = `/profile/${id}/schedule`;
-  const none = { appearance: [blocked], stored: null };
-  let current: { appearance: readonly string[]; stored: string | null } = none;
+  const none = { answers: [blocked], stored: null };
+  let current: { answers: readonly string[]; stored: string | null } = none;
   return {
     name: `schedule of profile ${id}`,
-    history: new KeyHistory(none.appearance),
+    history: new KeyHistory(none.answers),
     probes: [{ source, qname: LISTED }],
     setUp: [...setUp, post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED })],
     sql: `SELECT concat_ws(' ', target_profile_id, jsonb_array_length(periods)) FROM schedule WHERE profile_id = ${id}`,
@@ -28,15 +31,15 @@ export function scheduleKey(index: number): Key {
       const method = isNew ? 'POST' : 'PATCH';
       if (random.chance(0.1)) {
         const body = { target_profile_id: MISSING_PROFILE, periods };
-        return { method, path, body, appearance: ['nothing'], refusal: true };
+        return { method, path, body, answers: ['nothing'], refusal: true };
       }
-      const appearance = [periods.length > 0 ? target.blocked : blocked];
-      current = { appearance, stored: `${target.id} ${periods.length}` };
+      const answers = [periods.length > 0 ? target.blocked : blocked];
+      current = { answers, stored: `${target.id} ${periods.length}` };
       const body = { target_profile_id: target.id, periods };
       return { method, path, body, ...current, ...(isNew && { alreadyDone: 409 }) };
     },
-    // Schedules are not part of the body: those stay whose profiles do.
-    restate: () => {
+    // Schedules are not part of the body. A schedule stays if its profiles stay.
+    replace: () => {
       const bw_lists = [{ profile_id: id, type: 'deny', domains: [LISTED] }];
       return { part: { ...part, bw_lists }, ...current };
     },

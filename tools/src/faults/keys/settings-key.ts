@@ -1,15 +1,15 @@
-import { pageAddress } from '../deployment.js';
-import { type Appearance, KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
-import { LAST_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
+import { pageAddress } from '../../deployment/deployment.js';
+import { type ExpectedAnswers, KeyHistory } from '../history.js';
+import type { Random } from '../../deployment/random.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
+import { MAX_VERSION_PAGE, LISTED, MISSING_PAGE } from './fixed.js';
 import { type Key, post } from './key.js';
 
 const CATEGORY = 12;
 const PLAIN = 'plain.example';
 const IN_CATEGORY = 'www.casino.example.com';
 
-/** A profile's settings, as the API takes them, and what they look like. */
+/** A profile's settings in the form of the API, and the answers that they give. */
 interface Version {
   readonly settings: {
     readonly profile: {
@@ -19,16 +19,19 @@ interface Version {
     };
     readonly cat_ids: readonly number[];
   };
-  readonly appearance: Appearance;
+  readonly answers: ExpectedAnswers;
   readonly stored: string;
 }
 
-/** A profile whose page, options and categories all change in one call: an answer that mixes two versions fits neither. */
+/**
+ * A profile whose page, options and categories change in one call. An answer that mixes two versions matches
+ * neither.
+ */
 export function settingsKey(index: number): Key {
   const id = 1_000 + index;
   const source = `127.1.0.${index + 1}`;
-  const history = new KeyHistory(version(1, false, false, false).appearance);
-  const nextPage = (): number => (history.requested % LAST_VERSION_PAGE) + 1;
+  const history = new KeyHistory(version(1, false, false, false).answers);
+  const nextPage = (): number => (history.requested % MAX_VERSION_PAGE) + 1;
   return {
     name: `profile ${id}`,
     history,
@@ -44,7 +47,7 @@ export function settingsKey(index: number): Key {
       const { settings, ...after } = draw(random, refusal ? MISSING_PAGE : nextPage());
       return { method: 'PATCH', path: `/profiles/${id}`, body: settings, ...after, refusal };
     },
-    restate: (random) => {
+    replace: (random) => {
       const { settings, ...after } = draw(random, nextPage());
       const part = {
         profiles: [{ ...settings, profile: { id, ...settings.profile } }],
@@ -68,7 +71,7 @@ function version(page: number, empty: boolean, listOnly: boolean, category: bool
       profile: { page_id: page, empty_dns_answer: empty, white_list_only: listOnly },
       cat_ids: categories,
     },
-    appearance: [
+    answers: [
       blocked,
       listOnly ? blocked : UPSTREAM_ADDRESS,
       listOnly || category ? blocked : UPSTREAM_ADDRESS,

@@ -1,20 +1,20 @@
 import { KeyHistory } from '../history.js';
-import type { Random } from '../random.js';
-import { UPSTREAM_ADDRESS } from '../upstream.js';
+import type { Random } from '../../deployment/random.js';
+import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import { type InitPart, type Key, MISSING_PROFILE, post, type Step } from './key.js';
 
-/** A kind of record that says who a subscriber is. */
+/** A kind of record that identifies a subscriber. */
 interface Kind {
   readonly collection: '/net/' | '/net6/' | '/napt/';
   readonly list: 'nets' | 'nets6' | 'napts';
-  /** Fields of the record besides its profile, which may change with the version. */
+  /** The fields other than the profile. They may change with the version. */
   draw(random: Random): Readonly<Record<string, unknown>>;
   path(fields: Readonly<Record<string, unknown>>): string;
   stored(fields: Readonly<Record<string, unknown>>, profileId: number): string;
 }
 
-/** A subscriber by his IPv4 address. */
+/** A subscriber identified by an IPv4 address. */
 export function ipv4NetworkKey(index: number): Key {
   const ip = `127.4.0.${index + 1}`;
   return subscriberKey(ip, `SELECT profile_id FROM ipv4_network WHERE address = '${ip}'`, {
@@ -26,7 +26,7 @@ export function ipv4NetworkKey(index: number): Key {
   });
 }
 
-/** A subscriber by a prefix of his IPv6 address, which grows and shrinks. */
+/** A subscriber identified by an IPv6 prefix whose length changes. */
 export function ipv6NetworkKey(index: number): Key {
   const ip = `2001:db8:6:${(index + 1).toString(16)}::1`;
   const sql = `SELECT concat_ws(' ', prefix_length, profile_id) FROM ipv6_network WHERE address = '${ip}'`;
@@ -39,7 +39,7 @@ export function ipv6NetworkKey(index: number): Key {
   });
 }
 
-/** A subscriber by a range of ports, whose bounds move; whatever port a query comes from lies within. */
+/** A subscriber identified by a port range whose bounds change. Every source port of a query is within it. */
 export function naptKey(index: number): Key {
   const ip = `127.5.0.${index + 1}`;
   const sql = `SELECT concat_ws(' ', lower_port, upper_port, profile_id) FROM napt_assignment WHERE address = '${ip}'`;
@@ -58,13 +58,13 @@ export function naptKey(index: number): Key {
   });
 }
 
-/** A subscriber that moves between the profiles that do not change, comes and goes. */
+/** A subscriber that is created, deleted and moved between the fixed profiles. */
 function subscriberKey(source: string, sql: string, kind: Kind): Key {
   let present: Readonly<Record<string, unknown>> | null = null;
   const drawVersion = (random: Random) => {
     const { id, blocked } = random.pick(FIXED_PROFILES);
     const fields = kind.draw(random);
-    const after = { appearance: [blocked], stored: kind.stored(fields, id) };
+    const after = { answers: [blocked], stored: kind.stored(fields, id) };
     return { fields, record: { ...fields, profile_id: id }, after };
   };
   const change = (record: unknown): Step =>
@@ -74,8 +74,8 @@ function subscriberKey(source: string, sql: string, kind: Kind): Key {
           method: 'PATCH',
           path: kind.path(present),
           body: record,
-          appearance: [],
-          // A record that has moved is not found where it was.
+          answers: [],
+          // A record whose key changed is not found at its old path.
           alreadyDone: 404,
         };
   return {
@@ -88,22 +88,22 @@ function subscriberKey(source: string, sql: string, kind: Kind): Key {
       const { fields, record, after } = drawVersion(random);
       if (random.chance(0.1)) {
         const refused = change({ ...record, profile_id: MISSING_PROFILE });
-        return { ...refused, appearance: ['nothing'], refusal: true };
+        return { ...refused, answers: ['nothing'], refusal: true };
       }
       if (present !== null && random.chance(0.3)) {
         const path = kind.path(present);
         present = null;
-        const gone = { appearance: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
+        const gone = { answers: [UPSTREAM_ADDRESS], stored: null, alreadyDone: 404 };
         return { method: 'DELETE', path, ...gone };
       }
       const step = { ...change(record), ...after };
       present = fields;
       return step;
     },
-    restate: (random) => {
+    replace: (random) => {
       const { fields, record, after } = drawVersion(random);
       present = random.chance(0.7) ? fields : null;
-      if (present === null) return { part: {}, appearance: [UPSTREAM_ADDRESS], stored: null };
+      if (present === null) return { part: {}, answers: [UPSTREAM_ADDRESS], stored: null };
       const part: InitPart = { [kind.list]: [record] };
       return { part, ...after };
     },

@@ -1,0 +1,117 @@
+import { type ClientAddress } from '@weir/clients';
+import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
+import {
+  Decision,
+  MatchedBy,
+  NO_TTL_CAP,
+  type Policy,
+  type PolicySource,
+  Reason,
+  SubscriberMatch,
+  Verdict,
+} from '@weir/policy';
+import type { BlockReason, NextSwitch, PageSubject } from '../page/subject.js';
+import { UNKNOWN_PORT } from '../visitor/forwarded-for.js';
+import type { CnameTargets } from './cname-targets.js';
+
+const MAX_PORT = 65_535;
+const MINUTE_MS = 60_000;
+
+export interface RequestEvaluatorOptions {
+  readonly source: PolicySource;
+  readonly hashKey: HashKey;
+  /** Null: CNAME targets are not checked (`INSPECT_CNAME` is false). */
+  readonly targets: Pick<CnameTargets, 'of'> | null;
+  /** Wall clock in milliseconds, for schedules. */
+  readonly nowMs: () => number;
+}
+
+/** Evaluates the policy that answers DNS (decisions §7), to find out what the page must tell the visitor. */
+export class RequestEvaluator {
+  private readonly names: SuffixHashes;
+  private readonly decision = new Decision();
+  private readonly match = new SubscriberMatch();
+
+  constructor(private readonly options: RequestEvaluatorOptions) {
+    this.names = new SuffixHashes(options.hashKey);
+  }
+
+  /** @param name the site in normal form; null: the request names no site */
+  async evaluate(client: ClientAddress, name: string | null): Promise<PageSubject> {
+    const { source, targets } = this.options;
+    if (source.policy === null) return { kind: 'not_ready' };
+    if (name === null) return { kind: 'no_name' };
+    this.choosePort(source.policy, client);
+    const blocked = this.decide(client, name, name);
+    if (blocked !== null) return blocked;
+    const { verdict, explicitAllow } = this.decision;
+    // A rule that allows the name also allows its targets.
+    if (targets !== null && verdict === Verdict.permit && !explicitAllow) {
+      for await (const target of targets.of(client, name)) {
+        const blockedByTarget = this.decide(client, name, target);
+        if (blockedByTarget !== null) return blockedByTarget;
+      }
+    }
+    return { kind: 'not_blocked', name };
+  }
+
+  /** @returns what to tell when `candidate` is blocked for the client; null: it is not blocked. */
+  private decide(client: ClientAddress, name: string, candidate: string): PageSubject | null {
+    const { decision, names } = this;
+    const { policy } = this.options.source;
+    if (policy === null) return null;
+    const nowMs = this.options.nowMs();
+    names.compute(toWireName(candidate), 0);
+    if (policy.decide(client, names, nowMs, decision) !== Verdict.block) return null;
+    return {
+      kind: 'blocked',
+      name,
+      reason: reasonOf(policy, decision),
+      target: candidate === name ? undefined : candidate,
+      nextSwitch: nextSwitchOf(decision, nowMs),
+      pageId: decision.pageId,
+    };
+  }
+
+  /**
+   * A proxy may name an address without a port. Then only a range of all ports identifies the visitor; a narrower
+   * range may belong to another subscriber.
+   */
+  private choosePort(policy: Policy, client: ClientAddress): void {
+    if (client.port !== UNKNOWN_PORT) return;
+    const { match } = this;
+    client.port = 0;
+    policy.match(client, match);
+    const coversAllPorts =
+      match.by === MatchedBy.naptRange && match.lowerPort === 0 && match.upperPort === MAX_PORT;
+    if (!coversAllPorts) client.port = UNKNOWN_PORT;
+  }
+}
+
+function reasonOf({ catalogue }: Policy, { reason, matchedId }: Decision): BlockReason {
+  switch (reason) {
+    case Reason.category:
+      return { code: 'category', name: catalogue?.categoryName(matchedId) };
+    case Reason.applicationRule:
+      return { code: 'application', name: catalogue?.applicationName(matchedId) };
+    case Reason.whiteListOnly:
+      return { code: 'allow_list_only' };
+    case Reason.domainRule:
+      return { code: 'list' };
+    case Reason.none:
+    case Reason.noProfile:
+      throw new Error(`reason ${reason} blocks nothing`);
+  }
+}
+
+/** Schedules switch at whole minutes. The decision has the seconds until then, rounded down, at least 1. */
+function nextSwitchOf(
+  { ttlCapSeconds, profileId, activeProfileId }: Decision,
+  nowMs: number,
+): NextSwitch | undefined {
+  if (ttlCapSeconds === NO_TTL_CAP) return undefined;
+  return {
+    atMs: Math.round((nowMs + ttlCapSeconds * 1000) / MINUTE_MS) * MINUTE_MS,
+    isInPeriod: activeProfileId !== profileId,
+  };
+}

@@ -1,0 +1,295 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:dgram';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrate } from '../migrate/migrate.js';
+import { type PostgresServer, startPostgres } from '../services/postgres.js';
+import { type RedisServer, startRedis } from '../services/redis.js';
+import { BALANCER_ADDRESS } from './dns-client.js';
+import { ManagementClient } from './management-client.js';
+import { findFreePorts } from './ports.js';
+import { Random } from './random.js';
+import { RedisProxy } from './redis-proxy.js';
+import { TcpProxy } from './tcp-proxy.js';
+import { startUpstream } from './upstream.js';
+import { WeirProcess } from './weir-process.js';
+
+export interface DeploymentOptions {
+  /** The repository, compiled. */
+  readonly root: string;
+  /** An empty folder for data and logs. */
+  readonly folder: string;
+  readonly replicas: number;
+  readonly resolvers: number;
+  /** Default: none. */
+  readonly blockPages?: number;
+  /** Variables for every process, in addition to its own. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** For the faults of the Redis proxy. */
+  readonly random: Random;
+  readonly onUnexpectedExit: (explanation: string) => void;
+  /** For measurements: no proxies, and a PostgreSQL that syncs to disk as in production. */
+  readonly withoutProxies?: boolean;
+}
+
+/** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
+export const MAX_PAGE_ID = 254;
+export const pageAddress = (page: number): string => `192.0.2.${page}`;
+/** Address of the default page. No profile of the suite uses it. */
+const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
+
+const CATALOGUE = `categories:
+  - id: 12
+    name: Gambling
+    domains: [casino.example.com]
+applications:
+  - id: 3
+    name: Video
+    domains: [video.example.com]
+`;
+
+/** A deployment of real processes on loopback, with proxies between them that can inject faults. */
+export class Deployment {
+  replicas: readonly WeirProcess[] = [];
+  readonly resolvers: readonly WeirProcess[];
+  readonly blockPages: readonly WeirProcess[];
+  readonly dnsPorts: readonly number[];
+  readonly managementPorts: readonly number[];
+  readonly pagePorts: readonly number[];
+  readonly clients: readonly ManagementClient[];
+  readonly redisProxy: RedisProxy;
+  databaseUrl = '';
+  /**
+   * Load balancer in front of the feed API: each connection goes to the next ready replica.
+   */
+  readonly feedProxy: TcpProxy;
+  /** Between each replica and PostgreSQL. */
+  readonly postgresProxies: readonly TcpProxy[];
+  private postgres: PostgresServer | null = null;
+  private redis: RedisServer | null = null;
+  private upstream: Socket | null = null;
+  readonly secrets = {
+    token: randomBytes(24).toString('hex'),
+    feedToken: randomBytes(24).toString('hex'),
+    hashKey: randomBytes(16).toString('hex'),
+    redisPassword: randomBytes(24).toString('hex'),
+  };
+
+  private constructor(
+    private readonly options: DeploymentOptions,
+    private readonly ports: Ports,
+  ) {
+    this.dnsPorts = ports.dns;
+    this.managementPorts = ports.management;
+    this.pagePorts = ports.page;
+    this.redisProxy = new RedisProxy(ports.redis, options.random);
+    this.resolvers = ports.dns.map((_, i) => this.resolver(i));
+    this.blockPages = ports.page.map((_, i) => this.blockPage(i));
+    this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
+    let turn = 0;
+    this.feedProxy = new TcpProxy(() => {
+      const ready = ports.feed.filter((_, i) => this.replicas[i]?.up ?? false);
+      return ready[turn++ % ready.length];
+    });
+    this.postgresProxies = ports.postgresProxies.map(() => new TcpProxy(() => ports.postgres));
+  }
+
+  static async create(options: DeploymentOptions): Promise<Deployment> {
+    const { replicas, resolvers, blockPages = 0 } = options;
+    // Independent of the seed: other ports are free each time.
+    const random = new Random(randomBytes(4).readUInt32BE());
+    const free = await findFreePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
+    const take = (count: number): number[] => free.splice(0, count);
+    const one = (): number => take(1)[0] ?? 0;
+    return new Deployment(options, {
+      postgres: one(),
+      redis: one(),
+      redisProxy: one(),
+      feedProxy: one(),
+      postgresProxies: take(replicas),
+      upstream: one(),
+      management: take(replicas),
+      feed: take(replicas),
+      replicaOps: take(replicas),
+      dns: take(resolvers),
+      resolverOps: take(resolvers),
+      page: take(blockPages),
+      pageOps: take(blockPages),
+    });
+  }
+
+  /** Starts everything; each part is ready when this resolves. */
+  async start(): Promise<void> {
+    mkdirSync(join(this.options.folder, 'catalogue'), { recursive: true });
+    writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
+    this.upstream = await startUpstream(this.ports.upstream);
+    await this.redisProxy.listen(this.ports.redisProxy);
+    await this.feedProxy.listen(this.ports.feedProxy);
+    await Promise.all(
+      this.postgresProxies.map((proxy, i) => proxy.listen(this.ports.postgresProxies[i] ?? 0)),
+    );
+    await Promise.all([this.startPostgres(), this.startRedis()]);
+    await migrate({
+      databaseUrl: this.databaseUrl,
+      folder: join(this.options.root, 'prisma/migrations'),
+    });
+    this.replicas = this.ports.management.map((_, i) => this.replica(i));
+    await Promise.all(this.processes.map((one) => one.start()));
+  }
+
+  /** Stops everything that was started. */
+  async stop(): Promise<void> {
+    for (const client of this.clients) client.close();
+    await Promise.all(this.processes.map((one) => one.kill()));
+    await Promise.all([this.feedProxy, ...this.postgresProxies].map((proxy) => proxy.close()));
+    await this.redisProxy.close();
+    await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
+    this.upstream?.close();
+  }
+
+  async startPostgres(): Promise<void> {
+    this.postgres = await startPostgres({
+      dataDir: join(this.options.folder, 'postgres'),
+      logFile: this.logFile('postgres'),
+      port: this.ports.postgres,
+      // Safe: the suite kills processes, never the machine.
+      settings: this.options.withoutProxies === true ? [] : ['fsync=off'],
+    });
+    this.databaseUrl = this.postgres.url;
+  }
+
+  /** SIGINT is a fast shutdown, SIGQUIT has the effect of a crash. */
+  async stopPostgres(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    await this.postgres?.child.stop(signal, 30_000);
+    this.postgres = null;
+  }
+
+  async startRedis(): Promise<void> {
+    this.redis = await startRedis({
+      dataDir: join(this.options.folder, 'redis'),
+      logFile: this.logFile('redis'),
+      port: this.ports.redis,
+      password: this.secrets.redisPassword,
+    });
+  }
+
+  /** Kills Redis. It keeps no data. */
+  async killRedis(): Promise<void> {
+    await this.redis?.child.stop('SIGKILL');
+    this.redis = null;
+  }
+
+  /** The folder in which a resolver keeps its configuration. */
+  dataFolder(resolver: number): string {
+    return join(this.options.folder, `resolver-${resolver}`);
+  }
+
+  logFile(name: string): string {
+    return join(this.options.folder, `${name}.log`);
+  }
+
+  private get processes(): readonly WeirProcess[] {
+    return [...this.replicas, ...this.resolvers, ...this.blockPages];
+  }
+
+  /** The URL that the processes of Weir use. */
+  get redisUrl(): string {
+    const port = this.options.withoutProxies === true ? this.ports.redis : this.ports.redisProxy;
+    return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
+  }
+
+  get feedUrl(): string {
+    return `http://127.0.0.1:${this.ports.feedProxy}`;
+  }
+
+  private databaseUrlOf(replica: number): string {
+    if (this.options.withoutProxies === true) return this.databaseUrl;
+    const url = new URL(this.databaseUrl);
+    url.port = String(this.ports.postgresProxies[replica]);
+    return url.href;
+  }
+
+  private replica(i: number): WeirProcess {
+    const { ports, secrets } = this;
+    return this.process(
+      `control-plane-${i}`,
+      'apps/control-plane/dist/main.js',
+      ports.replicaOps[i],
+      {
+        DATABASE_URL: this.databaseUrlOf(i),
+        MANAGEMENT_PORT: String(ports.management[i]),
+        MANAGEMENT_TOKENS: secrets.token,
+        FEED_PORT: String(ports.feed[i]),
+        CATALOGUE: join(this.options.folder, 'catalogue'),
+      },
+    );
+  }
+
+  private resolver(i: number): WeirProcess {
+    const { ports } = this;
+    const pages = Array.from({ length: MAX_PAGE_ID }, (_, page) => [
+      page + 1,
+      [pageAddress(page + 1)],
+    ]);
+    return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
+      DNS_PORT: String(ports.dns[i]),
+      DNS_PROXY_PROTOCOL_FROM: BALANCER_ADDRESS,
+      DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
+      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
+      BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
+      FEED_URL: this.feedUrl,
+      DATA_DIR: this.dataFolder(i),
+    });
+  }
+
+  private blockPage(i: number): WeirProcess {
+    const { ports } = this;
+    return this.process(`block-page-${i}`, 'apps/block-page/dist/main.js', ports.pageOps[i], {
+      BLOCK_PAGE_PORT: String(ports.page[i]),
+      BLOCK_PAGE_CLIENT_RATE: '0',
+      UPSTREAMS: `127.0.0.1:${ports.upstream}`,
+      FEED_URL: this.feedUrl,
+    });
+  }
+
+  private process(
+    name: string,
+    script: string,
+    opsPort: number | undefined,
+    environment: Readonly<Record<string, string>>,
+  ): WeirProcess {
+    return new WeirProcess({
+      name,
+      script,
+      root: this.options.root,
+      opsPort: opsPort ?? 0,
+      logFile: this.logFile(name),
+      onUnexpectedExit: this.options.onUnexpectedExit,
+      environment: {
+        ...this.options.variables,
+        ...environment,
+        OPS_PORT: String(opsPort),
+        REDIS_URL: this.redisUrl,
+        FEED_TOKEN: this.secrets.feedToken,
+        DOMAIN_HASH_KEY: this.secrets.hashKey,
+      },
+    });
+  }
+}
+
+interface Ports {
+  readonly postgres: number;
+  readonly redis: number;
+  readonly redisProxy: number;
+  readonly feedProxy: number;
+  readonly postgresProxies: readonly number[];
+  readonly upstream: number;
+  readonly management: readonly number[];
+  readonly feed: readonly number[];
+  readonly replicaOps: readonly number[];
+  readonly dns: readonly number[];
+  readonly resolverOps: readonly number[];
+  readonly page: readonly number[];
+  readonly pageOps: readonly number[];
+}

@@ -1,0 +1,110 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { encodeQuery, readAnswer } from './dns-message.js';
+
+/** The result of a query: the answer as text, or null if there was none, and the number of retries. */
+export interface Outcome {
+  readonly seen: string | null;
+  readonly retries: number;
+}
+
+interface Open {
+  readonly settle: (seen: string | null) => void;
+}
+
+/** Timeout of each attempt. There are two attempts, as with an ordinary client. */
+const WAIT_MS = 1_000;
+
+/**
+ * Source of the queries of IPv6 subscribers. Loopback has only one IPv6 address, so a load balancer with the PROXY
+ * protocol stands for them.
+ */
+export const BALANCER_ADDRESS = '127.7.0.1';
+
+/**
+ * Sends queries over UDP from any loopback address, so that one process stands for many subscribers. For IPv6
+ * subscribers it acts as a load balancer with the PROXY protocol.
+ */
+export class DnsClient {
+  private readonly sockets = new Map<string, Promise<Socket>>();
+  private readonly open = new Map<number, Open>();
+  private lastId = 0;
+
+  async ask(source: string, port: number, qname: string): Promise<Outcome> {
+    const isIpv6 = source.includes(':');
+    const socket = await this.socketOf(isIpv6 ? BALANCER_ADDRESS : source);
+    const id = this.freeId();
+    const header = isIpv6 ? proxyHeader(source) : Buffer.alloc(0);
+    const query = Buffer.concat([header, encodeQuery(id, qname)]);
+    const first = await this.sendOnce(socket, port, id, query);
+    if (first !== null) return { seen: first, retries: 0 };
+    return { seen: await this.sendOnce(socket, port, id, query), retries: 1 };
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets.values()) (await socket).close();
+  }
+
+  private sendOnce(
+    socket: Socket,
+    port: number,
+    id: number,
+    query: Buffer,
+  ): Promise<string | null> {
+    return new Promise((resolve) => {
+      const settle = (seen: string | null): void => {
+        clearTimeout(timer);
+        this.open.delete(id);
+        resolve(seen);
+      };
+      // This process may have been too busy to read an answer that has arrived: read the socket first.
+      const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), WAIT_MS);
+      this.open.set(id, { settle });
+      socket.send(query, port, '127.0.0.1');
+    });
+  }
+
+  private freeId(): number {
+    do this.lastId = (this.lastId + 1) & 0xffff;
+    while (this.open.has(this.lastId));
+    return this.lastId;
+  }
+
+  private socketOf(source: string): Promise<Socket> {
+    const made = this.sockets.get(source) ?? bind(source);
+    if (!this.sockets.has(source)) {
+      this.sockets.set(source, made);
+      void made.then((socket) =>
+        socket.on('message', (answer) => {
+          this.open.get(answer.readUInt16BE(0))?.settle(readAnswer(answer));
+        }),
+      );
+    }
+    return made;
+  }
+}
+
+async function bind(address: string): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject).bind(0, address, resolve);
+  });
+  // If nobody listens on the port, the query just gets no answer.
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+/** PROXY protocol v2 for a UDP query of an IPv6 client: signature, PROXY, UDP over IPv6, addresses, ports. */
+function proxyHeader(source: string): Buffer {
+  const head = Buffer.from('0d0a0d0a000d0a515549540a21220024', 'hex');
+  const ports = Buffer.from([0x9c, 0x40, 0, 53]);
+  return Buffer.concat([head, ipv6Bytes(source), ipv6Bytes('::1'), ports]);
+}
+
+function ipv6Bytes(text: string): Buffer {
+  const [front = [], back = []] = text
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - front.length - back.length).fill('0');
+  const groups = [...front, ...zeros, ...back];
+  return Buffer.concat(groups.map((group) => Buffer.from(group.padStart(4, '0'), 'hex')));
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, type ExitStatus, startChild } from '../services/child.js';
+
+export interface WeirProcessOptions {
+  readonly name: string;
+  readonly script: string;
+  readonly root: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly opsPort: number;
+  readonly logFile: string;
+  /** Called when the process exits although nobody stopped it. */
+  readonly onUnexpectedExit: (explanation: string) => void;
+}
+
+const READY_DEADLINE_MS = 30_000;
+/** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
+const STOP_DEADLINE_MS = 10_000;
+
+/** One process of Weir that can be killed, stopped and started again, with the same ports and folder. */
+export class WeirProcess {
+  readonly name: string;
+  /** How often it was started. */
+  incarnation = 0;
+  /** When it was last killed, stopped or continued. Queries in flight at that time may fail. */
+  disturbedAtMs = 0;
+  private readyAtMs: number | null = null;
+  private isPaused = false;
+  private child: Child | null = null;
+  private ending = false;
+
+  constructor(private readonly options: WeirProcessOptions) {
+    this.name = options.name;
+  }
+
+  /** Base URL of its health and metrics. */
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.options.opsPort}`;
+  }
+
+  /** Whether it must answer: it is ready and not stopped. */
+  get up(): boolean {
+    return this.readyAtMs !== null && !this.isPaused;
+  }
+
+  /** How long it has been up without a disturbance; 0 if it is down. */
+  upForMs(nowMs: number): number {
+    if (this.readyAtMs === null || this.isPaused) return 0;
+    return nowMs - Math.max(this.readyAtMs, this.disturbedAtMs);
+  }
+
+  /** @param variables additional variables for this start only. */
+  async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+    const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;
+    this.incarnation++;
+    this.ending = false;
+    const child = startChild({
+      name,
+      command: process.execPath,
+      args: ['--enable-source-maps', script],
+      env: { PATH: process.env['PATH'], ...environment, ...variables },
+      cwd: root,
+      logFile,
+    });
+    this.child = child;
+    void child.exited.then((ending) => {
+      if (this.child !== child || this.ending) return;
+      this.readyAtMs = null;
+      onUnexpectedExit(
+        [`${name} ended by itself: ${JSON.stringify(ending)}`, ...child.lastLines()].join('\n  '),
+      );
+    });
+    await this.waitUntilReady(child);
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Sends SIGTERM. @returns how it exited. */
+  terminate(): Promise<ExitStatus> {
+    return this.end('SIGTERM');
+  }
+
+  pause(): void {
+    this.signal('SIGSTOP');
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.signal('SIGCONT');
+    this.isPaused = false;
+  }
+
+  /** The sum of a metric over all its labels. @throws Error if the process has no such metric. */
+  async metric(name: string): Promise<number> {
+    const response = await fetch(`${this.opsUrl}/metrics`);
+    const lines = (await response.text()).split('\n');
+    const values = lines.filter(
+      (line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`),
+    );
+    if (values.length === 0) throw new Error(`${this.name} has no metric ${name}`);
+    return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<ExitStatus> {
+    this.ending = true;
+    this.readyAtMs = null;
+    this.disturbedAtMs = performance.now();
+    const drainMs = Number(this.options.environment['DRAIN_S'] ?? 0) * 1_000;
+    const ending = await (this.child?.stop(signal, STOP_DEADLINE_MS + drainMs) ?? { code: 0 });
+    this.child = null;
+    return ending;
+  }
+
+  private signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.disturbedAtMs = performance.now();
+    if (this.child !== null) process.kill(this.child.pid, signal);
+  }
+
+  private async waitUntilReady(child: Child): Promise<void> {
+    const deadlineMs = performance.now() + READY_DEADLINE_MS;
+    let reason = 'no answer';
+    while (performance.now() < deadlineMs && this.child === child && !this.ending) {
+      try {
+        const response = await fetch(`${this.opsUrl}/readyz`, {
+          signal: AbortSignal.timeout(2_000),
+        });
+        if (response.ok) {
+          this.readyAtMs = performance.now();
+          return;
+        }
+        reason = await response.text();
+      } catch {
+        reason = 'no answer'; // not listening yet
+      }
+      await sleep(20);
+    }
+    if (this.child !== child || this.ending) return;
+    throw new Error([`${this.name} is not ready: ${reason}`, ...child.lastLines()].join('\n  '));
+  }
+}

@@ -1,0 +1,151 @@
+import type { Deployment } from '../deployment/deployment.js';
+import type { DnsClient } from '../deployment/dns-client.js';
+import { LowerBounds } from './history.js';
+import type { Key } from './keys/key.js';
+import type { Random } from '../deployment/random.js';
+import type { RunStats } from './run-stats.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** After this long without a disturbance a resolver has a lease at every replica: a lease plus a heartbeat. */
+const STABLE_AFTER_MS = 5_000;
+const PAUSE_BETWEEN_QUERIES_MS = 4;
+
+/** Queries the resolvers and checks every answer against the versions that may be in force. */
+export class AnswerChecker {
+  /** Active faults that may cost a resolver its lease: those of Redis, its messages and the feed. */
+  private disturbances = 0;
+  private disturbedAtMs = 0;
+  private readonly bounds: LowerBounds[];
+  private readonly incarnations: number[];
+  private stopped = false;
+
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly client: DnsClient,
+    private readonly stats: RunStats,
+  ) {
+    this.bounds = deployment.resolvers.map(() => new LowerBounds());
+    this.incarnations = deployment.resolvers.map(() => 1);
+  }
+
+  /** Queries one resolver for random keys until `stop`. */
+  async follow(resolver: number, keys: readonly Key[], random: Random): Promise<void> {
+    while (!this.stopped) {
+      const key = random.pick(keys);
+      await this.ask(resolver, key, random.integer(0, key.probes.length - 1));
+      await sleep(PAUSE_BETWEEN_QUERIES_MS);
+    }
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  /** Notes that leases may be missed from now on. @returns a function that notes the end of this. */
+  disturb(): () => void {
+    this.disturbances++;
+    return () => {
+      this.disturbances--;
+      this.disturbedAtMs = performance.now();
+    };
+  }
+
+  /** One query, unless the resolver is down. */
+  async ask(resolver: number, key: Key, probe: number): Promise<void> {
+    const { process, port, bounds } = this.at(resolver);
+    const asked = key.probes[probe];
+    if (!process.up || asked === undefined) return;
+    const [sentMs, incarnation, minVersion] = [
+      performance.now(),
+      process.incarnation,
+      bounds.minVersion(key.history),
+    ];
+    const { seen, retries } = await this.client.ask(asked.source, port, asked.qname);
+    if (seen === null || process.incarnation !== incarnation) {
+      if (process.up && process.disturbedAtMs < sentMs)
+        this.stats.violation(`${process.name} did not answer for the ${key.name}`);
+      else this.stats.counts.queriesInconclusive++;
+      return;
+    }
+    this.stats.counts.queries++;
+    this.stats.counts.queryRetries += process.disturbedAtMs < sentMs ? retries : 0;
+    const version = key.history.earliest(minVersion, probe, seen);
+    if (version === null) this.stats.violation(explain(process, key, probe, minVersion, seen));
+    else bounds.noteSeen(key.history, version);
+  }
+
+  /** A change was acknowledged: every resolver that was counted must show it, and is queried at once. */
+  async acknowledged(
+    key: Key,
+    version: number,
+    reply: { applied: number; total: number; sentMs: number },
+  ): Promise<void> {
+    const { resolvers } = this.deployment;
+    const nowMs = performance.now();
+    const isUndisturbed =
+      this.disturbances === 0 && reply.sentMs - this.disturbedAtMs > STABLE_AFTER_MS;
+    const stable = resolvers
+      .map((process, i) => ({ process, i }))
+      .filter(({ process }) => process.upForMs(nowMs) > nowMs - reply.sentMs + STABLE_AFTER_MS);
+    if (isUndisturbed && reply.total < stable.length) {
+      this.stats.violation(
+        `the ${key.name}, version ${version}, was acknowledged ${reply.applied}/${reply.total} while ${stable.length} resolvers were live`,
+      );
+    }
+    if (isUndisturbed && stable.length === resolvers.length && reply.applied < reply.total)
+      this.stats.counts.lateWhileUndisturbed++;
+    const isCertain =
+      isUndisturbed || (stable.length === resolvers.length && reply.applied === resolvers.length);
+    if (reply.applied !== reply.total || !isCertain) return;
+    for (const { i } of stable) this.at(i).bounds.noteAcknowledged(key.history, version);
+    this.stats.counts.queriesAfterAcknowledgement += stable.length;
+    await Promise.all(stable.map(({ i }) => this.ask(i, key, version % key.probes.length)));
+  }
+
+  /** Checks that a resolver shows the newest version of every key, with every probe. */
+  async expectNewest(resolver: number, keys: readonly Key[]): Promise<void> {
+    const { process, bounds } = this.at(resolver);
+    for (const key of keys) {
+      bounds.noteAcknowledged(key.history, key.history.applied);
+      await Promise.all(key.probes.map((_, probe) => this.ask(resolver, key, probe)));
+      if (!process.up) this.stats.violation(`${process.name} is not up to be verified`);
+    }
+  }
+
+  /** Checks once that a resolver shows everything that it acknowledged. */
+  async expectAcknowledged(resolver: number, keys: readonly Key[]): Promise<void> {
+    for (const key of keys) {
+      await Promise.all(key.probes.map((_, probe) => this.ask(resolver, key, probe)));
+    }
+  }
+
+  private at(resolver: number): { process: WeirProcess; port: number; bounds: LowerBounds } {
+    const process = this.deployment.resolvers[resolver];
+    const port = this.deployment.dnsPorts[resolver];
+    const bounds = this.bounds[resolver];
+    if (!process || !bounds || port === undefined) throw new RangeError('no such resolver');
+    if (this.incarnations[resolver] !== process.incarnation) {
+      this.incarnations[resolver] = process.incarnation;
+      bounds.restart();
+    }
+    return { process, port, bounds };
+  }
+}
+
+function explain(
+  process: WeirProcess,
+  key: Key,
+  probe: number,
+  minVersion: number,
+  seen: string,
+): string {
+  const { history, probes } = key;
+  const older = history.earliest(0, probe, seen);
+  const expected = history.answers(minVersion)[probe] ?? '';
+  const what = older === null ? 'of no version that may be in force' : `of version ${older}`;
+  return (
+    `${process.name} (start ${process.incarnation}) answered ${seen} for the ${key.name} (${probes[probe]?.qname ?? ''}), ${what}; ` +
+    `it must be version ${minVersion} (${expected}) or later, the newest requested is ${history.requested}`
+  );
+}

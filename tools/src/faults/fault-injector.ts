@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deployment } from '../deployment/deployment.js';
+import type { Key } from './keys/key.js';
+import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
+import type { RunStats } from './run-stats.js';
+import type { AnswerChecker } from './answer-checker.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
+
+/** Weir replaces a Redis connection that loses everything within this time. */
+const RECONNECT_MS = 4_000;
+/** A follower gives up a feed connection after ten seconds without data. */
+const FEED_TIMEOUT_MS = 11_000;
+/** Pause of a replica between commit and publication, so that it can be killed there. */
+const PAUSE_AFTER_COMMIT_MS = 400;
+const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
+
+/** Injects the faults of a script into a deployment, and repairs each of them. */
+export class FaultInjector {
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly checker: AnswerChecker,
+    private readonly keys: readonly Key[],
+    private readonly stats: RunStats,
+    private readonly log: (text: string) => void,
+  ) {}
+
+  /** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
+  async run<K extends ProcessFaultKind | MessageFaultKind>(
+    script: Iterable<Fault<K>>,
+    endMs: number,
+    inject: (fault: Fault<K>) => Promise<void>,
+  ): Promise<void> {
+    for (const fault of script) {
+      if (performance.now() >= endMs) return;
+      this.stats.fault(fault.kind);
+      this.log(`${fault.kind} (${fault.target}), ${fault.durationMs} ms`);
+      await inject(fault);
+      await sleep(Math.min(fault.calmMs, Math.max(0, endMs - performance.now())));
+    }
+  }
+
+  /** Faults of processes, PostgreSQL, Redis and the feed. */
+  async injectProcessFault({ kind, target, durationMs }: Fault<ProcessFaultKind>): Promise<void> {
+    const { deployment } = this;
+    const replica = pick(deployment.replicas, target);
+    const resolver = pick(deployment.resolvers, target);
+    switch (kind) {
+      case 'kill replica':
+        await replica.kill();
+        await sleep(durationMs);
+        return replica.start();
+      case 'kill replica after commit':
+        return this.killAfterCommit(replica, durationMs);
+      case 'kill resolver':
+        await resolver.kill();
+        await sleep(durationMs);
+        return resolver.start();
+      case 'stop resolver':
+        return stopAndContinue(resolver, durationMs);
+      case 'stop replica':
+        return stopAndContinue(replica, durationMs);
+      case 'restart resolver':
+        return this.restart(resolver);
+      case 'restart replica':
+        return this.restart(replica);
+      case 'Redis killed and empty':
+        return this.emptyRedis(durationMs);
+      case 'PostgreSQL stopped':
+        await deployment.stopPostgres('SIGINT');
+        await sleep(durationMs);
+        return deployment.startPostgres();
+      case 'PostgreSQL crashed':
+        await deployment.stopPostgres('SIGQUIT');
+        await sleep(durationMs);
+        return deployment.startPostgres();
+      case 'resolver alone':
+        return this.startAlone(target % deployment.resolvers.length);
+      case 'feed silent':
+        return this.silenceFeed(durationMs);
+      case 'replica cut off from PostgreSQL': {
+        const proxy = deployment.postgresProxies[target % deployment.postgresProxies.length];
+        proxy?.startBlackhole();
+        await sleep(durationMs);
+        return proxy?.stopBlackhole();
+      }
+    }
+  }
+
+  /** Faults of Redis messages and connections. */
+  async injectMessageFault({ kind, durationMs, strength }: Fault<MessageFaultKind>): Promise<void> {
+    const { redisProxy } = this.deployment;
+    const endDisturbance = kind === 'duplicate' ? null : this.checker.disturb();
+    switch (kind) {
+      case 'drop':
+        // A third of these faults drops every message.
+        redisProxy.faults = { drop: strength > 0.66 ? 1 : strength, duplicate: 0 };
+        break;
+      case 'duplicate':
+        redisProxy.faults = { drop: 0, duplicate: strength };
+        break;
+      case 'cut':
+        redisProxy.cut(strength);
+        break;
+      case 'stall':
+        redisProxy.stall(strength, durationMs);
+        break;
+      case 'silence':
+        redisProxy.blackhole(strength);
+        break;
+    }
+    await sleep(kind === 'silence' ? RECONNECT_MS : durationMs);
+    redisProxy.clearFaults();
+    endDisturbance?.();
+  }
+
+  /** A replica that pauses after each commit is nearly always between a commit and its publication. */
+  private async killAfterCommit(replica: WeirProcess, durationMs: number): Promise<void> {
+    await replica.kill();
+    await replica.start({ [PAUSE_VARIABLE]: String(PAUSE_AFTER_COMMIT_MS) });
+    await sleep(1_000);
+    await replica.kill();
+    await sleep(durationMs);
+    await replica.start();
+  }
+
+  private async restart(process: WeirProcess): Promise<void> {
+    const status = await process.terminate();
+    if (!('code' in status) || status.code !== 0)
+      this.stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
+    await process.start();
+  }
+
+  /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
+  private async startAlone(index: number): Promise<void> {
+    const { deployment, checker } = this;
+    const resolver = pick(deployment.resolvers, index);
+    const endDisturbance = checker.disturb();
+    await Promise.all(deployment.replicas.map((replica) => replica.kill()));
+    await Promise.all([deployment.killRedis(), deployment.stopPostgres('SIGQUIT')]);
+    await resolver.kill();
+    await resolver.start();
+    await checker.expectAcknowledged(index, this.keys);
+    await Promise.all([deployment.startRedis(), deployment.startPostgres()]);
+    await Promise.all(deployment.replicas.map((replica) => replica.start()));
+    endDisturbance();
+  }
+
+  private async silenceFeed(durationMs: number): Promise<void> {
+    const endDisturbance = this.checker.disturb();
+    this.deployment.feedProxy.startBlackhole();
+    await sleep(durationMs);
+    this.deployment.feedProxy.stopBlackhole();
+    // Not awaited: a resolver that asked during the blackhole may lag until its request times out.
+    void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
+  }
+
+  private async emptyRedis(durationMs: number): Promise<void> {
+    const endDisturbance = this.checker.disturb();
+    await this.deployment.killRedis();
+    await sleep(durationMs);
+    await this.deployment.startRedis();
+    endDisturbance();
+  }
+}
+
+async function stopAndContinue(process: WeirProcess, durationMs: number): Promise<void> {
+  process.pause();
+  await sleep(durationMs);
+  process.resume();
+}
+
+function pick(processes: readonly WeirProcess[], target: number): WeirProcess {
+  const process = processes[target % processes.length];
+  if (process === undefined) throw new RangeError('there is no process');
+  return process;
+}

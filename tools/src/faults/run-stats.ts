@@ -1,0 +1,44 @@
+/** One defect may cause thousands of violations. */
+const PRINTED_VIOLATIONS = 20;
+
+/** Counters and violations of one run. */
+export class RunStats {
+  readonly counts = {
+    acknowledged: 0,
+    /** Of `acknowledged`: `POST /init/`. */
+    replacements: 0,
+    inForceEverywhere: 0,
+    lateResolvers: 0,
+    /** Of `lateResolvers`: without a fault in the seconds before. The machine is too busy, or there is a defect. */
+    lateWhileUndisturbed: 0,
+    countedOnNone: 0,
+    refused: 0,
+    unknown: 0,
+    foundApplied: 0,
+    foundAppliedAfter503: 0,
+    queries: 0,
+    queriesAfterAcknowledgement: 0,
+    queryRetries: 0,
+    queriesInconclusive: 0,
+  };
+  readonly faults = new Map<string, number>();
+  readonly violations: string[] = [];
+  /** Milliseconds from the request to its 2xx, for changes that were in force on all resolvers. */
+  readonly latenciesMs: number[] = [];
+  private readonly startedMs = performance.now();
+
+  /** @param onViolation is called for the first violations, at once */
+  constructor(private readonly onViolation: (text: string) => void) {}
+
+  fault(kind: string): void {
+    this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1);
+  }
+
+  /** Notes a broken promise. A run with a violation has failed. */
+  violation(text: string): void {
+    const seconds = ((performance.now() - this.startedMs) / 1000).toFixed(1);
+    const line = `${seconds} s: ${text}`;
+    this.violations.push(line);
+    if (this.violations.length <= PRINTED_VIOLATIONS) this.onViolation(line);
+  }
+}

@@ -1,0 +1,148 @@
+import { StartError } from '@weir/ops';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, describeExit } from '../services/child.js';
+import { MAX_EXITS, type Restart, RestartPolicy, FAILING_DELAY_MS } from './restart-policy.js';
+
+export interface SupervisedProcessOptions {
+  readonly name: string;
+  readonly logFile: string;
+  /** Starts the process. Called again for each restart. */
+  readonly start: () => Promise<Child>;
+  /**
+   * Waits until the process is ready. @throws Error with the reason after `deadlineMs`, or when aborted.
+   */
+  readonly waitUntilReady: (signal: AbortSignal, deadlineMs: number) => Promise<void>;
+  /** Called if the process exits before `enableRestarts` was called. */
+  readonly onUnexpectedExit: (explanation: string) => void;
+  /** Called with each exit and restart after that. */
+  readonly report: (text: string) => void;
+  /** How to stop the process. Default: SIGTERM, ten seconds. */
+  readonly stop?: (child: Child) => Promise<unknown>;
+  readonly policy?: Pick<RestartPolicy, 'ended'>;
+}
+
+/** Upper bound of the first start until the process is ready. */
+const READY_DEADLINE_MS = 60_000;
+/** Upper bound of the wait of a stop for a start in progress. */
+const STARTING_DEADLINE_MS = 15_000;
+
+/** A process of the stack that is restarted whenever it exits unexpectedly. */
+export class SupervisedProcess {
+  readonly name: string;
+  /** Number of restarts. */
+  restarts = 0;
+  private readonly policy: Pick<RestartPolicy, 'ended'>;
+  private readonly stopping = new AbortController();
+  private child: Child | null = null;
+  private starting: Promise<unknown> = Promise.resolve();
+  private startedMs = 0;
+  private isRestartEnabled = false;
+  /** Restart of a process that exited before `enableRestarts` was called. */
+  private pendingRestart: (() => void) | undefined;
+
+  constructor(private readonly options: SupervisedProcessOptions) {
+    this.name = options.name;
+    this.policy = options.policy ?? new RestartPolicy();
+  }
+
+  /** Whether the process runs. */
+  get isUp(): boolean {
+    return this.child !== null;
+  }
+
+  /**
+   * The first start. @throws StartError if the process is not ready in time. An exit is reported to
+   * `onUnexpectedExit` instead.
+   */
+  async start(): Promise<void> {
+    const { signal } = this.stopping;
+    await this.run();
+    signal.throwIfAborted();
+    try {
+      await this.options.waitUntilReady(signal, READY_DEADLINE_MS);
+    } catch (cause) {
+      signal.throwIfAborted();
+      const reason = `${(cause as Error).message} (${this.options.logFile})`;
+      const text = `${this.name} is not ready after ${READY_DEADLINE_MS / 1000} s: ${reason}`;
+      throw new StartError(text, { cause });
+    }
+  }
+
+  /** From now on the process is restarted when it exits, or at once if it has exited already. */
+  enableRestarts(): void {
+    this.isRestartEnabled = true;
+    this.pendingRestart?.();
+  }
+
+  /** Stops the process, or the delay before its restart. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.race([this.starting, sleep(STARTING_DEADLINE_MS, undefined, { ref: false })]);
+    if (this.child === null) return;
+    await (this.options.stop?.(this.child) ?? this.child.stop());
+  }
+
+  /** Starts the process and watches for its exit. */
+  private async run(): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    this.startedMs = performance.now();
+    const started = this.options.start();
+    this.starting = started.catch(() => undefined);
+    const child = await started;
+    const ended = new AbortController();
+    this.child = child;
+    void child.exited.then((ending) => {
+      this.child = null;
+      ended.abort();
+      if (this.stopping.signal.aborted) return;
+      const lines = [`Its last lines (${this.options.logFile}):`, ...child.lastLines()];
+      const how = `ended by itself (${describeExit(ending)})`;
+      const startAgain = (): void => void this.startAgain(how, lines);
+      if (this.isRestartEnabled) {
+        startAgain();
+        return;
+      }
+      this.pendingRestart = startAgain;
+      this.options.onUnexpectedExit(`${this.name} ${how}. ${lines.join('\n  ')}`);
+    });
+    if (this.isRestartEnabled) void this.reportReady(ended.signal);
+  }
+
+  /**
+   * @param how how it exited. @param lines more explanation. After several failed attempts both are of the last
+   * one.
+   */
+  private async startAgain(how: string, lines: readonly string[]): Promise<void> {
+    const { signal } = this.stopping;
+    for (let isRunning = false; !isRunning;) {
+      const restart = this.policy.ended(this.startedMs, performance.now());
+      this.options.report(`${this.name} ${how}${describeRestart(restart)}. ${lines.join('\n  ')}`);
+      // Only a stop aborts this.
+      await sleep(restart.pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      this.restarts++;
+      try {
+        await this.run();
+        isRunning = true;
+      } catch (error) {
+        // Retry after any error: a full disk or a taken port may be fixed while the other processes run.
+        how = 'cannot be started';
+        lines = (error as Error).message.split('\n');
+      }
+    }
+  }
+
+  private async reportReady(ended: AbortSignal): Promise<void> {
+    try {
+      await this.options.waitUntilReady(AbortSignal.any([ended, this.stopping.signal]), Infinity);
+      this.options.report(`${this.name} is up again`);
+    } catch {
+      // It exited again, or the stack stops; both are reported elsewhere.
+    }
+  }
+}
+
+function describeRestart({ pauseMs, isFailing }: Restart): string {
+  if (!isFailing) return `; it is started again in ${pauseMs / 1000} s`;
+  return `; it has ended ${MAX_EXITS} times within a minute, and is only tried every ${FAILING_DELAY_MS / 1000} s now`;
+}
