@@ -28,6 +28,10 @@ export class ChangeBuffer {
     }
   }
 
+  drop({ revision }: Change): void {
+    this.changes.delete(revision);
+  }
+
   clear(): void {
     this.changes.clear();
   }

@@ -132,6 +132,14 @@ describe('FollowerMachine', () => {
     expect(machine.hasNextChange).toBe(false);
   });
 
+  it('loads once for a change that replaces everything, even if the database was set back meanwhile', () => {
+    atRest();
+    const replaced = { ...change(6), operations: [{ type: 'reload' as const }] };
+    after({ type: 'changeReceived', change: replaced }, RESUMED, loaded(5), RESUMED);
+    expect(machine.phase.name).toBe('fetching');
+    expect(after(fetched(5), RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
+  });
+
   it('fetches again after a fetch that failed, although the head is not newer', () => {
     atRest();
     const retried = ['retrying', 'feedFailures', 'log', 'pause'];

@@ -164,6 +164,8 @@ export class FollowerMachine {
 
   private beginApply(inForce: Head, change: Change): void {
     if (change.operations.some((operation) => operation.type === 'reload')) {
+      // Its work is the load. If the database is set back meanwhile, it must not lead to another load.
+      this.pending.drop(change);
       return this.succeed(inForce, 'replaced');
     }
     this.enter({ name: 'applying', inForce, change }, { type: 'apply', change });

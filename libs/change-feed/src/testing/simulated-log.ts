@@ -59,13 +59,9 @@ export class SimulatedLog {
     this.missing.add(this.revision);
   }
 
-  /**
-   * Sets the database back without a new lineage: the same revisions will be other configurations. Never behind a
-   * replacement: a follower that has received one loads snapshots until the log has come as far again.
-   */
+  /** Sets the database back without a new lineage: the same revisions will be other configurations. */
   setBack(steps: number): void {
-    const lastReplaced = this.entries.findLastIndex((entry) => 'replacedWith' in entry) + 1;
-    this.cutTo(Math.max(lastReplaced, this.revision - steps));
+    this.cutTo(Math.max(0, this.revision - steps));
   }
 
   /** Restores an older backup: the log has a new lineage and begins there. */
