@@ -2,5 +2,6 @@ export * from './codec.js';
 export * from './digest.js';
 export * from './entities.js';
 export * from './operations.js';
+export * from './profile-flags.js';
 export { RowError } from './row-reader.js';
 export * from './rows.js';

@@ -8,6 +8,7 @@ import type {
   Period,
 } from './entities.js';
 import { MAX_DOMAIN_HASH, MAX_ID, RuleVerdict, WEEK_POINTS } from './entities.js';
+import { ALL_PROFILE_FLAGS, decodeProfileFlags, encodeProfileFlags } from './profile-flags.js';
 import { RowReader } from './row-reader.js';
 
 /**
@@ -25,7 +26,7 @@ import { RowReader } from './row-reader.js';
  * | schedule       | profileId, targetProfileId, n, n × (start, end)                                           |
  * | catalogue      | version, 8 words of the sha256, sizeBytes                                                 |
  *
- * The flags of a profile: 1 whiteListOnly, 2 emptyDnsAnswer, 4 appawarePriorityOverBwlists.
+ * The flags of a profile are the bits of `ProfileFlag`.
  */
 export type Row = readonly (number | null)[];
 
@@ -37,9 +38,6 @@ interface RowCodec<K extends EntityKind> {
 }
 
 const WORD = 0xffff_ffff;
-const FLAG_WHITE_LIST_ONLY = 1;
-const FLAG_EMPTY_DNS_ANSWER = 2;
-const FLAG_APPAWARE_PRIORITY = 4;
 
 const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   blockPage: {
@@ -52,9 +50,7 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
     toRow: (profile) => [
       profile.id,
       profile.pageId,
-      (profile.whiteListOnly ? FLAG_WHITE_LIST_ONLY : 0) |
-        (profile.emptyDnsAnswer ? FLAG_EMPTY_DNS_ANSWER : 0) |
-        (profile.appawarePriorityOverBwlists ? FLAG_APPAWARE_PRIORITY : 0),
+      encodeProfileFlags(profile),
       profile.categoryIds.length,
       ...profile.categoryIds,
       profile.applicationRules.length,
@@ -63,13 +59,11 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
     read: (r) => {
       const id = r.integer('id', 0, MAX_ID);
       const pageId = r.integerOrNull('pageId', 0, MAX_ID);
-      const flags = r.integer('flags', 0, 7);
+      const flags = r.integer('flags', 0, ALL_PROFILE_FLAGS);
       return {
         id,
         pageId,
-        whiteListOnly: (flags & FLAG_WHITE_LIST_ONLY) !== 0,
-        emptyDnsAnswer: (flags & FLAG_EMPTY_DNS_ANSWER) !== 0,
-        appawarePriorityOverBwlists: (flags & FLAG_APPAWARE_PRIORITY) !== 0,
+        ...decodeProfileFlags(flags),
         categoryIds: r.list('categoryIds', () => r.integer('categoryId', 0, MAX_ID)),
         applicationRules: r.list('applicationRules', () => readApplicationRule(r)),
       };

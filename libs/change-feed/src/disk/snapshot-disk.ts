@@ -2,13 +2,8 @@ import type { Change } from '@weir/config-model';
 import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Journal,
-  journalLine,
-  readJournal,
-  readSnapshotFile,
-  SnapshotFileWriter,
-} from './disk-files.js';
+import { type Journal, journalLine, readJournal } from './journal-file.js';
+import { readSnapshotFile, SnapshotFileWriter } from './snapshot-file.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 

@@ -1,14 +1,9 @@
+import { AcknowledgementWaits } from './acknowledgement-waits.js';
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
 
 interface LiveFollower {
   readonly state: FollowerState;
   readonly expiresAtMs: number;
-}
-
-interface Waiter {
-  readonly position: Position;
-  readonly done: () => void;
-  timer?: NodeJS.Timeout;
 }
 
 /** `applied` of `total` live resolvers have a change in force. */
@@ -23,21 +18,21 @@ export interface Applied {
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
-  private readonly waiters = new Set<Waiter>();
+  private readonly waits = new AcknowledgementWaits((position) => this.isFinished(position));
   private isComplete = false;
   private hasEndedWaits = false;
 
   /** Call it once every live follower is known. Before that no wait ends before its timeout. */
   markComplete(): void {
     this.isComplete = true;
-    this.endFinishedWaits();
+    this.waits.endFinished();
   }
 
   /** Takes the state that a follower has published, and renews its lease. */
   update(state: FollowerState, nowMs: number): void {
     if (state.revision === null) this.followers.delete(state.id);
     else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
-    this.endFinishedWaits();
+    this.waits.endFinished();
   }
 
   /** Removes the followers whose lease has expired. */
@@ -45,7 +40,7 @@ export class FollowerRegistry {
     for (const [id, follower] of this.followers) {
       if (follower.expiresAtMs <= nowMs) this.followers.delete(id);
     }
-    this.endFinishedWaits();
+    this.waits.endFinished();
   }
 
   /** Renews every lease: no message could arrive for a while. */
@@ -71,36 +66,18 @@ export class FollowerRegistry {
   /** Ends all waits with the present counts. Later waits end at once. */
   endWaits(): void {
     this.hasEndedWaits = true;
-    this.endFinishedWaits();
+    this.waits.endFinished();
   }
 
   /** Resolves as soon as every live resolver has the revision in force, or after `timeoutMs`. */
   async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
-    if (timeoutMs > 0 && !this.isFinished(position)) {
-      await new Promise<void>((resolve) => {
-        const waiter: Waiter = { position, done: resolve };
-        waiter.timer = setTimeout(() => {
-          this.waiters.delete(waiter);
-          resolve();
-        }, timeoutMs);
-        this.waiters.add(waiter);
-      });
-    }
+    await this.waits.wait(position, timeoutMs);
     return this.applied(position);
   }
 
   /** The live followers. */
   states(): readonly FollowerState[] {
     return Array.from(this.followers.values(), ({ state }) => state);
-  }
-
-  private endFinishedWaits(): void {
-    for (const waiter of this.waiters) {
-      if (!this.isFinished(waiter.position)) continue;
-      this.waiters.delete(waiter);
-      clearTimeout(waiter.timer);
-      waiter.done();
-    }
   }
 
   private isFinished(position: Position): boolean {

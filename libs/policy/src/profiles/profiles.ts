@@ -1,4 +1,11 @@
-import { type Profile, type Row, RuleVerdict, toRow } from '@weir/config-model';
+import {
+  ALL_PROFILE_FLAGS,
+  type Profile,
+  ProfileFlag,
+  type Row,
+  RuleVerdict,
+  toRow,
+} from '@weir/config-model';
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import { WordMap } from '../memory/word-map.js';
@@ -19,13 +26,13 @@ const APPLICATION_COUNT = 5;
  */
 export const RULES = 6;
 
-/** The lowest three bits are those of the row of a profile (see `@weir/config-model`). */
-const WHITE_LIST_ONLY = 1;
-const EMPTY_DNS_ANSWER = 2;
-const APPAWARE_PRIORITY = 4;
-const ROW_FLAGS = 7;
-const EXISTS = 8;
-const SCHEDULED = 16;
+/** The low bits of `FLAGS` are those of the row of a profile, in constants because queries read them. */
+const WHITE_LIST_ONLY = ProfileFlag.whiteListOnly;
+const EMPTY_DNS_ANSWER = ProfileFlag.emptyDnsAnswer;
+const APPAWARE_PRIORITY = ProfileFlag.appawarePriorityOverBwlists;
+/** The high bits are of the slot. */
+const EXISTS = 1 << 29;
+const SCHEDULED = 1 << 30;
 
 const MAX_LIST_WORDS = 4096;
 
@@ -182,7 +189,7 @@ export class Profiles {
     const pageId = this.pageId(slot);
     const flags = this.records.read(slot, FLAGS);
     const row = [
-      ...[this.id(slot), pageId < 0 ? null : pageId, flags & ROW_FLAGS, categoryCount],
+      ...[this.id(slot), pageId < 0 ? null : pageId, flags & ALL_PROFILE_FLAGS, categoryCount],
       ...[...listed.slice(0, categoryCount), this.applicationCount(slot)],
       ...listed.slice(categoryCount),
     ];

@@ -1,5 +1,7 @@
 import {
   type BlockPage,
+  decodeProfileFlags,
+  encodeProfileFlags,
   type Ipv6Words,
   type NaptAssignment,
   type Profile,
@@ -44,11 +46,7 @@ export class DraftProfiles {
   add(profile: Profile): void {
     this.ids.push(profile.id);
     this.pages.push(profile.pageId ?? NO_PAGE);
-    this.flags.push(
-      (profile.whiteListOnly ? 1 : 0) |
-        (profile.emptyDnsAnswer ? 2 : 0) |
-        (profile.appawarePriorityOverBwlists ? 4 : 0),
-    );
+    this.flags.push(encodeProfileFlags(profile));
     for (const id of profile.categoryIds) this.categories.push(id);
     this.categoryEnds.push(this.categories.length);
     for (const rule of profile.applicationRules) {
@@ -61,13 +59,10 @@ export class DraftProfiles {
   /** @returns the profile as it was added. */
   at(row: number): Profile {
     const page = this.pages.at(row);
-    const flags = this.flags.at(row);
     return {
       id: this.ids.at(row),
       pageId: page === NO_PAGE ? null : page,
-      whiteListOnly: (flags & 1) !== 0,
-      emptyDnsAnswer: (flags & 2) !== 0,
-      appawarePriorityOverBwlists: (flags & 4) !== 0,
+      ...decodeProfileFlags(this.flags.at(row)),
       categoryIds: range(this.categoryEnds, row, (i) => this.categories.at(i)),
       applicationRules: range(this.applicationEnds, row, (i) => ({
         applicationId: this.applications.at(i),

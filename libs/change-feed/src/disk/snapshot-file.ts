@@ -1,8 +1,7 @@
-import { type Change, decodeChange, encodeChange, RowError } from '@weir/config-model';
+import { RowError } from '@weir/config-model';
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import { readLines } from '../protocol/read-lines.js';
 import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
@@ -94,50 +93,4 @@ async function* verifiedLines(path: string): AsyncGenerator<string> {
     held = next;
   }
   if (held.value !== hash.digest('hex')) throw new RowError('a snapshot file without its checksum');
-}
-
-/** A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. */
-export function journalLine(change: Change): string {
-  const json = JSON.stringify(encodeChange(change));
-  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
-}
-
-/** What a journal holds. */
-export interface Journal {
-  readonly changes: readonly Change[];
-  /** For each change: the offset of the end of its line, in bytes. */
-  readonly ends: readonly number[];
-  /** False: the journal goes on after the last readable change. */
-  readonly isWhole: boolean;
-}
-
-/**
- * The changes of a journal up to its end or its first damaged line, such as one cut off when the process was
- * killed.
- */
-export async function readJournal(path: string): Promise<Journal> {
-  const lines = (await readFile(path, 'utf8')).split('\n');
-  const rest = lines.pop();
-  const changes: Change[] = [];
-  const ends: number[] = [];
-  let end = 0;
-  for (const line of lines) {
-    const change = parseJournalLine(line);
-    if (change === null) return { changes, ends, isWhole: false };
-    end += Buffer.byteLength(line) + 1;
-    changes.push(change);
-    ends.push(end);
-  }
-  return { changes, ends, isWhole: rest === '' };
-}
-
-function parseJournalLine(line: string): Change | null {
-  const json = line.slice(9);
-  if (line.slice(0, 8) !== crc32(json).toString(16).padStart(8, '0')) return null;
-  try {
-    return decodeChange(JSON.parse(json));
-  } catch (error) {
-    if (error instanceof RowError || error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
