@@ -50,7 +50,8 @@ export class AnswerStore {
     const slots = 2 ** Math.floor(Math.log2(sizeBytes / BYTES_PER_SLOT));
     this.index = new HashIndex(slots);
     this.ghosts = new GhostTable(slots / 2);
-    const wordCount = (sizeBytes >> 2) - slots * 2 - slots / 2;
+    // Not `>>`: from 2 GiB on, the size does not fit a signed 32-bit number.
+    const wordCount = Math.floor(sizeBytes / 4) - slots * 2 - slots / 2;
     this.words = new Int32Array(wordCount);
     this.bytes = new Uint8Array(this.words.buffer);
     const border = Math.floor(wordCount / SMALL_RING_FRACTION);
