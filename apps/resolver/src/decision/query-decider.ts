@@ -51,12 +51,14 @@ export class QueryDecider {
       return Action.answerSpecial;
     }
     if (this.decision.verdict === Verdict.block) return Action.block;
-    if (query.qtype === Type.any) return Action.answerAny;
     const isLocal = specialMatch.find(this.localNames, bytes, policyLookup.hashes);
-    return isLocal ? this.decideLocal() : Action.resolve;
+    if (isLocal) return this.decideLocal(query.qtype);
+    return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
 
-  private decideLocal(): Action {
+  private decideLocal(qtype: number): Action {
+    // The minimal answer to ANY says that the name exists.
+    if (qtype === Type.any && this.specialMatch.nameExists) return Action.answerAny;
     if (this.specialMatch.special !== Special.ready || this.isReady()) {
       return Action.answerSpecial;
     }

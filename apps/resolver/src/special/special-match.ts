@@ -20,6 +20,17 @@ export class SpecialMatch {
     this.zoneOffset = offsetOfSuffix(bytes, hashes.count - names.labels);
     return true;
   }
+
+  /** Whether the qname exists by itself, so that it may have records. */
+  get nameExists(): boolean {
+    if (this.special === Special.emptyZone) return this.isApex;
+    return this.special !== Special.nonexistent;
+  }
+
+  /** Whether the qname is the special name itself, not a name below it. */
+  get isApex(): boolean {
+    return this.zoneOffset === HEADER_BYTES;
+  }
 }
 
 /** Offset in the message of the part of the qname that is left after `skippedLabels` labels. */
