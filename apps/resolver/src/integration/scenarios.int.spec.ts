@@ -63,6 +63,13 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 1, ask: NAME, flags: 0x0110, gets: { address: 1 }, asks: ['first'] },
     { at: 2, ask: NAME, qtype: 16, gets: { rcode: 0 }, asks: ['first'] },
   ],
+  'NXDOMAIN holds for all types of the name': [
+    { at: 0, first: { nxdomain: 60 }, ask: NAME, gets: { rcode: 3 }, asks: ['first'] },
+    { at: 1, first: good(1), ask: NAME, qtype: 28, gets: { rcode: 3 }, asks: [] },
+    { at: 2, ask: NAME, qtype: 65, flags: 0x0110, gets: { rcode: 0 }, asks: ['first'] },
+    { at: 60, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 61, ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: ['first'] },
+  ],
   'an answer with a TTL of 0 is not cached': [
     { at: 0, first: good(1, 0), ask: NAME, gets: { address: 1, ttl: 0 }, asks: ['first'] },
     { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
