@@ -54,6 +54,30 @@ describe('a cached answer', () => {
     expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
   });
 
+  it('outlives its additional records, which it then comes without', () => {
+    const cache = cacheWith(www, {
+      answers: [a('192.0.2.1', 100)],
+      authorities: [soa(200, 200)],
+      additionals: [a('192.0.2.53', 200), a('192.0.2.54', 40), opt(1232)],
+    });
+    const answerAt = (at: number) => {
+      expect(cache.find(www, at)).toBe(CacheResult.fresh);
+      return toClient(www, cache.read(www.query));
+    };
+    expect(answerAt(39).additionals.map(({ ttl }) => ttl)).toEqual([161, 1, 0]);
+    for (const at of [40, 41, 89]) {
+      const answer = answerAt(at);
+      expect(answer).toMatchObject({
+        answers: [{ ttl: 100 - at }],
+        authorities: [{}],
+        trailing: 0,
+      });
+      expect(answer.additionals).toMatchObject([{ type: 41 }]);
+    }
+    expect(cache.find(www, 100)).toBe(CacheResult.stale);
+    expect(toClient(www, cache.readStale(www.query)).additionals).toMatchObject([{ type: 41 }]);
+  });
+
   it('is used only for the same type, DO and CD', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const others = [

@@ -5,6 +5,7 @@ import {
   type Query,
   readTtl,
   readUint32,
+  removeAdditional,
   Response,
   writeUint16,
   writeUint32,
@@ -81,11 +82,15 @@ export class EntryCodec {
     this.copyIn(at, message, questionEnd);
   }
 
-  /** The response, its TTLs reduced by its age. Valid until the next read. */
+  /**
+   * The response, its TTLs reduced by its age. Without its additional records when one of them has expired. Valid until
+   * the next read.
+   */
   read(at: number, query: Query, nowSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
     const ageSeconds = nowSeconds - this.store.words[at + Head.storedAt];
+    if (this.hasExpiredAdditional(ageSeconds)) removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       const ttlAt = response.ttlOffsets[i];
       writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
@@ -93,14 +98,23 @@ export class EntryCodec {
     return response;
   }
 
-  /** The response, with one TTL for all records. Valid until the next read. */
+  /** The response without additional records, with one TTL for all others. Valid until the next read. */
   readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
+    removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       writeUint32(messageBytes, response.ttlOffsets[i], ttlSeconds);
     }
     return response;
+  }
+
+  private hasExpiredAdditional(ageSeconds: number): boolean {
+    const { response, messageBytes } = this;
+    for (let i = response.answerCount + response.authorityCount; i < response.ttlCount; i++) {
+      if (readUint32(messageBytes, response.ttlOffsets[i]) <= ageSeconds) return true;
+    }
+    return false;
   }
 
   private setTimes(at: number, nowSeconds: number, lifeSeconds: number): void {
