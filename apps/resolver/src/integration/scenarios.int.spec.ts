@@ -157,10 +157,11 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first', 'second'] },
     { at: 96, ask: NAME, gets: { address: 1, ttl: 4, ede: [] }, asks: [] },
   ],
-  'without RD only the cache is used': [
+  'without RD the cache is not shown, so nobody learns what a neighbour asked': [
     { at: 0, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
     { at: 1, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
-    { at: 2, ask: NAME, flags: 0, gets: { address: 1, ttl: 99 }, asks: [] },
+    { at: 2, ask: NAME, flags: 0, gets: { rcode: 5, ede: [20] }, asks: [] },
+    { at: 3, ask: 'x.blocked.example', flags: 0, gets: { address: 80, ede: [17] }, asks: [] },
     { at: 101, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
   ],
   'a cached answer with a blocked target is blocked, like a new one': [

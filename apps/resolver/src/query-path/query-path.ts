@@ -156,6 +156,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private resolve(exchange: Exchange): void {
     const { cache } = this.options;
     const { query } = exchange;
+    // The cache would tell what other clients asked (decisions §9).
+    if (!query.recursionDesired) {
+      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+    }
     const found = cache.find(exchange, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
     if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
@@ -164,11 +168,6 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       cache.markRefreshing();
       this.upstream.refresh(exchange);
       return this.replyWithResponse(exchange, response);
-    }
-    // Without recursion the cache is the only source.
-    if (!query.recursionDesired) {
-      this.timer.source = AnswerSource.local;
-      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
     }
     if (found === CacheResult.failing)
       return this.replyWithResponse(exchange, cache.readStale(query));
