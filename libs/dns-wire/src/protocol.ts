@@ -57,6 +57,7 @@ export const Type = {
   aaaa: 28,
   srv: 33,
   opt: 41,
+  ds: 43,
   rrsig: 46,
   svcb: 64,
   https: 65,

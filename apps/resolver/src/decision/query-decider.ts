@@ -57,6 +57,7 @@ export class QueryDecider {
   }
 
   private decideLocal(qtype: number): Action {
+    if (qtype === Type.ds && this.specialMatch.isZoneApex) return Action.resolve;
     // The minimal answer to ANY says that the name exists.
     if (qtype === Type.any && this.specialMatch.nameExists) return Action.answerAny;
     if (this.specialMatch.special !== Special.ready || this.isReady()) {

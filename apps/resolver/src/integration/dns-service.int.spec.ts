@@ -298,6 +298,22 @@ describe('a special name', () => {
     },
   );
 
+  it('that is a zone leaves its DS record to the parent zone, which the upstream is asked for', async () => {
+    const { ask } = await serve(blocking(domainRule(1, 'deny', 'home.arpa')));
+    const DS = 43;
+    await ask('10.in-addr.arpa', DS);
+    await ask('Resolver.arpa', DS);
+    const askedNames = upstream.asked.map(({ message }) => message.questions[0].qname);
+    expect(askedNames).toEqual(['10.in-addr.arpa', 'Resolver.arpa']);
+    // Below the apex, and for names that are no zones, nothing changes; nor for the policy.
+    expect(await ask('1.10.in-addr.arpa', DS)).toMatchObject({ rcode: 3, authorities: [localSoa] });
+    expect(await ask('onion', DS)).toMatchObject({ rcode: 3, authorities: [localSoa] });
+    expect(await ask('localhost', DS)).toMatchObject({ rcode: 0, authorities: [localSoa] });
+    expect(await ask('home.arpa', DS)).toMatchObject({ rcode: 0, ede: [17] });
+    expect(await ask('10.in-addr.arpa', DS, { flags: 0 })).toMatchObject({ rcode: 5 });
+    expect(upstream.asked).toHaveLength(2);
+  });
+
   it('is forwarded when the variables disable it', async () => {
     const { ask } = await serve(blocking(), { LOCAL_ZONES: false });
     expect(rdata(await ask('www.test'))).toEqual(['c0000201']);

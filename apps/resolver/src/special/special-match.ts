@@ -21,15 +21,16 @@ export class SpecialMatch {
     return true;
   }
 
-  /** Whether the qname exists by itself, so that it may have records. */
-  get nameExists(): boolean {
-    if (this.special === Special.emptyZone) return this.isApex;
-    return this.special !== Special.nonexistent;
+  /** Whether the qname is the apex of an empty zone. Its DS record belongs to the parent zone (RFC 4035 §3.1.4.1). */
+  get isZoneApex(): boolean {
+    return this.special === Special.emptyZone && this.zoneOffset === HEADER_BYTES;
   }
 
-  /** Whether the qname is the special name itself, not a name below it. */
-  get isApex(): boolean {
-    return this.zoneOffset === HEADER_BYTES;
+  /** Whether the qname exists by itself, so that it may have records. */
+  get nameExists(): boolean {
+    return this.special === Special.emptyZone
+      ? this.isZoneApex
+      : this.special !== Special.nonexistent;
   }
 }
 
