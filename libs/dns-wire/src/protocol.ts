@@ -59,6 +59,8 @@ export const Type = {
   opt: 41,
   ds: 43,
   rrsig: 46,
+  nsec: 47,
+  nsec3: 50,
   svcb: 64,
   https: 65,
   nxname: 128,

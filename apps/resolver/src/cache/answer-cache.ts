@@ -9,6 +9,7 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
+import type { SuffixHashes } from '@weir/dns-name';
 import { nameKey, type Question, questionKey } from '../query/question.js';
 import { AnswerStore } from './answer-store.js';
 import { EntryCodec } from './entry-codec.js';
@@ -114,6 +115,33 @@ export class AnswerCache {
     this.nowSeconds = nowSeconds;
     this.entry = this.findEntry(question);
     return this.entry >= 0 && !this.isDisposable(this.entry) && !this.isFailure(this.entry);
+  }
+
+  /**
+   * After a miss: a fresh NXDOMAIN of a name above that of the question, as its answer, since nothing exists below such
+   * a name (RFC 8020). Counts as a hit. Valid until the next call of any method of the cache.
+   * @param hashes of the suffixes of the qname
+   */
+  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): Response | null {
+    const { bytes, query } = question;
+    const key = nameKey(query);
+    let nameAt = HEADER_BYTES;
+    for (let i = hashes.count - 2; i >= 0; i--) {
+      nameAt += bytes[nameAt] + 1;
+      const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - nameAt;
+      const low = hashes.low[i] | 0;
+      const high = hashes.high[i] | 0;
+      const at = this.store.find(low, high, key, bytes, nameBytes, nameAt);
+      if (at < 0 || nowSeconds >= this.store.words[at + Head.expiresAt]) continue;
+      const entryQuestionEnd = HEADER_BYTES + nameBytes + QUESTION_FIXED_BYTES;
+      const response = this.codec.readBelow(at, entryQuestionEnd, question, nowSeconds);
+      if (response === null) continue;
+      this.countHit(at);
+      this.counters.misses--;
+      this.counters.hits++;
+      return response;
+    }
+    return null;
   }
 
   /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */

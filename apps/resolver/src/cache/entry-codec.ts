@@ -1,6 +1,7 @@
 import {
   Flag,
   HEADER_BYTES,
+  lengthenQuestion,
   MAX_MESSAGE_BYTES,
   type Query,
   readTtl,
@@ -10,6 +11,7 @@ import {
   writeUint16,
   writeUint32,
 } from '@weir/dns-wire';
+import type { Question } from '../query/question.js';
 import type { AnswerStore } from './answer-store.js';
 import { Head, Use } from './entry.js';
 
@@ -96,6 +98,22 @@ export class EntryCodec {
       writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
     }
     return response;
+  }
+
+  /**
+   * The response to another question, for a name below that of the entry (RFC 8020). Valid until the next read.
+   * @param entryQuestionEnd end of the question of the entry
+   * @returns null when the records cannot be moved behind the longer name
+   */
+  readBelow(
+    at: number,
+    entryQuestionEnd: number,
+    { bytes, query }: Question,
+    nowSeconds: number,
+  ): Response | null {
+    const response = this.read(at, query, nowSeconds);
+    response.questionEnd = entryQuestionEnd;
+    return lengthenQuestion(response, bytes, query.questionEnd) ? response : null;
   }
 
   /** The response without additional records, with one TTL for all others. Valid until the next read. */

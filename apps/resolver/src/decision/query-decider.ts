@@ -1,3 +1,4 @@
+import type { SuffixHashes } from '@weir/dns-name';
 import { Type } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
@@ -34,6 +35,11 @@ export class QueryDecider {
     this.discoveryNames = discoveryNames;
     this.localNames = localNames;
     this.isReady = isReady;
+  }
+
+  /** Hashes of the suffixes of the qname, after `Action.resolve`. */
+  get hashes(): SuffixHashes {
+    return this.policyLookup.hashes;
   }
 
   /**

@@ -39,6 +39,8 @@ export interface QueryPathOptions extends Omit<
   readonly targetInspector: TargetInspector;
   readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
+  /** Whether a cached NXDOMAIN answers for the names below it too (RFC 8020). */
+  readonly hasNxDomainCut: boolean;
   readonly upstream: () => UpstreamAccess;
   /** Monotonic clock of the cache, in whole seconds. */
   readonly nowSeconds: () => number;
@@ -168,6 +170,11 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       cache.markRefreshing();
       this.upstream.refresh(exchange);
       return this.replyWithResponse(exchange, response);
+    }
+    if (found === CacheResult.miss && this.options.hasNxDomainCut) {
+      const { hashes } = this.options.decider;
+      const response = cache.readAbove(exchange, hashes, this.nowSeconds());
+      if (response !== null) return this.replyWithResponse(exchange, response);
     }
     if (found === CacheResult.failing)
       return this.replyWithResponse(exchange, cache.readStale(query));
