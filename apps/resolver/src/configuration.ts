@@ -149,6 +149,13 @@ export const SCHEMA = {
         'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
+  CACHE_NXDOMAIN_CUT: boolean({
+    description:
+      'Whether a cached NXDOMAIN also answers queries for all names below that name (RFC 8020). This ' +
+      'spares upstreams random subdomains of names that do not exist, but hides names of servers ' +
+      'that wrongly deny the parents of existing names.',
+    default: 'false',
+  }),
   INSPECT_CNAME: boolean({
     description: 'Whether the filter also applies to the targets of CNAME, HTTPS and SVCB records.',
     default: 'true',

@@ -36,6 +36,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'BLOCK_TTL'
     | 'CACHE_MAX_TTL'
     | 'CACHE_MIN_TTL'
+    | 'CACHE_NXDOMAIN_CUT'
     | 'CACHE_SIZE_MB'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
@@ -169,6 +170,7 @@ export class DnsService {
         isEnabled: configuration.INSPECT_CNAME,
       }),
       cache: this.cache,
+      hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,
       nowSeconds,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasUsableRcode, CacheKind, CacheTtl } from './cache-ttl.js';
+import { CacheKind, CacheTtl, freshnessSeconds, hasUsableRcode } from './cache-ttl.js';
 import { parseResponse, Response } from './response.js';
 import {
   concat,
@@ -36,11 +36,17 @@ const soa = (ttl: number, minimum: number) => {
 const ns = { owner: pointerTo(16), type: 2, ttl: 60, rdata: wireName('ns.example.com') };
 
 describe('CacheTtl', () => {
-  it('is the lowest TTL of all records except OPT', () => {
+  it('is the lowest TTL of the answer and authority sections', () => {
     const answers = [cname(300), a(200)];
     expect(read({ answers })).toEqual([CacheKind.positive, 200]);
     expect(read({ answers, authorities: [ns] })).toEqual([CacheKind.positive, 60]);
-    expect(read({ answers, additionals: [a(50), opt(1232, 0)] })).toEqual([CacheKind.positive, 50]);
+    for (const ttl of [50, 0]) {
+      const additionals = [a(ttl), opt(1232, 0)];
+      expect(read({ answers, additionals })).toEqual([CacheKind.positive, 200]);
+      const negative = { authorities: [soa(90, 90)], additionals };
+      expect(read(negative)).toEqual([CacheKind.negative, 90]);
+      expect(freshnessSeconds(parse(negative))).toBe(90);
+    }
   });
 
   it.each([

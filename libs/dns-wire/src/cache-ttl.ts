@@ -28,8 +28,9 @@ export type CacheKind = (typeof CacheKind)[keyof typeof CacheKind];
 export class CacheTtl {
   kind: CacheKind = CacheKind.uncacheable;
   /**
-   * The lowest TTL of all records; for a negative answer also the MINIMUM of the SOA and `MAX_NEGATIVE_TTL_SECONDS`. 0
-   * when the response is uncacheable.
+   * The lowest TTL of the answer and authority sections; for a negative answer also the MINIMUM of the SOA and
+   * `MAX_NEGATIVE_TTL_SECONDS`. 0 when the response is uncacheable. Additional records may expire earlier: no answer
+   * needs them.
    */
   seconds = 0;
 
@@ -42,7 +43,7 @@ export class CacheTtl {
     if (!isUsable) return;
     const isPositive = !isNxDomain && hasAnswerOf(response, qtype);
     const bound = isPositive ? TTL_HIGH_BIT : negativeBound(response);
-    const seconds = Math.min(bound, minTtl(response, response.ttlCount));
+    const seconds = Math.min(bound, minTtl(response, leadingCount(response)));
     if (seconds === 0) return;
     this.kind = isPositive ? CacheKind.positive : CacheKind.negative;
     this.seconds = seconds;
@@ -57,7 +58,7 @@ export function freshnessSeconds(response: Response): number {
   if (!hasUsableRcode(response) || response.isTruncated) return 0;
   const isPositive = response.rcode === Rcode.noError && response.answerCount > 0;
   if (isPositive) return minTtl(response, response.answerCount);
-  return Math.min(negativeBound(response), minTtl(response, response.ttlCount));
+  return Math.min(negativeBound(response), minTtl(response, leadingCount(response)));
 }
 
 /** The TTL at `offset`. A negative TTL counts as 0 (RFC 2181 §8). */
@@ -76,6 +77,11 @@ function hasAnswerOf({ bytes, ttlOffsets, answerCount }: Response, qtype: number
     if (readUint16(bytes, ttlOffsets[i] - TYPE_BEFORE_TTL) === qtype) return true;
   }
   return false;
+}
+
+/** Number of records in the answer and authority sections. */
+function leadingCount({ answerCount, authorityCount }: Response): number {
+  return answerCount + authorityCount;
 }
 
 /** The lowest TTL of the first `count` records; 0 for none. */

@@ -151,6 +151,50 @@ describe('writeForwardedAnswer', () => {
     expect(forward(plain, many, 300)).toMatchObject({ flags: 0x8380, additionals: [] });
   });
 
+  describe('with an answer that does not fit whole', () => {
+    const owner = pointerTo(12);
+    const record = (type: number) => ({ owner, type, ttl: 60, rdata: new Uint8Array(30) });
+    const [ns, soa, rrsig, nsec, nsec3, ds] = [2, 6, 46, 47, 50, 43].map(record);
+    const answers = Array.from({ length: 10 }, () => address(60));
+    const additionals = Array.from({ length: 10 }, () => address(60));
+    const whole = forward(edns, { answers }).bytes.length;
+
+    it('leaves out additional records, without TC (RFC 2181 §9)', () => {
+      const authorities = [soa];
+      const limit = forward(edns, { answers, authorities }).bytes.length;
+      const message = { answers, authorities, additionals };
+      for (const asked of [edns, plain]) {
+        const cut = forward(asked, message, limit);
+        expect(cut).toMatchObject({ flags: 0x8180, authorities: [{ type: 6 }], trailing: 0 });
+        expect(cut.answers).toHaveLength(10);
+        expect(cut.additionals).toHaveLength(asked === edns ? 1 : 0);
+      }
+      expect(forward(edns, message, limit - 1)).toMatchObject({ flags: 0x8380, answers: [] });
+    });
+
+    it('then leaves out the name servers of the zone, with their signature', () => {
+      const cut = forward(edns, { answers, authorities: [ns, ns, rrsig], additionals }, whole);
+      expect(cut).toMatchObject({ flags: 0x8180, authorities: [], opt: { class: 1232 } });
+      expect(cut.answers).toHaveLength(10);
+      expect(cut.trailing).toBe(0);
+      const short = forward(edns, { answers, authorities: [ns], additionals }, whole - 1);
+      expect(short).toMatchObject({ flags: 0x8380, answers: [], authorities: [] });
+    });
+
+    it.each([soa, nsec, nsec3, ds])(
+      'sets TC before it leaves out a proof in the authority section',
+      (proof) => {
+        const message = { answers, authorities: [ns, proof], additionals };
+        expect(forward(edns, message, whole)).toMatchObject({ flags: 0x8380, answers: [] });
+      },
+    );
+
+    it('sets TC when the authority section is all that it has', () => {
+      const message = { authorities: Array.from({ length: 20 }, () => ns), additionals };
+      expect(forward(edns, message, 512)).toMatchObject({ flags: 0x8380, authorities: [] });
+    });
+  });
+
   it(
     'keeps every record of 20,000 damaged responses, and its size limit',
     { timeout: 30_000 },

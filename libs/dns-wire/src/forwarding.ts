@@ -16,7 +16,7 @@ import {
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
-import type { Response } from './response.js';
+import { endOfRecords, type Response, typeOfRecord } from './response.js';
 
 /** Largest query that `writeUpstreamQuery` writes: header, name, type and class, OPT. */
 export const MAX_UPSTREAM_QUERY_BYTES = HEADER_BYTES + 255 + 4 + OPT_FIXED_BYTES;
@@ -52,8 +52,9 @@ export function writeUpstreamQuery(
 
 /**
  * The answer for the client, from an upstream response to the same question. Records are unchanged except for a cap on
- * their TTLs. Id, case of the question, RD, CD and OPT are those of the client. An answer larger than `limit` is
- * truncated. The RCODE of the response must be below 16.
+ * their TTLs. Id, case of the question, RD, CD and OPT are those of the client. Where the whole response is larger than
+ * `limit`, optional records are left out; when the others do not fit either, the answer is truncated (RFC 2181 §9). The
+ * RCODE of the response must be below 16.
  * @param limit maximum size of the answer in bytes, 512 or more
  * @param ttlCapSeconds upper limit of every TTL
  */
@@ -65,21 +66,47 @@ export function writeForwardedAnswer(
   limit: number,
   ttlCapSeconds: number,
 ): number {
-  const { recordsEnd, rcode, ede } = response;
-  if (recordsEnd + optBytes(query, ede) > limit) {
-    return writeTruncatedAnswer(out, bytes, query, rcode);
-  }
+  const { rcode, ede, answerCount, authorityCount, additionalCount, ttlCount } = response;
+  const count = fittingRecords(response, limit - optBytes(query, ede));
+  if (count === TOO_LARGE) return writeTruncatedAnswer(out, bytes, query, rcode);
   writeUint16(out, 0, query.id);
   writeUint16(out, FLAGS_OFFSET, forwardedFlags(response, query));
   writeUint16(out, QDCOUNT_OFFSET, 1);
-  writeUint16(out, ANCOUNT_OFFSET, response.answerCount);
-  writeUint16(out, NSCOUNT_OFFSET, response.authorityCount);
-  writeUint16(out, ARCOUNT_OFFSET, response.additionalCount);
+  writeUint16(out, ANCOUNT_OFFSET, answerCount);
+  writeUint16(out, NSCOUNT_OFFSET, count === answerCount ? 0 : authorityCount);
+  writeUint16(out, ARCOUNT_OFFSET, count === ttlCount ? additionalCount : 0);
   copyBytes(bytes, HEADER_BYTES, out, HEADER_BYTES, query.questionEnd - HEADER_BYTES);
   const start = response.questionEnd;
-  copyBytes(response.bytes, start, out, start, recordsEnd - start);
-  capTtls(out, response, ttlCapSeconds);
-  return writeOpt(out, recordsEnd, query, rcode, ede);
+  const end = endOfRecords(response, count);
+  copyBytes(response.bytes, start, out, start, end - start);
+  capTtls(out, response, count, ttlCapSeconds);
+  return writeOpt(out, end, query, rcode, ede);
+}
+
+/** The records that an answer needs do not fit. */
+const TOO_LARGE = -1;
+
+/**
+ * How many records, from the first on, an answer of at most `room` bytes has: without the additional ones if need be,
+ * then without the name servers. Or `TOO_LARGE`.
+ */
+function fittingRecords(response: Response, room: number): number {
+  if (response.recordsEnd <= room) return response.ttlCount;
+  const { answerCount, authorityCount } = response;
+  const withoutAdditional = answerCount + authorityCount;
+  if (endOfRecords(response, withoutAdditional) <= room) return withoutAdditional;
+  const isOptional = answerCount > 0 && hasOnlyNameServers(response);
+  return isOptional && endOfRecords(response, answerCount) <= room ? answerCount : TOO_LARGE;
+}
+
+/** Whether the authority section has no SOA record and no proof (RFC 4035 §3.1.3), which an answer needs. */
+function hasOnlyNameServers(response: Response): boolean {
+  const { answerCount, authorityCount } = response;
+  for (let i = answerCount; i < answerCount + authorityCount; i++) {
+    const type = typeOfRecord(response, i);
+    if (type !== Type.ns && type !== Type.rrsig) return false;
+  }
+  return true;
 }
 
 /**
@@ -92,10 +119,10 @@ function forwardedFlags(response: Response, query: Query): number {
   return Flag.qr | Flag.ra | (response.flags & copiedFlags) | (query.flags & (Flag.rd | Flag.cd));
 }
 
-/** Caps the TTLs of all records of `response`, whose records are in `out` at the same offsets. */
-function capTtls(out: Uint8Array, response: Response, ttlCapSeconds: number): void {
-  const { ttlOffsets, ttlCount } = response;
-  for (let i = 0; i < ttlCount; i++) {
+/** Caps the TTLs of the first `count` records of `response`, which are in `out` at the same offsets. */
+function capTtls(out: Uint8Array, response: Response, count: number, ttlCapSeconds: number): void {
+  const { ttlOffsets } = response;
+  for (let i = 0; i < count; i++) {
     const at = ttlOffsets[i];
     const ttl = readUint32(out, at);
     if (ttl >= TTL_HIGH_BIT) writeUint32(out, at, 0);

@@ -1,10 +1,17 @@
 export * from './answer.js';
 export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
+export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
 export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js';
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
-export { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
+export {
+  answersQuestion,
+  parseResponse,
+  removeAdditional,
+  Response,
+  setEmptyResponse,
+} from './response.js';
 export * from './targets.js';

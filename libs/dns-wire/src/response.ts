@@ -130,6 +130,25 @@ export function endOfRecord(bytes: Uint8Array, fixed: number): number {
 /** Offset of the TTL from that of the type. */
 const TTL_OFFSET = 4;
 
+/** Type of the record with that index in the whole response. */
+export function typeOfRecord({ bytes, ttlOffsets }: Response, index: number): number {
+  return readUint16(bytes, ttlOffsets[index] - TTL_OFFSET);
+}
+
+/** @returns the offset after the first `count` records */
+export function endOfRecords(response: Response, count: number): number {
+  if (count === 0) return response.questionEnd;
+  return endOfRecord(response.bytes, response.ttlOffsets[count - 1] - TTL_OFFSET);
+}
+
+/** Takes the additional records away, which no answer needs. */
+export function removeAdditional(response: Response): void {
+  const count = response.answerCount + response.authorityCount;
+  response.recordsEnd = endOfRecords(response, count);
+  response.additionalCount = 0;
+  response.ttlCount = count;
+}
+
 /** Parses answer and authority records. @returns the offset after them, or `BAD_RECORD` */
 function readLeading(bytes: Uint8Array, length: number, out: Response): number {
   let at = out.questionEnd;

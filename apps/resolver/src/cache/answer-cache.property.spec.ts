@@ -18,18 +18,26 @@ interface Known {
   rcode: number;
 }
 
+/** What has the same NXDOMAIN: the name with DO. */
+const nameOf = ({ nameHashLow, query }: Question): string => `${nameHashLow} ${query.dnssecOk}`;
+
 /** A simple, unbounded model of the cache. It knows the states of entries, but not when to refresh. */
 class Oracle {
   private readonly known = new Map<Question, Known>();
+  private readonly nxDomains = new Map<string, Known>();
   private readonly failedAt = new Map<Question, number>();
 
-  find(question: Question, now: number): { state: 'nothing' | 'fresh' | 'stale'; known?: Known } {
-    const known = this.known.get(question);
-    if (known === undefined) return { state: 'nothing' };
-    const isFailure = known.rcode === Rcode.servFail;
-    const age = now - known.storedAt;
-    if (age < known.ttl) return { state: 'fresh', known };
-    return !isFailure && age < known.ttl + DAY ? { state: 'stale', known } : { state: 'nothing' };
+  /** @param hasNxDomain false: NXDOMAIN of the name, if it was known, was evicted */
+  find(
+    question: Question,
+    now: number,
+    hasNxDomain = true,
+  ): { state: 'nothing' | 'fresh' | 'stale'; known?: Known } {
+    const own = stateOf(this.known.get(question), now);
+    if (!hasNxDomain) return own;
+    if (own.state === 'fresh' && own.known.rcode !== Rcode.servFail) return own;
+    const ofName = stateOf(this.nxDomains.get(nameOf(question)), now);
+    return ofName.state === 'nothing' ? own : ofName;
   }
 
   hasFailed(question: Question, now: number): boolean {
@@ -38,12 +46,26 @@ class Oracle {
 
   keep(question: Question, known: Known): void {
     const isFailure = known.rcode === Rcode.servFail;
-    const old = this.find(question, known.storedAt);
-    if (isFailure) this.failedAt.set(question, known.storedAt);
-    if (isFailure && old.known !== undefined && old.known.rcode !== Rcode.servFail) return;
-    if (known.ttl > 0) this.known.set(question, known);
-    else this.known.delete(question);
+    if (isFailure) {
+      const old = this.find(question, known.storedAt);
+      this.failedAt.set(question, known.storedAt);
+      if (old.state !== 'nothing' && old.known?.rcode !== Rcode.servFail) return;
+    } else {
+      this.known.delete(question);
+      this.nxDomains.delete(nameOf(question));
+    }
+    if (known.ttl === 0) return;
+    if (known.rcode === Rcode.nxDomain) this.nxDomains.set(nameOf(question), known);
+    else this.known.set(question, known);
   }
+}
+
+function stateOf(known: Known | undefined, now: number) {
+  if (known === undefined) return { state: 'nothing' } as const;
+  const age = now - known.storedAt;
+  if (age < known.ttl) return { state: 'fresh', known } as const;
+  const isStale = known.rcode !== Rcode.servFail && age < known.ttl + DAY;
+  return { state: isStale ? 'stale' : 'nothing', known } as const;
 }
 
 const questions = Array.from({ length: 24 }, (_, i) => `n${i}`).flatMap((label) =>
@@ -115,7 +137,6 @@ function check(
   isBounded: boolean,
 ): boolean {
   const found = cache.find(question, now);
-  const { state, known } = oracle.find(question, now);
   const isFresh = found === CacheResult.fresh || found === CacheResult.expiring;
   const isStale = found === CacheResult.stale || found === CacheResult.failing;
   // A bounded cache may have evicted entries; it must not have others.
@@ -124,6 +145,9 @@ function check(
     expect(oracle.hasFailed(question, now)).toBe(true);
     return false;
   }
+  const peeked = isFresh || isStale ? cache.read(question.query).rcode : Rcode.noError;
+  const hasNxDomain = !isBounded || peeked === Rcode.nxDomain;
+  const { state, known } = oracle.find(question, now, hasNxDomain);
   expect(isFresh ? 'fresh' : isStale ? 'stale' : 'nothing').toBe(state);
   if (known === undefined || state === 'nothing') return false;
   const { bytes, query } = question;

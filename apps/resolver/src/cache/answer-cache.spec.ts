@@ -54,6 +54,30 @@ describe('a cached answer', () => {
     expect(cache.counters).toMatchObject({ hits: 2, misses: 1 });
   });
 
+  it('outlives its additional records, which it then comes without', () => {
+    const cache = cacheWith(www, {
+      answers: [a('192.0.2.1', 100)],
+      authorities: [soa(200, 200)],
+      additionals: [a('192.0.2.53', 200), a('192.0.2.54', 40), opt(1232)],
+    });
+    const answerAt = (at: number) => {
+      expect(cache.find(www, at)).toBe(CacheResult.fresh);
+      return toClient(www, cache.read(www.query));
+    };
+    expect(answerAt(39).additionals.map(({ ttl }) => ttl)).toEqual([161, 1, 0]);
+    for (const at of [40, 41, 89]) {
+      const answer = answerAt(at);
+      expect(answer).toMatchObject({
+        answers: [{ ttl: 100 - at }],
+        authorities: [{}],
+        trailing: 0,
+      });
+      expect(answer.additionals).toMatchObject([{ type: 41 }]);
+    }
+    expect(cache.find(www, 100)).toBe(CacheResult.stale);
+    expect(toClient(www, cache.readStale(www.query)).additionals).toMatchObject([{ type: 41 }]);
+  });
+
   it('is used only for the same type, DO and CD', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
     const others = [
@@ -130,6 +154,87 @@ describe('a negative answer', () => {
 
   it('is not cached without an SOA record', () => {
     expect(cacheWith(www, { flags: 0x8183 }).find(www, 0)).toBe(CacheResult.miss);
+  });
+});
+
+describe('NXDOMAIN', () => {
+  const nxdomain = { flags: 0x8183, authorities: [soa(600, 60)] };
+  const nodata = { authorities: [soa(600, 60)] };
+  const ofType = (qtype: number) => questionOf('www.example.com', qtype, { udpBytes: 1232 });
+
+  it('is cached for the name, whatever the type (RFC 2308 §5)', () => {
+    const cache = cacheWith(www, nxdomain);
+    for (const qtype of [1, 28, 65, 5]) {
+      const asked = ofType(qtype);
+      expect(cache.find(asked, 20)).toBe(CacheResult.fresh);
+      expect(toClient(asked, cache.read(asked.query))).toMatchObject({
+        rcode: 3,
+        questions: [{ qname: 'www.example.com', qtype }],
+        authorities: [{ type: 6, ttl: 40 }],
+        trailing: 0,
+      });
+    }
+    expect(cache.entries).toBe(1);
+    expect(cache.find(ofType(28), 60)).toBe(CacheResult.stale);
+  });
+
+  it('is not shown to other DO or CD bits, nor to other names', () => {
+    const cache = cacheWith(www, nxdomain);
+    const others = [
+      questionOf('www.example.com', 28, { udpBytes: 1232, ednsTtl: 0x8000 }),
+      questionOf('www.example.com', 28, { flags: 0x0110 }),
+      questionOf('x.www.example.com', 28),
+      questionOf('example.com', 28),
+    ];
+    for (const question of others) expect(cache.find(question, 1)).toBe(CacheResult.miss);
+  });
+
+  it('at the end of a CNAME chain is about the target, so it is cached for the type only', () => {
+    const cache = cacheWith(www, { ...nxdomain, answers: [cname('edge.example.net', 300)] });
+    expect(cache.find(www, 1)).toBe(CacheResult.fresh);
+    expect(cache.find(ofType(28), 1)).toBe(CacheResult.miss);
+    expect(cache.find(ofType(5), 1)).toBe(CacheResult.miss);
+  });
+
+  it('is forgotten for all types when a later answer says that the name exists', () => {
+    for (const message of [
+      { answers: [a('192.0.2.1')] },
+      nodata,
+      { answers: [a('192.0.2.1', 0)] },
+    ]) {
+      const cache = cacheWith(ofType(28), nxdomain);
+      cache.put(www, responseTo(www, message), 1);
+      expect(cache.find(ofType(28), 1)).toBe(CacheResult.miss);
+    }
+  });
+
+  it('replaces the older answer of its type; those of other types live on', () => {
+    const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
+    cache.put(ofType(16), responseTo(ofType(16), { answers: [txt('still here')] }), 0);
+    cache.put(www, responseTo(www, nxdomain), 1);
+    expect(cache.find(www, 1)).toBe(CacheResult.fresh);
+    expect(cache.read(www.query).rcode).toBe(3);
+    expect(cache.find(ofType(16), 1)).toBe(CacheResult.fresh);
+    expect(cache.read(ofType(16).query).answerCount).toBe(1);
+    // When that has expired, the name still does not exist.
+    cache.put(www, responseTo(www, { ...nxdomain, authorities: [soa(900, 900)] }), 2);
+    expect(cache.find(ofType(16), 300)).toBe(CacheResult.fresh);
+    expect(cache.read(ofType(16).query).rcode).toBe(3);
+  });
+
+  it('answers a type whose last attempt failed', () => {
+    const cache = cacheWith(ofType(28), { flags: 0x8182 });
+    cache.put(www, responseTo(www, nxdomain), 1);
+    expect(cache.find(ofType(28), 2)).toBe(CacheResult.fresh);
+    expect(cache.read(ofType(28).query).rcode).toBe(3);
+  });
+
+  it('is kept when an upstream fails for another type, and is served stale', () => {
+    const cache = cacheWith(www, nxdomain);
+    cache.putFailure(ofType(28), Rcode.servFail, Ede.none, 70);
+    expect(cache.find(ofType(28), 71)).toBe(CacheResult.failing);
+    expect(cache.findStale(ofType(28), 76)).toBe(true);
+    expect(toClient(www, cache.readStale(www.query))).toMatchObject({ rcode: 3, ede: [19] });
   });
 });
 

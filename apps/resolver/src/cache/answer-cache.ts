@@ -9,7 +9,8 @@ import {
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import { type Question, questionKey } from '../query/question.js';
+import type { SuffixHashes } from '@weir/dns-name';
+import { nameKey, type Question, questionKey } from '../query/question.js';
 import { AnswerStore } from './answer-store.js';
 import { EntryCodec } from './entry-codec.js';
 import { entryWords, Head, Use } from './entry.js';
@@ -52,9 +53,10 @@ export interface CacheCounters {
 }
 
 /**
- * Caches the answers of upstream resolvers by question: name, type, DO and CD. A hit becomes a `Response` like that of
- * an upstream, with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the client. A
- * lookup allocates nothing.
+ * Caches the answers of upstream resolvers by question: name, type, DO and CD. NXDOMAIN of the name itself holds for
+ * all its types, so it is cached without the type (RFC 2308 §5). A hit becomes a `Response` like that of an upstream,
+ * with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the client. A lookup
+ * allocates nothing.
  *
  * Seconds are those of a monotonic clock, passed in by the caller.
  */
@@ -115,6 +117,33 @@ export class AnswerCache {
     return this.entry >= 0 && !this.isDisposable(this.entry) && !this.isFailure(this.entry);
   }
 
+  /**
+   * After a miss: a fresh NXDOMAIN of a name above that of the question, as its answer, since nothing exists below such
+   * a name (RFC 8020). Counts as a hit. Valid until the next call of any method of the cache.
+   * @param hashes of the suffixes of the qname
+   */
+  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): Response | null {
+    const { bytes, query } = question;
+    const key = nameKey(query);
+    let nameAt = HEADER_BYTES;
+    for (let i = hashes.count - 2; i >= 0; i--) {
+      nameAt += bytes[nameAt] + 1;
+      const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - nameAt;
+      const low = hashes.low[i] | 0;
+      const high = hashes.high[i] | 0;
+      const at = this.store.find(low, high, key, bytes, nameBytes, nameAt);
+      if (at < 0 || nowSeconds >= this.store.words[at + Head.expiresAt]) continue;
+      const entryQuestionEnd = HEADER_BYTES + nameBytes + QUESTION_FIXED_BYTES;
+      const response = this.codec.readBelow(at, entryQuestionEnd, question, nowSeconds);
+      if (response === null) continue;
+      this.countHit(at);
+      this.counters.misses--;
+      this.counters.hits++;
+      return response;
+    }
+    return null;
+  }
+
   /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */
   read(query: Query): Response {
     return this.codec.read(this.entry, query, this.nowSeconds);
@@ -146,19 +175,25 @@ export class AnswerCache {
       this.putFailure(question, response.rcode, response.ede, nowSeconds);
       return;
     }
-    const { cacheTtl } = this;
-    cacheTtl.read(response, question.query.qtype);
-    const old = this.findEntry(question);
+    const { cacheTtl, store } = this;
+    const { query } = question;
+    cacheTtl.read(response, query.qtype);
+    // After a CNAME, NXDOMAIN is about another name (RFC 6604 §3).
+    const isOfName = response.rcode === Rcode.nxDomain && response.answerCount === 0;
+    const key = isOfName ? nameKey(query) : questionKey(query);
+    // The new answer is right, so the old ones are wrong.
+    const contradicted = this.findByKey(question, isOfName ? questionKey(query) : nameKey(query));
+    if (contradicted >= 0) store.drop(contradicted);
+    const old = this.findByKey(question, key);
     if (cacheTtl.kind === CacheKind.uncacheable) {
-      // The new answer is right, so the old one is wrong.
-      if (old >= 0) this.store.drop(old);
+      if (old >= 0) store.drop(old);
       return;
     }
     const maxTtl = Math.min(this.maxTtlSeconds, MAX_LIFE_SECONDS);
     const minTtl = Math.min(this.minTtlSeconds, maxTtl);
     const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtl), maxTtl);
     const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtl;
-    const at = this.allocate(question, old, response.recordsEnd, response.ttlCount);
+    const at = this.allocate(question, key, old, response.recordsEnd, response.ttlCount);
     if (at >= 0) this.codec.write(at, response, nowSeconds, lifeSeconds, minTtl, maxRecordTtl);
   }
 
@@ -177,16 +212,26 @@ export class AnswerCache {
       return;
     }
     const { bytes, query } = question;
-    const at = this.allocate(question, old, query.questionEnd, 0);
+    const at = this.allocate(question, questionKey(query), old, query.questionEnd, 0);
     if (at < 0) return;
     const infoCode = ede === Ede.none ? Ede.cachedError : ede;
     const { questionEnd } = query;
     this.codec.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
   }
 
-  private findEntry({ bytes, query, nameHashLow, nameHashHigh }: Question): number {
+  /** The entry of the question, unless that is of no use now and the name is known not to exist. */
+  private findEntry(question: Question): number {
+    const at = this.findByKey(question, questionKey(question.query));
+    const isValid = at >= 0 && this.nowSeconds < this.store.words[at + Head.expiresAt];
+    if (isValid && !this.isFailure(at)) return at;
+    const nxDomainAt = this.findByKey(question, nameKey(question.query));
+    return nxDomainAt >= 0 && !this.isDisposable(nxDomainAt) ? nxDomainAt : at;
+  }
+
+  private findByKey(question: Question, key: number): number {
+    const { bytes, query, nameHashLow, nameHashHigh } = question;
     const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - HEADER_BYTES;
-    return this.store.find(nameHashLow, nameHashHigh, questionKey(query), bytes, nameBytes);
+    return this.store.find(nameHashLow, nameHashHigh, key, bytes, nameBytes);
   }
 
   private stateOf(at: number, nowSeconds: number): CacheResult {
@@ -226,14 +271,19 @@ export class AnswerCache {
     words[at + Head.use] = use;
   }
 
-  private allocate(question: Question, old: number, recordsEnd: number, ttlCount: number): number {
+  private allocate(
+    { nameHashLow, nameHashHigh }: Question,
+    key: number,
+    old: number,
+    recordsEnd: number,
+    ttlCount: number,
+  ): number {
     const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount);
     const { store } = this;
     if (size > MAX_ENTRY_WORDS || size > store.maxEntryWords) {
       if (old >= 0) store.drop(old);
       return -1;
     }
-    const { nameHashLow, nameHashHigh, query } = question;
-    return store.allocate(nameHashLow, nameHashHigh, questionKey(query), old, size);
+    return store.allocate(nameHashLow, nameHashHigh, key, old, size);
   }
 }

@@ -86,6 +86,18 @@ describe('a full cache', () => {
   });
 });
 
+describe('the largest cache of the configuration (CACHE_SIZE_MB=4096)', () => {
+  // Its pages are untouched, so they take no memory until they are written.
+  it.each([2048, 4096])('can be made and used with %i MiB', (mebibytes) => {
+    const cache = new AnswerCache(mebibytes * 2 ** 20);
+    expect(cache.usedBytes).toBeGreaterThan(0);
+    expect(cache.usedBytes).toBeLessThan(mebibytes * 2 ** 18);
+    const question = questionOf('www.example.com');
+    expect(ask(cache, question)).toBe(false);
+    expect(ask(cache, question)).toBe(true);
+  });
+});
+
 describe('a flood of queries for one name', () => {
   it('is spread over the index', () => {
     // All types of one name, with DO and CD: their tags come from the same hash, which clients do not know.

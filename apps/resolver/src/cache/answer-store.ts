@@ -50,7 +50,8 @@ export class AnswerStore {
     const slots = 2 ** Math.floor(Math.log2(sizeBytes / BYTES_PER_SLOT));
     this.index = new HashIndex(slots);
     this.ghosts = new GhostTable(slots / 2);
-    const wordCount = (sizeBytes >> 2) - slots * 2 - slots / 2;
+    // Not `>>`: from 2 GiB on, the size does not fit a signed 32-bit number.
+    const wordCount = Math.floor(sizeBytes / 4) - slots * 2 - slots / 2;
     this.words = new Int32Array(wordCount);
     this.bytes = new Uint8Array(this.words.buffer);
     const border = Math.floor(wordCount / SMALL_RING_FRACTION);
@@ -73,18 +74,26 @@ export class AnswerStore {
    * Finds the entry of a question. The name is compared too, so two names with the same hash never get the answer of
    * each other.
    * @param low, high hash of the qname, signed
-   * @param name the message, with the qname at `HEADER_BYTES`
+   * @param name the message with the qname
    * @param nameBytes length of the qname
+   * @param nameOffset where the qname starts
    * @returns the offset in words, or −1
    */
-  find(low: number, high: number, key: number, name: Uint8Array, nameBytes: number): number {
+  find(
+    low: number,
+    high: number,
+    key: number,
+    name: Uint8Array,
+    nameBytes: number,
+    nameOffset: number = HEADER_BYTES,
+  ): number {
     const { index, words, bytes } = this;
     const tag = questionTag(low, key);
     for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) {
       const at = index.offsetAt(slot);
       if (words[at + Head.high] !== high || words[at + Head.key] !== key) continue;
       const nameAt = this.messageAt(at) * 4;
-      if (equalsIgnoringCase(bytes, nameAt, name, HEADER_BYTES, nameBytes)) return at;
+      if (equalsIgnoringCase(bytes, nameAt, name, nameOffset, nameBytes)) return at;
     }
     return -1;
   }

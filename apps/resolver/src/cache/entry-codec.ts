@@ -1,14 +1,17 @@
 import {
   Flag,
   HEADER_BYTES,
+  lengthenQuestion,
   MAX_MESSAGE_BYTES,
   type Query,
   readTtl,
   readUint32,
+  removeAdditional,
   Response,
   writeUint16,
   writeUint32,
 } from '@weir/dns-wire';
+import type { Question } from '../query/question.js';
 import type { AnswerStore } from './answer-store.js';
 import { Head, Use } from './entry.js';
 
@@ -81,11 +84,15 @@ export class EntryCodec {
     this.copyIn(at, message, questionEnd);
   }
 
-  /** The response, its TTLs reduced by its age. Valid until the next read. */
+  /**
+   * The response, its TTLs reduced by its age. Without its additional records when one of them has expired. Valid until
+   * the next read.
+   */
   read(at: number, query: Query, nowSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
     const ageSeconds = nowSeconds - this.store.words[at + Head.storedAt];
+    if (this.hasExpiredAdditional(ageSeconds)) removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       const ttlAt = response.ttlOffsets[i];
       writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
@@ -93,14 +100,39 @@ export class EntryCodec {
     return response;
   }
 
-  /** The response, with one TTL for all records. Valid until the next read. */
+  /**
+   * The response to another question, for a name below that of the entry (RFC 8020). Valid until the next read.
+   * @param entryQuestionEnd end of the question of the entry
+   * @returns null when the records cannot be moved behind the longer name
+   */
+  readBelow(
+    at: number,
+    entryQuestionEnd: number,
+    { bytes, query }: Question,
+    nowSeconds: number,
+  ): Response | null {
+    const response = this.read(at, query, nowSeconds);
+    response.questionEnd = entryQuestionEnd;
+    return lengthenQuestion(response, bytes, query.questionEnd) ? response : null;
+  }
+
+  /** The response without additional records, with one TTL for all others. Valid until the next read. */
   readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
+    removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       writeUint32(messageBytes, response.ttlOffsets[i], ttlSeconds);
     }
     return response;
+  }
+
+  private hasExpiredAdditional(ageSeconds: number): boolean {
+    const { response, messageBytes } = this;
+    for (let i = response.answerCount + response.authorityCount; i < response.ttlCount; i++) {
+      if (readUint32(messageBytes, response.ttlOffsets[i]) <= ageSeconds) return true;
+    }
+    return false;
   }
 
   private setTimes(at: number, nowSeconds: number, lifeSeconds: number): void {

@@ -11,7 +11,7 @@ export const Head = {
   /** Hash of the qname, low and high 32 bits. */
   low: 1,
   high: 2,
-  /** See `questionKey`. */
+  /** See `questionKey`; for NXDOMAIN of all types, `nameKey`. */
   key: 3,
   /** Times are seconds on the clock of the cache. */
   storedAt: 4,

@@ -1,3 +1,4 @@
+import type { SuffixHashes } from '@weir/dns-name';
 import { Type } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
@@ -36,6 +37,11 @@ export class QueryDecider {
     this.isReady = isReady;
   }
 
+  /** Hashes of the suffixes of the qname, after `Action.resolve`. */
+  get hashes(): SuffixHashes {
+    return this.policyLookup.hashes;
+  }
+
   /**
    * The order of the checks is that of decisions §7, §8 and §9: first clients that are refused, then names that no
    * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
@@ -51,12 +57,15 @@ export class QueryDecider {
       return Action.answerSpecial;
     }
     if (this.decision.verdict === Verdict.block) return Action.block;
-    if (query.qtype === Type.any) return Action.answerAny;
     const isLocal = specialMatch.find(this.localNames, bytes, policyLookup.hashes);
-    return isLocal ? this.decideLocal() : Action.resolve;
+    if (isLocal) return this.decideLocal(query.qtype);
+    return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
 
-  private decideLocal(): Action {
+  private decideLocal(qtype: number): Action {
+    if (qtype === Type.ds && this.specialMatch.isZoneApex) return Action.resolve;
+    // The minimal answer to ANY says that the name exists.
+    if (qtype === Type.any && this.specialMatch.nameExists) return Action.answerAny;
     if (this.specialMatch.special !== Special.ready || this.isReady()) {
       return Action.answerSpecial;
     }

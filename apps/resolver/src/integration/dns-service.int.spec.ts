@@ -19,6 +19,7 @@ import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dn
 import { a, cname, https, txt } from '../query/testing/records.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { LOCAL_ZONES } from '../special/zones.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
@@ -263,6 +264,54 @@ describe('a special name', () => {
     const plain = await ask(name, qtype, { flags: 0 });
     expect(plain).toMatchObject({ ...expected, flags: 0x8080 | answer.rcode, additionals: [] });
     expect(upstream.asked).toHaveLength(0);
+  });
+
+  it('has an SOA record with TTL and MINIMUM in every answer without records', async () => {
+    const { ask } = await serve(blocking());
+    for (const zone of LOCAL_ZONES.map(([name]) => name)) {
+      for (const name of [zone, `x.${zone}`]) {
+        for (const qtype of [1, 2, 16, 28, 65, 255]) {
+          const { answers, authorities } = await ask(name, qtype);
+          const isNegative = answers.length === 0;
+          expect(authorities).toMatchObject(isNegative ? [{ ...localSoa, owner: zone }] : []);
+          if (isNegative) expect(hexOf(authorities[0].rdata)).toMatch(/00002a30$/);
+        }
+      }
+    }
+    expect(upstream.asked).toHaveLength(0);
+  });
+
+  it.each([
+    ['www.invalid', 3, 0],
+    ['onion', 3, 0],
+    ['4.3.2.10.in-addr.arpa', 3, 0],
+    ['10.in-addr.arpa', 0, 1],
+    ['localhost', 0, 1],
+    ['_dns.resolver.arpa', 0, 0],
+  ])(
+    '%s gets RCODE %i and %i records for ANY: only what exists has any',
+    async (name, rcode, count) => {
+      const { ask } = await serve(blocking());
+      const answer = await ask(name, 255);
+      expect(answer).toMatchObject({ rcode, authorities: count === 0 ? [localSoa] : [] });
+      expect(answer.answers).toHaveLength(count);
+    },
+  );
+
+  it('that is a zone leaves its DS record to the parent zone, which the upstream is asked for', async () => {
+    const { ask } = await serve(blocking(domainRule(1, 'deny', 'home.arpa')));
+    const DS = 43;
+    await ask('10.in-addr.arpa', DS);
+    await ask('Resolver.arpa', DS);
+    const askedNames = upstream.asked.map(({ message }) => message.questions[0].qname);
+    expect(askedNames).toEqual(['10.in-addr.arpa', 'Resolver.arpa']);
+    // Below the apex, and for names that are no zones, nothing changes; nor for the policy.
+    expect(await ask('1.10.in-addr.arpa', DS)).toMatchObject({ rcode: 3, authorities: [localSoa] });
+    expect(await ask('onion', DS)).toMatchObject({ rcode: 3, authorities: [localSoa] });
+    expect(await ask('localhost', DS)).toMatchObject({ rcode: 0, authorities: [localSoa] });
+    expect(await ask('home.arpa', DS)).toMatchObject({ rcode: 0, ede: [17] });
+    expect(await ask('10.in-addr.arpa', DS, { flags: 0 })).toMatchObject({ rcode: 5 });
+    expect(upstream.asked).toHaveLength(2);
   });
 
   it('is forwarded when the variables disable it', async () => {

@@ -117,9 +117,15 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const startService = (...upstreams: NameServer[]) => {
+  const startService = async (...upstreams: NameServer[]) => {
     const service = new DnsService({
-      configuration: { ...CONFIGURATION, ...tls, DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0 },
+      configuration: {
+        ...CONFIGURATION,
+        ...tls,
+        CACHE_NXDOMAIN_CUT: true,
+        DNS_TLS_PORT: 0,
+        DNS_HTTPS_PORT: 0,
+      },
       upstreams: upstreams.map(({ endpoint }) => endpoint),
       source: {
         policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
@@ -127,7 +133,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
       log,
     });
     started.push(service);
-    return service.start();
+    return { cache: service.cache, ...(await service.start()) };
   };
   const ask = async (program: string, at: number, question: string) => {
     const args = question.split(' ').filter((arg) => program === 'dig' || arg !== '+nocookie');
@@ -156,6 +162,22 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     expect(denial).toContain('status: NXDOMAIN');
     expect(denial).toContain('IN\tNSEC3');
   });
+
+  it.each(['zone.example', 'signed.example'])(
+    'gives NXDOMAIN of a name in %s, with all its records, for the names below it too',
+    async (zone) => {
+      const { port: fresh, cache } = await startService(unbound);
+      const authority = async (name: string): Promise<string> => {
+        const output = await ask('dig', fresh, `${name} AAAA +dnssec`);
+        expect(output).toContain('status: NXDOMAIN');
+        return /;; AUTHORITY SECTION:\n([^;]+)/.exec(output)?.[1] ?? '';
+      };
+      const ofParent = await authority(`absent.${zone}`);
+      expect(ofParent).toContain('IN\tSOA\t');
+      expect(await authority(`www.much-longer.absent.${zone}`)).toBe(ofParent);
+      expect(cache.counters).toMatchObject({ hits: 1, misses: 1 });
+    },
+  );
 
   it('gives kdig a cookie and recognises it', async () => {
     const first = await ask('kdig', port, 'www.zone.example A +cookie=0123456789abcdef');

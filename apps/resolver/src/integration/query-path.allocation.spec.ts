@@ -52,6 +52,7 @@ function createPath() {
     maxTtlSeconds: Infinity,
     queryLog: null,
     cache: new AnswerCache(1 << 20),
+    hasNxDomainCut: true,
     upstream: () => ({
       allDown: false,
       refresh: () => false,

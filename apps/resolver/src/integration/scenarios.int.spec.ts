@@ -63,6 +63,26 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 1, ask: NAME, flags: 0x0110, gets: { address: 1 }, asks: ['first'] },
     { at: 2, ask: NAME, qtype: 16, gets: { rcode: 0 }, asks: ['first'] },
   ],
+  'NXDOMAIN holds for all types of the name': [
+    { at: 0, first: { nxdomain: 60 }, ask: NAME, gets: { rcode: 3 }, asks: ['first'] },
+    { at: 1, first: good(1), ask: NAME, qtype: 28, gets: { rcode: 3 }, asks: [] },
+    { at: 2, ask: NAME, qtype: 65, flags: 0x0110, gets: { rcode: 0 }, asks: ['first'] },
+    { at: 60, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+    { at: 61, ask: NAME, qtype: 28, gets: { rcode: 0 }, asks: ['first'] },
+  ],
+  'NXDOMAIN says nothing about the names below it': [
+    { at: 0, first: { nxdomain: 60 }, ask: 'example.com', gets: { rcode: 3 }, asks: ['first'] },
+    { at: 1, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
+  'NXDOMAIN holds for the names below it with CACHE_NXDOMAIN_CUT': [
+    { at: 0, configuration: { CACHE_NXDOMAIN_CUT: true }, first: { nxdomain: 60 }, ask: 'example.com',
+      gets: { rcode: 3 }, asks: ['first'] },
+    { at: 1, first: good(1), ask: 'A.b.Example.com', qtype: 28, gets: { rcode: 3, ede: [] }, asks: [] },
+    { at: 2, ask: NAME, edns: false, gets: { rcode: 3 }, asks: [] },
+    { at: 3, ask: 'other.com', gets: { address: 1 }, asks: ['first'] },
+    { at: 4, ask: NAME, flags: 0x0110, gets: { address: 1 }, asks: ['first'] },
+    { at: 60, ask: NAME, gets: { address: 1 }, asks: ['first'] },
+  ],
   'an answer with a TTL of 0 is not cached': [
     { at: 0, first: good(1, 0), ask: NAME, gets: { address: 1, ttl: 0 }, asks: ['first'] },
     { at: 0, first: good(2, 0), ask: NAME, gets: { address: 2, ttl: 0 }, asks: ['first'] },
@@ -150,10 +170,11 @@ const SCENARIOS: Record<string, readonly Step[]> = {
     { at: 95, ask: NAME, gets: { address: 1, ttl: 5 }, asks: ['first', 'second'] },
     { at: 96, ask: NAME, gets: { address: 1, ttl: 4, ede: [] }, asks: [] },
   ],
-  'without RD only the cache is used': [
+  'without RD the cache is not shown, so nobody learns what a neighbour asked': [
     { at: 0, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
     { at: 1, first: good(1), ask: NAME, gets: { address: 1 }, asks: ['first'] },
-    { at: 2, ask: NAME, flags: 0, gets: { address: 1, ttl: 99 }, asks: [] },
+    { at: 2, ask: NAME, flags: 0, gets: { rcode: 5, ede: [20] }, asks: [] },
+    { at: 3, ask: 'x.blocked.example', flags: 0, gets: { address: 80, ede: [17] }, asks: [] },
     { at: 101, ask: NAME, flags: 0, gets: { rcode: 5 }, asks: [] },
   ],
   'a cached answer with a blocked target is blocked, like a new one': [

@@ -39,6 +39,8 @@ export interface QueryPathOptions extends Omit<
   readonly targetInspector: TargetInspector;
   readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
+  /** Whether a cached NXDOMAIN answers for the names below it too (RFC 8020). */
+  readonly hasNxDomainCut: boolean;
   readonly upstream: () => UpstreamAccess;
   /** Monotonic clock of the cache, in whole seconds. */
   readonly nowSeconds: () => number;
@@ -156,6 +158,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private resolve(exchange: Exchange): void {
     const { cache } = this.options;
     const { query } = exchange;
+    // The cache would tell what other clients asked (decisions §9).
+    if (!query.recursionDesired) {
+      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+    }
     const found = cache.find(exchange, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
     if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
@@ -165,10 +171,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       this.upstream.refresh(exchange);
       return this.replyWithResponse(exchange, response);
     }
-    // Without recursion the cache is the only source.
-    if (!query.recursionDesired) {
-      this.timer.source = AnswerSource.local;
-      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+    if (found === CacheResult.miss && this.options.hasNxDomainCut) {
+      const { hashes } = this.options.decider;
+      const response = cache.readAbove(exchange, hashes, this.nowSeconds());
+      if (response !== null) return this.replyWithResponse(exchange, response);
     }
     if (found === CacheResult.failing)
       return this.replyWithResponse(exchange, cache.readStale(query));

@@ -22,6 +22,11 @@ export function questionKey({ qtype, dnssecOk, flags }: Query): number {
   return (qtype << 2) | (dnssecOk ? DNSSEC_OK_KEY : 0) | (isUnchecked ? CHECKING_DISABLED_KEY : 0);
 }
 
+/** The key for what holds for all types of a name, per DO and CD: that of type 0, which cannot be queried. */
+export function nameKey(query: Query): number {
+  return questionKey(query) & (DNSSEC_OK_KEY | CHECKING_DISABLED_KEY);
+}
+
 /** An odd multiplier, so that the keys of one name get different tags. */
 const SPREAD = 0x9e37_79b1;
 

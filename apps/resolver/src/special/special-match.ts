@@ -20,6 +20,18 @@ export class SpecialMatch {
     this.zoneOffset = offsetOfSuffix(bytes, hashes.count - names.labels);
     return true;
   }
+
+  /** Whether the qname is the apex of an empty zone. Its DS record belongs to the parent zone (RFC 4035 §3.1.4.1). */
+  get isZoneApex(): boolean {
+    return this.special === Special.emptyZone && this.zoneOffset === HEADER_BYTES;
+  }
+
+  /** Whether the qname exists by itself, so that it may have records. */
+  get nameExists(): boolean {
+    return this.special === Special.emptyZone
+      ? this.isZoneApex
+      : this.special !== Special.nonexistent;
+  }
 }
 
 /** Offset in the message of the part of the qname that is left after `skippedLabels` labels. */

@@ -10,6 +10,7 @@ export const CONFIGURATION: DnsConfiguration = {
   BLOCK_TTL: 10,
   CACHE_MAX_TTL: undefined,
   CACHE_MIN_TTL: 0,
+  CACHE_NXDOMAIN_CUT: false,
   CACHE_SIZE_MB: 1,
   CLIENT_ERROR_RATE: 0,
   CLIENT_QUERY_RATE: 0,
