@@ -34,7 +34,8 @@ const LICENSES = [
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [
     'apps/control-plane',
-    ...['catalogue', 'change-feed', 'config-model', 'dns-name', 'ops', 'policy'].map(inLibs),
+    ...['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'dns-wire'].map(inLibs),
+    ...['ops', 'policy'].map(inLibs),
   ],
   resolver: ['apps/resolver', ...followerLibs(), 'libs/dns-wire'],
   'block-page': ['apps/block-page', ...followerLibs(), 'libs/dns-wire'],
