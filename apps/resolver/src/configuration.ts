@@ -1,7 +1,6 @@
 import { MAX_ID } from '@weir/config-model';
 import { MAX_ADDRESSES } from '@weir/dns-wire';
 import {
-  address,
   addressList,
   boolean,
   choice,
@@ -11,6 +10,7 @@ import {
   hexKeyList,
   integer,
   json,
+  listenAddressList,
   LOG_LEVELS,
   OPS_VARIABLES,
   optional,
@@ -34,6 +34,7 @@ const PRIVATE_NETWORKS = [
   'fc00::/7',
 ];
 
+const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
@@ -59,8 +60,11 @@ const PAGE_ADDRESSES: ValueSchema = {
 
 /** The environment variables of a resolver. */
 export const SCHEMA = {
-  DNS_HOST: address({
-    description: 'Address on which DNS queries are answered.',
+  DNS_HOST: listenAddressList(MAX_HOSTS, {
+    description:
+      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. On a ' +
+      'machine with several addresses, name each instead of 0.0.0.0 or ::, so that a UDP answer comes from the ' +
+      'address that was asked. The address :: alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),

@@ -15,6 +15,8 @@ const DEFAULT_MAX_CONNECTIONS = 1024;
 
 export interface StreamListenerOptions {
   readonly host: string;
+  /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
+  readonly ipv6Only?: boolean;
   /** Takes over a connection whose client is known and admitted. */
   readonly connect: (socket: Socket, client: ClientAddress) => Connection;
   readonly counters: QueryCounters;
@@ -59,9 +61,10 @@ export class StreamListener extends TCPServer {
     this.timer ??= setInterval(() => {
       this.closeIdle();
     }, this.idleMs / 4);
+    const { host, ipv6Only = false } = this.options;
     return new Promise((resolve, reject) => {
       this.once('error', reject);
-      this.listen(port, this.options.host, () => {
+      this.listen({ port, host, ipv6Only }, () => {
         this.off('error', reject).on('error', this.options.onError);
         resolve(this.address() as AddressInfo);
       });

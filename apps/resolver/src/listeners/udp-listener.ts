@@ -26,6 +26,8 @@ type LookupDone = (error: null, address: string, family: number) => void;
 export interface UdpListenerOptions {
   /** Address to listen on. It determines the address family. */
   readonly host: string;
+  /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
+  readonly ipv6Only?: boolean;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Load balancers. They must name their client in a PROXY header before each query. */
@@ -50,6 +52,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
       type: isIPv6(options.host) ? 'udp6' : 'udp4',
+      ipv6Only: options.ipv6Only ?? false,
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
