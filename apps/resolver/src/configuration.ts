@@ -1,4 +1,5 @@
 import { MAX_ID } from '@weir/config-model';
+import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { MAX_ADDRESSES } from '@weir/dns-wire';
 import {
   addressList,
@@ -19,6 +20,7 @@ import {
   type ValueSchema,
   type Variable,
   VariableFault,
+  type VariableOptions,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
 import { isIP, isIPv4 } from 'node:net';
@@ -87,6 +89,15 @@ export const SCHEMA = {
     }),
   ),
   DNS_TLS_KEY: optional(text('a PEM file', { description: 'Private key of DNS_TLS_CERT.' })),
+  DNS_DESIGNATED_NAME: optional(
+    domain({
+      description:
+        'Name of this resolver for encrypted DNS (RFC 9462). Clients that ask for the SVCB records of ' +
+        '_dns.resolver.arpa are told to use DNS over TLS and HTTPS under this name, on the ports of this ' +
+        'resolver. Its certificate must hold this name and the addresses that clients ask. Unset: they are ' +
+        'told that there is none.',
+    }),
+  ),
   UPSTREAMS: optional(
     atMost(
       MAX_UPSTREAMS,
@@ -193,7 +204,7 @@ export const SCHEMA = {
     description:
       'Whether clients are kept from switching to another resolver, which would bypass the filter. ' +
       'use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist, and ' +
-      '_dns.resolver.arpa is empty, whatever the profile says.',
+      '_dns.resolver.arpa is empty (without DNS_DESIGNATED_NAME), whatever the profile says.',
     default: 'true',
   }),
   ...FEED_VARIABLES,
@@ -218,6 +229,18 @@ export const SCHEMA = {
 } as const;
 
 export type ResolverConfiguration = Configuration<typeof SCHEMA>;
+
+function domain(options: VariableOptions): Variable<string> {
+  const parse = (name: string): string => {
+    try {
+      return normaliseDomain(name);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw new VariableFault();
+    }
+  };
+  return { ...text('a domain name such as dns.example.net', options), parse };
+}
 
 function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {

@@ -5,6 +5,7 @@ import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
+import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
@@ -22,7 +23,12 @@ import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
 import { SpecialNames } from './special/special-names.js';
-import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';
+import {
+  DESIGNATION_ZONES,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  READINESS_ZONES,
+} from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';
 
 /** The part of the configuration that answering queries needs. */
@@ -41,6 +47,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_QUERY_RATE'
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_COOKIE_SECRETS'
+    | 'DNS_DESIGNATED_NAME'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
@@ -142,14 +149,15 @@ export class DnsService {
       allowedClients: configuration.DNS_ALLOWED_CLIENTS,
       nowMs: nowMs ?? Date.now,
     });
+    const designated = designatedResolvers(configuration);
     const path = new QueryPath({
       // First what the policy says about the client and the name …
       decider: new QueryDecider({
         policyLookup,
-        discoveryNames: new SpecialNames(
-          hashKey,
-          configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
-        ),
+        discoveryNames: new SpecialNames(hashKey, [
+          ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
+          ...(designated.length > 0 ? DESIGNATION_ZONES : []),
+        ]),
         localNames: new SpecialNames(hashKey, [
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
@@ -162,6 +170,7 @@ export class DnsService {
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
       blockTtlSeconds: configuration.BLOCK_TTL,
+      designatedResolvers: designated,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
       targetInspector: new TargetInspector({
         source,

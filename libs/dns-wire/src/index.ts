@@ -6,5 +6,6 @@ export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
+export * from './records-answer.js';
 export { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
 export * from './targets.js';

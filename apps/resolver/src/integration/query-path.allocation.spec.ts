@@ -49,6 +49,7 @@ function createPath() {
     }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,
+    designatedResolvers: [],
     maxTtlSeconds: Infinity,
     queryLog: null,
     cache: new AnswerCache(1 << 20),

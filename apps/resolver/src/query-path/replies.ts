@@ -4,12 +4,15 @@ import {
   Flag,
   FLAGS_OFFSET,
   MAX_MESSAGE_BYTES,
+  HEADER_BYTES,
   Rcode,
   type Response,
+  Type,
   writeAnyAnswer,
   writeBlockAnswer,
   writeEmptyAnswer,
   writeForwardedAnswer,
+  writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
 import { type Decision, Reason, type Verdict } from '@weir/policy';
@@ -35,6 +38,8 @@ export interface RepliesOptions {
   readonly blockTtlSeconds: number;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
+  /** Rdata of the SVCB records of the designated resolvers. */
+  readonly designatedResolvers: readonly Uint8Array[];
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
@@ -43,6 +48,7 @@ export interface RepliesOptions {
 }
 
 const ANY_TTL_SECONDS = 3600;
+const DESIGNATION_TTL_SECONDS = 300;
 const NO_ADDRESSES = new Uint8Array(0);
 
 /** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
@@ -80,9 +86,22 @@ export class Replies {
     const { special, zoneOffset } = specialMatch;
     if (special === Special.none) throw new Error('an answer for a name that is not special');
     const { bytes, query } = exchange;
+    const isItself = zoneOffset === HEADER_BYTES;
+    if (special === Special.designated && isItself && query.qtype === Type.svcb) {
+      return this.sendDesignation(exchange);
+    }
     const { ttlCapSeconds } = decision;
     const length = writeSpecialAnswer(this.out, bytes, query, special, zoneOffset, ttlCapSeconds);
     this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
+  }
+
+  private sendDesignation(exchange: Exchange): void {
+    const { decision, designatedResolvers: rdatas } = this.options;
+    const { bytes, query, replyPath } = exchange;
+    const limit = replyPath.maxAnswerBytes(query);
+    const ttl = DESIGNATION_TTL_SECONDS;
+    const length = writeRecordsAnswer(this.out, bytes, query, rdatas, ttl, limit);
+    this.send(exchange, length, decision.verdict, Rcode.noError);
   }
 
   sendResponse(exchange: Exchange, response: Response): void {

@@ -16,6 +16,7 @@ export const CONFIGURATION: DnsConfiguration = {
   CLIENT_TCP_CONNECTIONS: 128,
   DNS_ALLOWED_CLIENTS: CidrSet.parse(['192.0.2.0/24']),
   DNS_COOKIE_SECRETS: ['e5e973e5a6b2a43f48e7dc849e37bfcf'],
+  DNS_DESIGNATED_NAME: undefined,
   DNS_HOST: ['127.0.0.1'],
   DNS_PORT: 0,
   DNS_PROXY_PROTOCOL_FROM: undefined,
