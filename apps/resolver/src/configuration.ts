@@ -24,6 +24,7 @@ import {
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
 import { isIP, isIPv4 } from 'node:net';
+import { hostname } from 'node:os';
 
 /** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
 const PRIVATE_NETWORKS = [
@@ -96,6 +97,15 @@ export const SCHEMA = {
         '_dns.resolver.arpa are told to use DNS over TLS and HTTPS under this name, on the ports of this ' +
         'resolver. Its certificate must hold this name and the addresses that clients ask. Unset: they are ' +
         'told that there is none.',
+    }),
+  ),
+  DNS_SERVER_ID: optional(
+    serverId({
+      description:
+        'Identity of this resolver, by which operators tell resolvers behind one address apart. Clients that are ' +
+        'served get it as id.server and hostname.bind (class CH, type TXT), and everybody who asks with the option ' +
+        'NSID (RFC 5001). The word hostname stands for the host name of the machine or container. Unset: these ' +
+        'queries are refused, and the option is ignored.',
     }),
   ),
   UPSTREAMS: optional(
@@ -240,6 +250,15 @@ function domain(options: VariableOptions): Variable<string> {
     }
   };
   return { ...text('a domain name such as dns.example.net', options), parse };
+}
+
+function serverId(options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => {
+    const id = value === 'hostname' ? hostname() : value;
+    if (!/^[!-~]{1,63}$/.test(id)) throw new VariableFault();
+    return id;
+  };
+  return { ...text('1 to 63 printable ASCII characters without spaces', options), parse };
 }
 
 function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {

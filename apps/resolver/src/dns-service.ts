@@ -22,6 +22,7 @@ import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
+import { ServerIdentity } from './special/server-identity.js';
 import { SpecialNames } from './special/special-names.js';
 import {
   DESIGNATION_ZONES,
@@ -48,6 +49,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_COOKIE_SECRETS'
     | 'DNS_DESIGNATED_NAME'
+    | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
@@ -149,6 +151,7 @@ export class DnsService {
       allowedClients: configuration.DNS_ALLOWED_CLIENTS,
       nowMs: nowMs ?? Date.now,
     });
+    const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
     const designated = designatedResolvers(configuration);
     const path = new QueryPath({
       // First what the policy says about the client and the name …
@@ -162,6 +165,7 @@ export class DnsService {
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        serverIdentity,
         isReady,
       }),
       // … then, for a blocked name, the block page …
@@ -171,6 +175,7 @@ export class DnsService {
       ),
       blockTtlSeconds: configuration.BLOCK_TTL,
       designatedResolvers: designated,
+      serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
       targetInspector: new TargetInspector({
         source,

@@ -27,6 +27,7 @@ import { DropReason } from '../query/drop-reason.js';
 import type { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import type { SpecialMatch } from '../special/special-match.js';
+import type { ServerIdentity } from '../special/server-identity.js';
 import { Special } from '../special/zones.js';
 
 export interface RepliesOptions {
@@ -40,6 +41,7 @@ export interface RepliesOptions {
   readonly maxTtlSeconds: number;
   /** Rdata of the SVCB records of the designated resolvers. */
   readonly designatedResolvers: readonly Uint8Array[];
+  readonly serverIdentity: ServerIdentity;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
@@ -96,12 +98,18 @@ export class Replies {
   }
 
   private sendDesignation(exchange: Exchange): void {
-    const { decision, designatedResolvers: rdatas } = this.options;
+    this.sendRecords(exchange, this.options.designatedResolvers, DESIGNATION_TTL_SECONDS);
+  }
+
+  sendIdentity(exchange: Exchange): void {
+    this.sendRecords(exchange, this.options.serverIdentity.rdatas, 0);
+  }
+
+  private sendRecords(exchange: Exchange, rdatas: readonly Uint8Array[], ttlSeconds: number): void {
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
-    const ttl = DESIGNATION_TTL_SECONDS;
-    const length = writeRecordsAnswer(this.out, bytes, query, rdatas, ttl, limit);
-    this.send(exchange, length, decision.verdict, Rcode.noError);
+    const length = writeRecordsAnswer(this.out, bytes, query, rdatas, ttlSeconds, limit);
+    this.send(exchange, length, this.options.decision.verdict, Rcode.noError);
   }
 
   sendResponse(exchange: Exchange, response: Response): void {

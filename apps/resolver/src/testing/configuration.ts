@@ -20,6 +20,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_HOST: ['127.0.0.1'],
   DNS_PORT: 0,
   DNS_PROXY_PROTOCOL_FROM: undefined,
+  DNS_SERVER_ID: undefined,
   DNS_HTTPS_PORT: undefined,
   DNS_TLS_CERT: undefined,
   DNS_TLS_KEY: undefined,
