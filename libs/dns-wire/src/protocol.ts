@@ -109,6 +109,7 @@ export const DNSSEC_OK = 0x8000;
 export const OPTION_HEADER_BYTES = 4;
 export const OPTION_NSID = 3;
 export const OPTION_COOKIE = 10;
+export const OPTION_KEEPALIVE = 11;
 export const OPTION_PADDING = 12;
 export const OPTION_EDE = 15;
 /** Answers are padded to a multiple of this many bytes (RFC 8467 §4.1). */

@@ -16,6 +16,7 @@ import {
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
+  OPTION_KEEPALIVE,
   OPTION_NSID,
   OPTION_PADDING,
   QDCOUNT_OFFSET,
@@ -77,6 +78,10 @@ export class Query {
   nsid: Uint8Array = NO_BYTES;
   /** NSID is left out of an answer that would become larger than this. */
   nsidLimit = 0;
+  /** Whether the client asks how long a connection may be idle (edns-tcp-keepalive, RFC 7828). */
+  hasKeepalive = false;
+  /** TIMEOUT of that option in the answer, in units of 100 ms; the caller sets it. Negative: no option. */
+  keepaliveUnits = -1;
   /** Whether the server cookie was issued to this client, which proves its address. */
   hasValidCookie = false;
 
@@ -98,6 +103,8 @@ export class Query {
     this.hasValidCookie = other.hasValidCookie;
     this.hasPadding = other.hasPadding;
     this.isAnswerPadded = other.isAnswerPadded;
+    this.hasKeepalive = other.hasKeepalive;
+    this.keepaliveUnits = other.keepaliveUnits;
     this.hasNsid = other.hasNsid;
     this.nsid = other.nsid;
     this.nsidLimit = other.nsidLimit;
@@ -132,6 +139,8 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.hasValidCookie = false;
   out.hasPadding = false;
   out.isAnswerPadded = false;
+  out.hasKeepalive = false;
+  out.keepaliveUnits = -1;
   out.hasNsid = false;
   out.nsid = NO_BYTES;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
@@ -179,6 +188,7 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
       if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
       out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
+      out.hasKeepalive = hasOption(bytes, rdata, end, OPTION_KEEPALIVE);
       out.hasNsid = hasOption(bytes, rdata, end, OPTION_NSID);
       const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;
       if (cookieBytes === BAD_COOKIE_LENGTH) return QueryStatus.formErr;

@@ -97,6 +97,7 @@ function createPath() {
   const replyPath: ReplyPath = {
     transport: 0,
     maxAnswerBytes: (query) => query.udpBytes,
+    keepaliveUnits: () => -1,
     reply: (_exchange, answer, length) => {
       if (answer[7] > 0 && length > 40) answered++;
     },

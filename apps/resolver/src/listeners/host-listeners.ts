@@ -1,13 +1,10 @@
-import type { ClientAddress, ClientConnections, Connection } from '@weir/clients';
+import type { ClientConnections } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
-import { StreamListener } from './stream-listener.js';
+import { type Connect, StreamListener } from './stream-listener.js';
 import { UdpListener } from './udp-listener.js';
-
-/** Starts a protocol on a connection whose client is known and admitted. */
-export type Connect = (socket: Socket, client: ClientAddress) => Connection;
 
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {

@@ -10,14 +10,10 @@ import type { QueryCounters } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
-import {
-  type Connect,
-  type Connectors,
-  HostListeners,
-  type BoundAddress,
-} from './host-listeners.js';
+import { type Connectors, HostListeners, type BoundAddress } from './host-listeners.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
+import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
 
@@ -111,7 +107,7 @@ export class Listeners {
     const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = this.options.configuration;
     const { identity } = this;
     return {
-      tcp: (socket, client) => this.messages(socket, client, Transport.tcp),
+      tcp: (socket, client, idleMs) => this.messages(socket, client, idleMs, Transport.tcp),
       tls: identity && tlsPort !== undefined ? this.tlsConnector(identity) : null,
       https: identity && httpsPort !== undefined ? this.httpsConnector(identity) : null,
     };
@@ -119,8 +115,8 @@ export class Listeners {
 
   private tlsConnector(identity: TlsIdentity): Connect {
     // RFC 7858 §3.1. `dot` is the registered ALPN name.
-    return (socket, client) =>
-      this.messages(identity.accept(socket, ['dot']), client, Transport.tls);
+    return (socket, client, idleMs) =>
+      this.messages(identity.accept(socket, ['dot']), client, idleMs, Transport.tls);
   }
 
   private httpsConnector(identity: TlsIdentity): Connect {
@@ -128,10 +124,15 @@ export class Listeners {
     return (socket, client) => this.https(identity, http1, socket, client);
   }
 
-  private messages(socket: Socket, client: ClientAddress, transport: Transport): TcpConnection {
+  private messages(
+    socket: Socket,
+    client: ClientAddress,
+    idleMs: () => number,
+    transport: Transport,
+  ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange } = this;
-    return new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs });
+    const shared = { handler, counters, exchange: this.exchange, nowMs };
+    return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 
   private https(

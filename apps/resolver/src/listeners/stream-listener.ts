@@ -13,12 +13,17 @@ import { DropReason } from '../query/drop-reason.js';
 const DEFAULT_IDLE_MS = 10_000;
 const DEFAULT_MAX_CONNECTIONS = 1024;
 
+/**
+ * Takes over a connection whose client is known and admitted.
+ * @param idleMs how long a connection may be idle now
+ */
+export type Connect = (socket: Socket, client: ClientAddress, idleMs: () => number) => Connection;
+
 export interface StreamListenerOptions {
   readonly host: string;
   /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
   readonly ipv6Only?: boolean;
-  /** Takes over a connection whose client is known and admitted. */
-  readonly connect: (socket: Socket, client: ClientAddress) => Connection;
+  readonly connect: Connect;
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
   /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
@@ -124,7 +129,7 @@ export class StreamListener extends TCPServer {
     socket.once('close', () => {
       connections.release(name);
     });
-    this.open.set(socket, connect(socket, client));
+    this.open.set(socket, connect(socket, client, this.currentIdleMs));
   }
 
   private reject(socket: Socket, reason: DropReason): void {
@@ -133,9 +138,13 @@ export class StreamListener extends TCPServer {
   }
 
   /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
-  private closeIdle(): void {
+  private readonly currentIdleMs = (): number => {
     const isHalfFull = this.open.size * 2 > this.maxConnections;
-    const idleSinceMs = this.options.nowMs() - (isHalfFull ? this.idleMs / 4 : this.idleMs);
+    return isHalfFull ? this.idleMs / 4 : this.idleMs;
+  };
+
+  private closeIdle(): void {
+    const idleSinceMs = this.options.nowMs() - this.currentIdleMs();
     for (const connection of this.open.values()) {
       if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
     }

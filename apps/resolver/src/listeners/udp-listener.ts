@@ -125,6 +125,10 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return query.udpBytes;
   }
 
+  keepaliveUnits(): number {
+    return -1;
+  }
+
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     const slot = this.slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);

@@ -104,6 +104,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const status = parseQuery(exchange.bytes, exchange.length, query);
     if (status === QueryStatus.drop) return replies.drop(exchange, DropReason.malformed);
     query.isAnswerPadded = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
+    if (query.hasKeepalive) query.keepaliveUnits = exchange.replyPath.keepaliveUnits();
     if (query.hasNsid) {
       query.nsid = this.options.serverIdentity.nsid;
       query.nsidLimit = exchange.replyPath.maxAnswerBytes(query);

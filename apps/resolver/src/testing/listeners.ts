@@ -40,8 +40,8 @@ export async function startTcp(
   const { nowMs = elapsedMs } = options;
   const listener = new StreamListener({
     host: '127.0.0.1',
-    connect: (socket, client) =>
-      new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs }),
+    connect: (socket, client, idleMs) =>
+      new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs, idleMs }),
     counters,
     nowMs,
     loadBalancers: CidrSet.parse([]),
