@@ -46,6 +46,7 @@ const MAX_MIN_TTL = 3600;
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
 const MAX_CONNECTIONS = 1024;
+const MAX_ALL_CONNECTIONS = 65_536;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -194,6 +195,19 @@ export const SCHEMA = {
   CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
     description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
+  }),
+  CLIENT_TLS_HANDSHAKE_RATE: integer(0, MAX_RATE, {
+    description:
+      'Maximum number of TLS handshakes per second of one subscriber, for DNS over TLS and HTTPS together. ' +
+      'Connections over it are closed before the handshake, which costs much computing time. 0: no limit.',
+    default: '50',
+  }),
+  DNS_TCP_CONNECTIONS: integer(1, MAX_ALL_CONNECTIONS, {
+    description:
+      'Maximum number of TCP connections of all subscribers together, including TLS and HTTPS, on all ' +
+      'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
+      'open files above it.',
+    default: '4096',
   }),
   DNS_COOKIE_SECRETS: optional(
     hexKeyList(16, 2, {

@@ -46,6 +46,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_SIZE_MB'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
+    | 'CLIENT_TLS_HANDSHAKE_RATE'
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_COOKIE_SECRETS'
     | 'DNS_DESIGNATED_NAME'
@@ -142,6 +143,7 @@ export class DnsService {
     this.limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
+      handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
       subscriber,
       nowSeconds,
     });
@@ -209,6 +211,7 @@ export class DnsService {
       handler: path,
       counters,
       subscriber,
+      limits: this.limits,
       nowMs: monotonicMs,
       log,
       onError: throttled((error: Error) => {

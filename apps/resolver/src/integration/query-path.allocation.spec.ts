@@ -82,6 +82,7 @@ function createPath() {
     limits: new ClientLimits({
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
+      handshakesPerSecond: 0,
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),

@@ -1,8 +1,9 @@
-import type { ClientConnections } from '@weir/clients';
+import type { ClientAddress, ClientConnections } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
+import type { ConnectionTotal } from './connection-total.js';
 import { type Connect, StreamListener } from './stream-listener.js';
 import { UdpListener } from './udp-listener.js';
 
@@ -35,6 +36,10 @@ export interface HostListenersOptions {
   readonly loadBalancers: CidrSet;
   /** Shared with the listeners on other addresses. */
   readonly connections: ClientConnections;
+  /** Shared with the listeners on other addresses. */
+  readonly total: ConnectionTotal;
+  /** Whether this client may begin a TLS handshake in this second. */
+  readonly mayHandshake: (client: ClientAddress) => boolean;
   readonly nowMs: () => number;
   readonly onError: (error: Error) => void;
 }
@@ -50,8 +55,9 @@ export class HostListeners {
     const { tcp, tls, https } = options.connectors;
     this.udp = new UdpListener(options);
     this.tcp = new StreamListener({ ...options, connect: tcp });
-    this.tls = tls && new StreamListener({ ...options, connect: tls });
-    this.https = https && new StreamListener({ ...options, connect: https });
+    const secure = { ...options, isWithinRate: options.mayHandshake };
+    this.tls = tls && new StreamListener({ ...secure, connect: tls });
+    this.https = https && new StreamListener({ ...secure, connect: https });
   }
 
   /** Port 0: TCP takes a free port, and UDP the same one. @throws StartError when a port is taken */

@@ -6,10 +6,12 @@ import {
 } from '@weir/clients';
 import { CidrSet, StartError } from '@weir/ops';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
+import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
+import { ConnectionTotal } from './connection-total.js';
 import { type Connectors, HostListeners, type BoundAddress } from './host-listeners.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
@@ -24,6 +26,7 @@ export interface ListenersConfiguration {
   readonly DNS_HTTPS_PORT: number | undefined;
   readonly DNS_PORT: number;
   readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
+  readonly DNS_TCP_CONNECTIONS: number;
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
@@ -34,6 +37,7 @@ export interface ListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
+  readonly limits: ClientLimits;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: TlsLog;
@@ -57,7 +61,7 @@ export class Listeners {
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, subscriber } = options;
+    const { configuration, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.identity = openIdentity(options);
     const shared = {
@@ -65,6 +69,8 @@ export class Listeners {
       connectors: this.connectors(),
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
+      total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
+      mayHandshake: (client: ClientAddress) => !limits.exceedsHandshakeRate(client),
     };
     const hasIpv4 = addresses.some((address) => isIPv4(address));
     this.hosts = addresses.map((host) => {

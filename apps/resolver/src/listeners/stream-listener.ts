@@ -9,9 +9,9 @@ import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
+import type { ConnectionTotal } from './connection-total.js';
 
 const DEFAULT_IDLE_MS = 10_000;
-const DEFAULT_MAX_CONNECTIONS = 1024;
 
 /**
  * Takes over a connection whose client is known and admitted.
@@ -30,6 +30,10 @@ export interface StreamListenerOptions {
   readonly loadBalancers: CidrSet;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
+  /** Shared with other listeners. */
+  readonly total: ConnectionTotal;
+  /** Whether this client may open a connection in this second. Default: always. */
+  readonly isWithinRate?: (client: ClientAddress) => boolean;
   /**
    * Called with errors of the listening socket, such as too many open files, and with defects. The listener goes on.
    */
@@ -39,7 +43,6 @@ export interface StreamListenerOptions {
    * §6.2.3).
    */
   readonly idleMs?: number;
-  readonly maxConnections?: number;
 }
 
 /**
@@ -55,10 +58,6 @@ export class StreamListener extends TCPServer {
   constructor(private readonly options: StreamListenerOptions) {
     super();
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
-    this.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-    this.on('drop', () => {
-      options.counters.drop(DropReason.crowded);
-    });
   }
 
   /** @throws the listen error (`EADDRINUSE` …). */
@@ -95,8 +94,13 @@ export class StreamListener extends TCPServer {
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
       return this.reject(socket, DropReason.unanswerable);
     }
+    const { total } = this.options;
+    if (!total.acquire()) return this.reject(socket, DropReason.crowded);
     socket.setNoDelay(true);
-    socket.once('close', () => this.open.delete(socket));
+    socket.once('close', () => {
+      this.open.delete(socket);
+      total.release();
+    });
     if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
     const headerReader = new ProxyHeaderReader({
       socket,
@@ -123,7 +127,8 @@ export class StreamListener extends TCPServer {
   }
 
   private take(socket: Socket, client: ClientAddress): void {
-    const { connections, connect } = this.options;
+    const { connections, connect, isWithinRate } = this.options;
+    if (isWithinRate?.(client) === false) return this.reject(socket, DropReason.limited);
     const name = connections.acquire(client);
     if (name === null) return this.reject(socket, DropReason.crowded);
     socket.once('close', () => {
@@ -139,8 +144,7 @@ export class StreamListener extends TCPServer {
 
   /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
   private readonly currentIdleMs = (): number => {
-    const isHalfFull = this.open.size * 2 > this.maxConnections;
-    return isHalfFull ? this.idleMs / 4 : this.idleMs;
+    return this.options.total.isHalfFull ? this.idleMs / 4 : this.idleMs;
   };
 
   private closeIdle(): void {

@@ -1,5 +1,6 @@
 import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
+import { ConnectionTotal } from '../listeners/connection-total.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
@@ -31,7 +32,7 @@ export async function startUdp(
 
 /** A TCP listener in front of an `EchoHandler`. */
 export async function startTcp(
-  options: Partial<StreamListenerOptions> & { maxPerClient?: number } = {},
+  options: Partial<StreamListenerOptions> & { maxPerClient?: number; maxConnections?: number } = {},
   handler = new EchoHandler(),
 ) {
   const counters = new QueryCounters();
@@ -49,6 +50,7 @@ export async function startTcp(
       options.maxPerClient ?? 128,
       new SubscriberKey({ policy: null }, 1),
     ),
+    total: new ConnectionTotal(options.maxConnections ?? 1024),
     onError,
     ...options,
   });
