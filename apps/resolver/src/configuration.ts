@@ -125,6 +125,14 @@ export const SCHEMA = {
       'clients without a profile are refused.',
     default: PRIVATE_NETWORKS.join(','),
   }),
+  DNS_ALLOWED_CLIENTS_FILE: optional(
+    text('a file of networks', {
+      description:
+        'File that takes the place of DNS_ALLOWED_CLIENTS: one network a line, # begins a comment. A changed ' +
+        'file is used within ten seconds, without a restart. A bad one, or one without any network, is logged ' +
+        'and changes nothing; at the start it ends the process.',
+    }),
+  ),
   DNS_PROXY_PROTOCOL_FROM: optional(
     cidrList({
       description:

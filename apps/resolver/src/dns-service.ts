@@ -11,6 +11,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import {
@@ -48,6 +49,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
     | 'DNS_ALLOWED_CLIENTS'
+    | 'DNS_ALLOWED_CLIENTS_FILE'
     | 'DNS_COOKIE_SECRETS'
     | 'DNS_DESIGNATED_NAME'
     | 'DNS_SERVER_ID'
@@ -116,6 +118,7 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
+  readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
@@ -147,10 +150,15 @@ export class DnsService {
       subscriber,
       nowSeconds,
     });
+    this.allowedClients = new AllowedClients({
+      networks: configuration.DNS_ALLOWED_CLIENTS,
+      file: configuration.DNS_ALLOWED_CLIENTS_FILE,
+      log,
+    });
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
-      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+      allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
     });
     const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
@@ -238,6 +246,7 @@ export class DnsService {
     while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
     this.forwarder.close();
     await this.listeners.stop();
+    this.allowedClients.close();
     await this.queryLog?.close();
   }
 }

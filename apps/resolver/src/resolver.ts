@@ -52,6 +52,7 @@ async function startParts(
     queries: service.counters,
     latencies: service.latencies,
     limits: service.limits,
+    allowedClients: service.allowedClients,
     cache: service.cache,
     queryLog: service.queryLog,
     forwarder: service.forwarder,

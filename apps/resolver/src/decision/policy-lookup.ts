@@ -19,7 +19,7 @@ export interface PolicyLookupOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: CidrSet;
+  readonly allowedClients: Pick<CidrSet, 'has'>;
   /** Wall clock in milliseconds: schedules follow it. */
   readonly nowMs: () => number;
 }
