@@ -239,6 +239,11 @@ export class DnsService {
     }
   }
 
+  /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
+  kernelDrops(): number {
+    return this.listeners.kernelDrops();
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();

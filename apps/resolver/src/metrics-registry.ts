@@ -15,6 +15,7 @@ export interface MetricsSources {
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
+  readonly kernelDrops: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -48,6 +49,7 @@ export function createRegistry({
   latencies,
   limits,
   allowedClients,
+  kernelDrops,
   cache,
   queryLog,
   forwarder,
@@ -135,6 +137,12 @@ export function createRegistry({
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  counter(
+    'udp_kernel_drops_total',
+    'UDP packets that the kernel dropped because the receive buffer was full (Linux)',
+    [],
+    () => [[{}, kernelDrops()]],
   );
   counter('overloads_total', 'Queries rejected because too many were in flight', [], () => [
     [{}, forwarder.overloads],

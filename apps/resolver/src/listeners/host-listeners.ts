@@ -90,6 +90,20 @@ export class HostListeners {
     for (const listener of this.streams()) listener.stop();
   }
 
+  get host(): string {
+    return this.options.host;
+  }
+
+  /** Size of the receive buffer for UDP. */
+  get receiveBufferBytes(): number {
+    return this.udp.receiveBufferBytes;
+  }
+
+  /** See `inodeOf`. */
+  get udpInode(): string | undefined {
+    return this.udp.inode;
+  }
+
   private streams(): StreamListener[] {
     return [this.tcp, this.tls, this.https].filter((one) => one !== null);
   }

@@ -16,6 +16,8 @@ import { type Connectors, HostListeners, type BoundAddress } from './host-listen
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import type { Connect } from './stream-listener.js';
+import { countKernelDrops } from './kernel-drops.js';
+import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
 
@@ -90,12 +92,30 @@ export class Listeners {
     try {
       const bound = await first.start(ports);
       for (const host of others) await host.start(bound);
+      this.logReceiveBuffers();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
       for (const host of this.hosts) host.abort();
       this.identity?.close();
       throw error;
     }
+  }
+
+  /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
+  kernelDrops(): number {
+    const inodes = this.hosts.map(({ udpInode }) => udpInode);
+    return countKernelDrops(new Set(inodes.filter((inode) => inode !== undefined)));
+  }
+
+  private logReceiveBuffers(): void {
+    const receiveBuffers = Object.fromEntries(
+      this.hosts.map(({ host, receiveBufferBytes }) => [host, receiveBufferBytes]),
+    );
+    const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
+    const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
+    if (isSmall)
+      this.options.log.warn(details, 'receive buffers are small: raise net.core.rmem_max');
+    else this.options.log.info(details, 'receive buffers');
   }
 
   /** Accepts no more queries; answers still go out. */
