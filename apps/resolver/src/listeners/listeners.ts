@@ -12,14 +12,14 @@ import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
 import { ConnectionTotal } from './connection-total.js';
-import { type Connectors, HostListeners, type BoundAddress } from './host-listeners.js';
+import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
-import type { Connect } from './stream-listener.js';
 import { countKernelDrops } from './kernel-drops.js';
-import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
+import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
+import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 
 /** The part of the configuration that listening needs, under the names of the variables. */
 export interface ListenersConfiguration {
