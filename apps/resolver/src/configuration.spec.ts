@@ -32,7 +32,7 @@ describe('SCHEMA', () => {
   it('has the documented defaults', () => {
     const configuration = parse();
     expect(configuration).toMatchObject({
-      DNS_HOST: '127.0.0.1',
+      DNS_HOST: ['127.0.0.1'],
       DNS_PORT: 5300,
       UPSTREAMS: undefined,
       BLOCK_PAGE_IPV4: ['127.0.0.1'],
@@ -90,6 +90,7 @@ describe('SCHEMA', () => {
   it.each([
     ['DNS_PORT', '65536'],
     ['DNS_HOST', 'localhost'],
+    ['DNS_HOST', '192.0.2.1,192.0.2.1'],
     ['UPSTREAMS', 'resolver.example'],
     ['UPSTREAMS', Array.from({ length: 17 }, () => '192.0.2.1').join(',')],
     ['BLOCK_PAGE_IPV4', '2001:db8::1'],

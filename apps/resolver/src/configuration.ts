@@ -1,7 +1,7 @@
 import { MAX_ID } from '@weir/config-model';
+import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { MAX_ADDRESSES } from '@weir/dns-wire';
 import {
-  address,
   addressList,
   boolean,
   choice,
@@ -11,6 +11,7 @@ import {
   hexKeyList,
   integer,
   json,
+  listenAddressList,
   LOG_LEVELS,
   OPS_VARIABLES,
   optional,
@@ -19,9 +20,11 @@ import {
   type ValueSchema,
   type Variable,
   VariableFault,
+  type VariableOptions,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
 import { isIP, isIPv4 } from 'node:net';
+import { hostname } from 'node:os';
 
 /** Loopback, private, shared (RFC 6598) and unique local networks (decisions §7). */
 const PRIVATE_NETWORKS = [
@@ -34,6 +37,7 @@ const PRIVATE_NETWORKS = [
   'fc00::/7',
 ];
 
+const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
@@ -42,6 +46,7 @@ const MAX_MIN_TTL = 3600;
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
 const MAX_CONNECTIONS = 1024;
+const MAX_ALL_CONNECTIONS = 65_536;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -59,8 +64,11 @@ const PAGE_ADDRESSES: ValueSchema = {
 
 /** The environment variables of a resolver. */
 export const SCHEMA = {
-  DNS_HOST: address({
-    description: 'Address on which DNS queries are answered.',
+  DNS_HOST: listenAddressList(MAX_HOSTS, {
+    description:
+      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. On a ' +
+      'machine with several addresses, name each instead of 0.0.0.0 or ::, so that a UDP answer comes from the ' +
+      'address that was asked. The address :: alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
@@ -83,6 +91,24 @@ export const SCHEMA = {
     }),
   ),
   DNS_TLS_KEY: optional(text('a PEM file', { description: 'Private key of DNS_TLS_CERT.' })),
+  DNS_DESIGNATED_NAME: optional(
+    domain({
+      description:
+        'Name of this resolver for encrypted DNS (RFC 9462). Clients that ask for the SVCB records of ' +
+        '_dns.resolver.arpa are told to use DNS over TLS and HTTPS under this name, on the ports of this ' +
+        'resolver. Its certificate must hold this name and the addresses that clients ask. Unset: they are ' +
+        'told that there is none.',
+    }),
+  ),
+  DNS_SERVER_ID: optional(
+    serverId({
+      description:
+        'Identity of this resolver, by which operators tell resolvers behind one address apart. Clients that are ' +
+        'served get it as id.server and hostname.bind (class CH, type TXT), and everybody who asks with the option ' +
+        'NSID (RFC 5001). The word hostname stands for the host name of the machine or container. Unset: these ' +
+        'queries are refused, and the option is ignored.',
+    }),
+  ),
   UPSTREAMS: optional(
     atMost(
       MAX_UPSTREAMS,
@@ -99,6 +125,14 @@ export const SCHEMA = {
       'clients without a profile are refused.',
     default: PRIVATE_NETWORKS.join(','),
   }),
+  DNS_ALLOWED_CLIENTS_FILE: optional(
+    text('a file of networks', {
+      description:
+        'File that takes the place of DNS_ALLOWED_CLIENTS: one network a line, # begins a comment. A changed ' +
+        'file is used within ten seconds, without a restart. A bad one, or one without any network, is logged ' +
+        'and changes nothing; at the start it ends the process.',
+    }),
+  ),
   DNS_PROXY_PROTOCOL_FROM: optional(
     cidrList({
       description:
@@ -177,6 +211,19 @@ export const SCHEMA = {
     description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
   }),
+  CLIENT_TLS_HANDSHAKE_RATE: integer(0, MAX_RATE, {
+    description:
+      'Maximum number of TLS handshakes per second of one subscriber, for DNS over TLS and HTTPS together. ' +
+      'Connections over it are closed before the handshake, which costs much computing time. 0: no limit.',
+    default: '50',
+  }),
+  DNS_TCP_CONNECTIONS: integer(1, MAX_ALL_CONNECTIONS, {
+    description:
+      'Maximum number of TCP connections of all subscribers together, including TLS and HTTPS, on all ' +
+      'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
+      'open files above it.',
+    default: '4096',
+  }),
   DNS_COOKIE_SECRETS: optional(
     hexKeyList(16, 2, {
       description:
@@ -196,7 +243,7 @@ export const SCHEMA = {
     description:
       'Whether clients are kept from switching to another resolver, which would bypass the filter. ' +
       'use-application-dns.net, mask.icloud.com and mask-h2.icloud.com do not exist, and ' +
-      '_dns.resolver.arpa is empty, whatever the profile says.',
+      '_dns.resolver.arpa is empty (without DNS_DESIGNATED_NAME), whatever the profile says.',
     default: 'true',
   }),
   ...FEED_VARIABLES,
@@ -221,6 +268,27 @@ export const SCHEMA = {
 } as const;
 
 export type ResolverConfiguration = Configuration<typeof SCHEMA>;
+
+function domain(options: VariableOptions): Variable<string> {
+  const parse = (name: string): string => {
+    try {
+      return normaliseDomain(name);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw new VariableFault();
+    }
+  };
+  return { ...text('a domain name such as dns.example.net', options), parse };
+}
+
+function serverId(options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => {
+    const id = value === 'hostname' ? hostname() : value;
+    if (!/^[!-~]{1,63}$/.test(id)) throw new VariableFault();
+    return id;
+  };
+  return { ...text('1 to 63 printable ASCII characters without spaces', options), parse };
+}
 
 function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
   const parse = (text: string): readonly T[] => {

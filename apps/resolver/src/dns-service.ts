@@ -5,11 +5,13 @@ import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
+import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
 import {
@@ -21,8 +23,14 @@ import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
+import { ServerIdentity } from './special/server-identity.js';
 import { SpecialNames } from './special/special-names.js';
-import { DISCOVERY_ZONES, LOCAL_ZONES, READINESS_ZONES } from './special/zones.js';
+import {
+  DESIGNATION_ZONES,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  READINESS_ZONES,
+} from './special/zones.js';
 import { Forwarder } from './upstream/forwarder.js';
 
 /** The part of the configuration that answering queries needs. */
@@ -40,8 +48,12 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_SIZE_MB'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
+    | 'CLIENT_TLS_HANDSHAKE_RATE'
     | 'DNS_ALLOWED_CLIENTS'
+    | 'DNS_ALLOWED_CLIENTS_FILE'
     | 'DNS_COOKIE_SECRETS'
+    | 'DNS_DESIGNATED_NAME'
+    | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
@@ -107,6 +119,7 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
+  readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
@@ -134,27 +147,36 @@ export class DnsService {
     this.limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
+      handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
       subscriber,
       nowSeconds,
+    });
+    this.allowedClients = new AllowedClients({
+      networks: configuration.DNS_ALLOWED_CLIENTS,
+      file: configuration.DNS_ALLOWED_CLIENTS_FILE,
+      log,
     });
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
-      allowedClients: configuration.DNS_ALLOWED_CLIENTS,
+      allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
     });
+    const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
+    const designated = designatedResolvers(configuration);
     const path = new QueryPath({
       // First what the policy says about the client and the name …
       decider: new QueryDecider({
         policyLookup,
-        discoveryNames: new SpecialNames(
-          hashKey,
-          configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : [],
-        ),
+        discoveryNames: new SpecialNames(hashKey, [
+          ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
+          ...(designated.length > 0 ? DESIGNATION_ZONES : []),
+        ]),
         localNames: new SpecialNames(hashKey, [
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        serverIdentity,
         isReady,
       }),
       // … then, for a blocked name, the block page …
@@ -163,6 +185,8 @@ export class DnsService {
         configuration.BLOCK_PAGE_ADDRESSES,
       ),
       blockTtlSeconds: configuration.BLOCK_TTL,
+      designatedResolvers: designated,
+      serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
       targetInspector: new TargetInspector({
         source,
@@ -197,6 +221,7 @@ export class DnsService {
       handler: path,
       counters,
       subscriber,
+      limits: this.limits,
       nowMs: monotonicMs,
       log,
       onError: throttled((error: Error) => {
@@ -216,6 +241,11 @@ export class DnsService {
     }
   }
 
+  /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
+  kernelDrops(): number {
+    return this.listeners.kernelDrops();
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
@@ -223,6 +253,7 @@ export class DnsService {
     while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
     this.forwarder.close();
     await this.listeners.stop();
+    this.allowedClients.close();
     await this.queryLog?.close();
   }
 }

@@ -2,6 +2,7 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { QueryCounters } from './metrics/query-counters.js';
@@ -13,6 +14,8 @@ export interface MetricsSources {
   readonly queries: QueryCounters;
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
+  readonly allowedClients: AllowedClients;
+  readonly kernelDrops: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -45,6 +48,8 @@ export function createRegistry({
   queries,
   latencies,
   limits,
+  allowedClients,
+  kernelDrops,
   cache,
   queryLog,
   forwarder,
@@ -126,6 +131,18 @@ export function createRegistry({
     'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
     [],
     () => [[{}, limits.slips]],
+  );
+  counter(
+    'allowed_clients_file_faults_total',
+    'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
+    [],
+    () => [[{}, allowedClients.faults]],
+  );
+  counter(
+    'udp_kernel_drops_total',
+    'UDP packets that the kernel dropped because the receive buffer was full (Linux)',
+    [],
+    () => [[{}, kernelDrops()]],
   );
   counter('overloads_total', 'Queries rejected because too many were in flight', [], () => [
     [{}, forwarder.overloads],

@@ -52,6 +52,8 @@ async function startParts(
     queries: service.counters,
     latencies: service.latencies,
     limits: service.limits,
+    allowedClients: service.allowedClients,
+    kernelDrops: () => service.kernelDrops(),
     cache: service.cache,
     queryLog: service.queryLog,
     forwarder: service.forwarder,
@@ -79,12 +81,14 @@ async function startParts(
 }
 
 function refuseOwnAddress(
-  { DNS_HOST: address, DNS_PORT: port }: ResolverConfiguration,
+  { DNS_HOST: hosts, DNS_PORT: port }: ResolverConfiguration,
   upstreams: readonly Endpoint[],
 ): void {
   const machine = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
   const addresses = machine.map((one) => one.address);
-  const own = findOwnAddress(upstreams, { address, port }, addresses);
+  const own = hosts
+    .map((address) => findOwnAddress(upstreams, { address, port }, addresses))
+    .find((one) => one !== undefined);
   if (own === undefined) return;
   throw new StartError(
     `UPSTREAMS: ${own.address} port ${own.port} is the address of this resolver itself`,

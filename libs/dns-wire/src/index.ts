@@ -7,6 +7,7 @@ export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
+export * from './records-answer.js';
 export {
   answersQuestion,
   parseResponse,

@@ -9,6 +9,8 @@ import {
   OPTION_COOKIE,
   OPTION_EDE,
   OPTION_HEADER_BYTES,
+  OPTION_KEEPALIVE,
+  OPTION_NSID,
   OPTION_PADDING,
   PADDING_BLOCK_BYTES,
   Type,
@@ -16,20 +18,24 @@ import {
 import type { Query } from './query.js';
 
 const EDE_BYTES = OPTION_HEADER_BYTES + 2;
+const KEEPALIVE_BYTES = OPTION_HEADER_BYTES + 2;
 const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
-/** Bytes that `writeOpt` adds, without padding, which it skips where there is no room. */
+/** Bytes that `writeOpt` adds, without NSID and padding, which it skips where there is no room. */
 export function optBytes(query: Query, ede: number): number {
   return query.hasEdns ? OPT_FIXED_BYTES + optionBytes(query, ede) : 0;
 }
 
 function optionBytes(query: Query, ede: number): number {
-  return (ede === Ede.none ? 0 : EDE_BYTES) + (query.hasAnswerCookie ? COOKIE_BYTES : 0);
+  const cookieBytes = query.hasAnswerCookie ? COOKIE_BYTES : 0;
+  const keepaliveBytes = query.keepaliveUnits < 0 ? 0 : KEEPALIVE_BYTES;
+  return (ede === Ede.none ? 0 : EDE_BYTES) + cookieBytes + keepaliveBytes;
 }
 
 /**
  * Appends the OPT record, if the query has one: upper bits of `rcode`, version 0, DO as in the query (RFC 3225 §3), an
- * Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), and the cookies (RFC 7873 §5.2). Increments ARCOUNT.
+ * Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), the cookies (RFC 7873 §5.2), the idle timeout
+ * (RFC 7828 §3.2.2) and NSID (RFC 5001 §2.1). Increments ARCOUNT.
  */
 export function writeOpt(
   out: Uint8Array,
@@ -57,9 +63,24 @@ export function writeOpt(
     copyBytes(query.cookie, 0, out, at, ANSWER_COOKIE_BYTES);
     at += ANSWER_COOKIE_BYTES;
   }
+  if (query.keepaliveUnits >= 0) {
+    at = writeOptionHeader(out, at, OPTION_KEEPALIVE, KEEPALIVE_BYTES);
+    writeUint16(out, at, query.keepaliveUnits);
+    at += KEEPALIVE_BYTES - OPTION_HEADER_BYTES;
+  }
+  at = writeNsid(out, at, query);
   if (query.isAnswerPadded) at = writePadding(out, at);
   writeUint16(out, end + 9, at - end - OPT_FIXED_BYTES);
   return at;
+}
+
+/** NSID, where there is one and room for it: a shorter answer is better than a truncated one. */
+function writeNsid(out: Uint8Array, at: number, { nsid, nsidLimit }: Query): number {
+  const bytes = OPTION_HEADER_BYTES + nsid.length;
+  if (nsid.length === 0 || at + bytes > nsidLimit) return at;
+  const data = writeOptionHeader(out, at, OPTION_NSID, bytes);
+  copyBytes(nsid, 0, out, data, nsid.length);
+  return data + nsid.length;
 }
 
 /**

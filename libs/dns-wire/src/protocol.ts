@@ -73,6 +73,8 @@ export const FIRST_META_TYPE = 128;
 export const LAST_META_TYPE = 255;
 
 export const CLASS_IN = 1;
+/** Chaosnet: the class of names that describe the server itself (RFC 4892). */
+export const CLASS_CH = 3;
 
 /** Maximum size of a wire name, including the root label, and of a label (RFC 1035 §2.3.4). */
 export const MAX_NAME_BYTES = 255;
@@ -109,7 +111,9 @@ export const OPT_FIXED_BYTES = 1 + RECORD_FIXED_BYTES;
 /** In the OPT record's TTL: extended RCODE, version, DO (RFC 6891 §6.1.3). */
 export const DNSSEC_OK = 0x8000;
 export const OPTION_HEADER_BYTES = 4;
+export const OPTION_NSID = 3;
 export const OPTION_COOKIE = 10;
+export const OPTION_KEEPALIVE = 11;
 export const OPTION_PADDING = 12;
 export const OPTION_EDE = 15;
 /** Answers are padded to a multiple of this many bytes (RFC 8467 §4.1). */

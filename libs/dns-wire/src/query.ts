@@ -16,6 +16,8 @@ import {
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
+  OPTION_KEEPALIVE,
+  OPTION_NSID,
   OPTION_PADDING,
   QDCOUNT_OFFSET,
   QUESTION_FIXED_BYTES,
@@ -36,6 +38,8 @@ export const QueryStatus = {
   cookieOnly: -2,
 } as const;
 export type QueryStatus = (typeof QueryStatus)[keyof typeof QueryStatus];
+
+const NO_BYTES = new Uint8Array(0);
 
 /** One parsed query; reused. Offsets refer to the bytes given to `parseQuery`, which still belong to the caller. */
 export class Query {
@@ -68,6 +72,16 @@ export class Query {
   hasPadding = false;
   /** Whether to pad the answer. Padding hides sizes on an encrypted transport; elsewhere it is a waste. */
   isAnswerPadded = false;
+  /** Whether the client asks for the identity of the server (NSID, RFC 5001). */
+  hasNsid = false;
+  /** NSID option of the answer; the caller sets it. Empty: none. */
+  nsid: Uint8Array = NO_BYTES;
+  /** NSID is left out of an answer that would become larger than this. */
+  nsidLimit = 0;
+  /** Whether the client asks how long a connection may be idle (edns-tcp-keepalive, RFC 7828). */
+  hasKeepalive = false;
+  /** TIMEOUT of that option in the answer, in units of 100 ms; the caller sets it. Negative: no option. */
+  keepaliveUnits = -1;
   /** Whether the server cookie was issued to this client, which proves its address. */
   hasValidCookie = false;
 
@@ -89,6 +103,11 @@ export class Query {
     this.hasValidCookie = other.hasValidCookie;
     this.hasPadding = other.hasPadding;
     this.isAnswerPadded = other.isAnswerPadded;
+    this.hasKeepalive = other.hasKeepalive;
+    this.keepaliveUnits = other.keepaliveUnits;
+    this.hasNsid = other.hasNsid;
+    this.nsid = other.nsid;
+    this.nsidLimit = other.nsidLimit;
     copyBytes(other.cookie, 0, this.cookie, 0, other.cookieBytes === 0 ? 0 : MAX_COOKIES_BYTES);
   }
 }
@@ -120,6 +139,10 @@ export function parseQuery(bytes: Uint8Array, length: number, out: Query): Query
   out.hasValidCookie = false;
   out.hasPadding = false;
   out.isAnswerPadded = false;
+  out.hasKeepalive = false;
+  out.keepaliveUnits = -1;
+  out.hasNsid = false;
+  out.nsid = NO_BYTES;
   if ((flags & Flag.opcode) >>> OPCODE_SHIFT !== OPCODE_QUERY) return QueryStatus.notImp;
   if (!parseQuestion(bytes, length, out)) return withoutQuestion(bytes, length, out);
   const status = parseAdditional(bytes, length, out);
@@ -165,6 +188,8 @@ function parseAdditional(bytes: Uint8Array, length: number, out: Query): QuerySt
       if (!areOptionsValid(bytes, rdata, end)) return QueryStatus.formErr;
       version = readOpt(bytes, nameEnd, out);
       out.hasPadding = hasOption(bytes, rdata, end, OPTION_PADDING);
+      out.hasKeepalive = hasOption(bytes, rdata, end, OPTION_KEEPALIVE);
+      out.hasNsid = hasOption(bytes, rdata, end, OPTION_NSID);
       const cookieBytes = version === EDNS_VERSION ? readCookie(bytes, rdata, end, out.cookie) : 0;
       if (cookieBytes === BAD_COOKIE_LENGTH) return QueryStatus.formErr;
       out.cookieBytes = cookieBytes;

@@ -13,6 +13,7 @@ import {
   hexKeyList,
   integer,
   json,
+  listenAddressList,
   port,
   secret,
   secretList,
@@ -37,6 +38,12 @@ const object = json('an object', (value) => value, {
 
 const KINDS: readonly [string, Variable<unknown>, good: unknown[], bad: unknown[]][] = [
   ['address', address(described), ['192.0.2.1', '::', '2001:db8::1'], ['localhost', '1.2.3', 7]],
+  [
+    'listenAddressList(2)',
+    listenAddressList(2, described),
+    [['192.0.2.1', '::1'], ['::']],
+    [[], '192.0.2.1', ['::1', '::2', '::3'], ['localhost']],
+  ],
   ['addressList(4)', addressList(4, described), [['192.0.2.1']], [[], '192.0.2.1', ['::1']]],
   ['addressList(6)', addressList(6, described), [['::1', '2001:db8::7']], [['192.0.2.1']]],
   ['boolean', boolean(described), [true, false], ['true', 1]],

@@ -150,6 +150,24 @@ export function address(options: VariableOptions): Variable<string> {
   });
 }
 
+/** Comma-separated addresses to listen on, each once, at most `most`. */
+export function listenAddressList(
+  most: number,
+  options: VariableOptions,
+): Variable<readonly string[]> {
+  const allowed = `at most ${most} comma-separated IPv4 or IPv6 addresses`;
+  const schema = valueSchemas.listOf(valueSchemas.ADDRESS, most);
+  return variable(options, allowed, schema, (value) => {
+    const items = splitList(value);
+    if (items.length > most) throw new VariableFault();
+    const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
+    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
+    const twice = items.find((item, i) => items.indexOf(item) !== i);
+    if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
+    return items;
+  });
+}
+
 /** Comma-separated addresses of one family. */
 export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
   const valid = family === 4 ? isIPv4 : isIPv6;

@@ -33,7 +33,8 @@ export class BlockPages {
   }
 }
 
-function toRdata(addresses: readonly string[]): PageAddresses {
+/** The rdata of A and AAAA records, one after another. */
+export function toRdata(addresses: readonly string[]): PageAddresses {
   const client = new ClientAddress();
   const ipv4: number[] = [];
   const ipv6: number[] = [];

@@ -43,6 +43,7 @@ export function writeSpecialAnswer(
       if (zoneOffset === HEADER_BYTES) return writeZoneAnswer(out, bytes, query, ttl);
       return writeNegativeAnswer(out, bytes, query, Rcode.nxDomain, zoneOffset, ttl);
     case Special.empty:
+    case Special.designated:
       return writeNegativeAnswer(out, bytes, query, Rcode.noError, zoneOffset, ttl);
   }
 }

@@ -14,5 +14,7 @@ export const Action = {
   answerSpecial: 4,
   /** Permitted: answer from the cache or ask an upstream. */
   resolve: 5,
+  /** The identity of this server. */
+  answerIdentity: 6,
 } as const;
 export type Action = (typeof Action)[keyof typeof Action];

@@ -19,7 +19,7 @@ export interface PolicyLookupOptions {
   readonly source: PolicySource;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
-  readonly allowedClients: CidrSet;
+  readonly allowedClients: Pick<CidrSet, 'has'>;
   /** Wall clock in milliseconds: schedules follow it. */
   readonly nowMs: () => number;
 }
@@ -35,12 +35,15 @@ export class PolicyLookup {
     this.hashes = new SuffixHashes(options.hashKey);
   }
 
-  /** Decides about client and qname, and sets the exchange's hash of the qname. */
-  lookUp(exchange: Exchange): Access {
+  /**
+   * Decides about client and qname, and sets the exchange's hash of the qname.
+   * @param anyClass whether the question is answered here although its class is not IN
+   */
+  lookUp(exchange: Exchange, anyClass = false): Access {
     const { bytes, query, client } = exchange;
     exchange.nameHashLow = 0;
     exchange.nameHashHigh = 0;
-    if (query.qclass !== CLASS_IN) return this.withoutPolicy(Access.refused);
+    if (query.qclass !== CLASS_IN && !anyClass) return this.withoutPolicy(Access.refused);
     const { policy } = this.options.source;
     if (policy === null) return this.withoutPolicy(Access.notReady);
     const { decision, hashes } = this;

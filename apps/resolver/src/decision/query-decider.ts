@@ -2,6 +2,7 @@ import type { SuffixHashes } from '@weir/dns-name';
 import { Type } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
+import type { ServerIdentity } from '../special/server-identity.js';
 import { SpecialMatch } from '../special/special-match.js';
 import type { SpecialNames } from '../special/special-names.js';
 import { Special } from '../special/zones.js';
@@ -14,6 +15,7 @@ export interface QueryDeciderOptions {
   readonly discoveryNames: SpecialNames;
   /** Names that are answered here when the policy permits them. */
   readonly localNames: SpecialNames;
+  readonly serverIdentity: ServerIdentity;
   /** Whether the resolver is ready, for health checks that ask for the readiness name. */
   readonly isReady: () => boolean;
 }
@@ -27,13 +29,16 @@ export class QueryDecider {
   private readonly policyLookup: PolicyLookup;
   private readonly discoveryNames: SpecialNames;
   private readonly localNames: SpecialNames;
+  private readonly serverIdentity: ServerIdentity;
   private readonly isReady: () => boolean;
 
-  constructor({ policyLookup, discoveryNames, localNames, isReady }: QueryDeciderOptions) {
+  constructor(options: QueryDeciderOptions) {
+    const { policyLookup, discoveryNames, localNames, serverIdentity, isReady } = options;
     this.policyLookup = policyLookup;
     this.decision = policyLookup.decision;
     this.discoveryNames = discoveryNames;
     this.localNames = localNames;
+    this.serverIdentity = serverIdentity;
     this.isReady = isReady;
   }
 
@@ -48,9 +53,14 @@ export class QueryDecider {
    */
   decide(exchange: Exchange): Action {
     const { policyLookup, specialMatch } = this;
-    const access = policyLookup.lookUp(exchange);
+    const isIdentity = this.serverIdentity.isAsked(exchange.bytes, exchange.query);
+    const access = policyLookup.lookUp(exchange, isIdentity);
     if (access === Access.refused) return Action.refuse;
     if (access === Access.notReady) return Action.notReady;
+    if (isIdentity) {
+      policyLookup.overrule();
+      return Action.answerIdentity;
+    }
     const { bytes, query } = exchange;
     if (specialMatch.find(this.discoveryNames, bytes, policyLookup.hashes)) {
       policyLookup.overrule();

@@ -496,7 +496,7 @@ describe('a client', () => {
   it('is identified over IPv6', async () => {
     const network = put('ipv6Network', { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 });
     const { ask } = await serve(policyOf(profile(1, { whiteListOnly: true }), network), {
-      DNS_HOST: '::1',
+      DNS_HOST: ['::1'],
     });
     expect(rdata(await ask('www.example.com'))).toEqual(['c0000250']);
   });

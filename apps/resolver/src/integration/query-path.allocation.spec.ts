@@ -17,6 +17,7 @@ import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
+import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNames } from '../special/special-names.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
 import { CONFIGURATION } from '../testing/configuration.js';
@@ -45,10 +46,13 @@ function createPath() {
       policyLookup,
       discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
       localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),
     pages: new BlockPages(['192.0.2.80'], new Map()),
     blockTtlSeconds: 10,
+    designatedResolvers: [],
+    serverIdentity: new ServerIdentity(),
     maxTtlSeconds: Infinity,
     queryLog: null,
     cache: new AnswerCache(1 << 20),
@@ -79,6 +83,7 @@ function createPath() {
     limits: new ClientLimits({
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
+      handshakesPerSecond: 0,
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
@@ -94,6 +99,7 @@ function createPath() {
   const replyPath: ReplyPath = {
     transport: 0,
     maxAnswerBytes: (query) => query.udpBytes,
+    keepaliveUnits: () => -1,
     reply: (_exchange, answer, length) => {
       if (answer[7] > 0 && length > 40) answered++;
     },

@@ -340,6 +340,39 @@ describe('DNS over TLS and HTTPS', () => {
     await expect(serve(none)).rejects.toThrow('DNS_TLS_CERT must be given with DNS_TLS_PORT');
   });
 
+  const handshake = (port: number) =>
+    new Promise<boolean>((resolve) => {
+      const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['dot', 'h2'] });
+      cleanups.push(() => socket.destroy());
+      socket.once('secureConnect', () => {
+        resolve(true);
+      });
+      socket.once('error', () => {
+        resolve(false);
+      });
+    });
+
+  it('share the limit of handshakes per second, which begins again in the next second', async () => {
+    let seconds = 5;
+    const clock = { monotonicMs: () => seconds * 1000 };
+    const { tlsPort, httpsPort, service } = await serve({ CLIENT_TLS_HANDSHAKE_RATE: 2 }, clock);
+    expect(await handshake(tlsPort)).toBe(true);
+    expect(await handshake(httpsPort)).toBe(true);
+    expect(await handshake(tlsPort)).toBe(false);
+    expect(await handshake(httpsPort)).toBe(false);
+    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'limited' }, 2]);
+    seconds = 6;
+    expect(await handshake(httpsPort)).toBe(true);
+  });
+
+  it('share the limit of all connections', async () => {
+    const { tlsPort, httpsPort, service } = await serve({ DNS_TCP_CONNECTIONS: 2 });
+    expect(await handshake(tlsPort)).toBe(true);
+    expect(await handshake(httpsPort)).toBe(true);
+    expect(await handshake(tlsPort)).toBe(false);
+    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
+  });
+
   it('share the connection limit with TCP', async () => {
     const { tlsPort, httpsPort, service } = await serve({ CLIENT_TCP_CONNECTIONS: 1 });
     const first = connectPlain(tlsPort, '127.0.0.1');

@@ -47,10 +47,11 @@ async function start() {
   const exchange = new Exchange();
   const { server, listener, counters } = await startTcp({
     idleMs: 2000,
-    connect: (socket, client) =>
+    connect: (socket, client, idleMs) =>
       new TcpConnection({
         socket: identity.accept(socket, ['dot']),
         client,
+        idleMs,
         transport: Transport.tls,
         handler,
         counters,

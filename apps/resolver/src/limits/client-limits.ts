@@ -13,6 +13,8 @@ export interface ClientLimitsOptions {
   readonly queriesPerSecond: number;
   /** Errors (FORMERR, NOTIMP, BADVERS, REFUSED) per second that one subscriber gets over UDP. 0: no limit. */
   readonly errorsPerSecond: number;
+  /** TLS handshakes per second that one subscriber may begin. 0: no limit. */
+  readonly handshakesPerSecond: number;
   /** Identifies the subscriber of a client. */
   readonly subscriber: SubscriberKey;
   /** Monotonic clock in whole seconds. */
@@ -23,6 +25,7 @@ export interface ClientLimitsOptions {
 export class ClientLimits {
   private readonly queries = new RateTable(SLOTS);
   private readonly errors = new RateTable(SLOTS);
+  private readonly handshakes = new RateTable(SLOTS);
 
   /** How often `allowsSlip` returned true. */
   slips = 0;
@@ -38,6 +41,11 @@ export class ClientLimits {
   /** Counts an error that is about to be sent. @returns whether it is over the limit */
   exceedsErrorRate(client: Client): boolean {
     return this.exceeds(this.errors, client, this.options.errorsPerSecond);
+  }
+
+  /** Counts a TLS handshake that is about to begin. @returns whether it is over the limit */
+  exceedsHandshakeRate(client: Client): boolean {
+    return this.exceeds(this.handshakes, client, this.options.handshakesPerSecond);
   }
 
   /** Whether to answer an error over the limit with a hint. Counts the hints. */

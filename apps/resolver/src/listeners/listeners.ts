@@ -4,26 +4,31 @@ import {
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { CidrSet, explainListenError, StartError } from '@weir/ops';
-import type { AddressInfo, Socket } from 'node:net';
+import { CidrSet, StartError } from '@weir/ops';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
+import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
+import { ConnectionTotal } from './connection-total.js';
+import { type BoundAddress, type Connectors, HostListeners } from './host-listeners.js';
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
-import { StreamListener } from './stream-listener.js';
+import { countKernelDrops } from './kernel-drops.js';
+import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
-import { UdpListener } from './udp-listener.js';
+import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 
 /** The part of the configuration that listening needs, under the names of the variables. */
 export interface ListenersConfiguration {
   readonly CLIENT_TCP_CONNECTIONS: number;
-  readonly DNS_HOST: string;
+  readonly DNS_HOST: readonly string[];
   readonly DNS_HTTPS_PORT: number | undefined;
   readonly DNS_PORT: number;
   readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
+  readonly DNS_TCP_CONNECTIONS: number;
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
@@ -34,6 +39,7 @@ export interface ListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
+  readonly limits: ClientLimits;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: TlsLog;
@@ -41,159 +47,118 @@ export interface ListenersOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** The addresses on which queries are answered. */
-export interface BoundAddresses extends AddressInfo {
-  readonly tlsPort?: number;
-  readonly httpsPort?: number;
-}
-
-type Connect = (socket: Socket, client: ClientAddress) => Connection;
-
-/** A stream listener for TLS or HTTPS, and the variable of its port. */
-interface SecureListener {
-  readonly variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT';
-  readonly port: number;
-  readonly listener: StreamListener;
+/** The first of the addresses on which queries are answered, and the ports, which are the same for all. */
+export interface BoundAddresses extends BoundAddress {
+  readonly addresses: readonly string[];
 }
 
 /**
- * All transports in front of one query path. They hand over the same bytes; they differ in framing, size limits and the
- * way back.
+ * All transports, on all addresses, in front of one query path. They hand over the same bytes; they differ in framing,
+ * size limits and the way back.
  */
 export class Listeners {
   private readonly exchange = new Exchange();
-  private readonly loadBalancers: CidrSet;
-  private readonly connections: ClientConnections;
-  private readonly udp: UdpListener;
-  private readonly tcp: StreamListener;
   private readonly identity: TlsIdentity | null;
-  private readonly secure: readonly SecureListener[];
+  private readonly hosts: readonly HostListeners[];
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, handler, counters, subscriber, onError } = options;
-    const { DNS_HOST: host, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
-    this.loadBalancers = configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]);
-    this.connections = new ClientConnections(maxConnections, subscriber);
-    this.udp = new UdpListener({
-      host,
-      handler,
-      counters,
-      loadBalancers: this.loadBalancers,
-      onError,
-    });
-    this.tcp = this.streams((socket, client) => this.messages(socket, client, Transport.tcp));
+    const { configuration, subscriber, limits } = options;
+    const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.identity = openIdentity(options);
-    this.secure = this.identity === null ? [] : this.secureListeners(this.identity);
+    const shared = {
+      ...options,
+      connectors: this.connectors(),
+      loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
+      connections: new ClientConnections(maxConnections, subscriber),
+      total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
+      mayHandshake: (client: ClientAddress) => !limits.exceedsHandshakeRate(client),
+    };
+    const hasIpv4 = addresses.some((address) => isIPv4(address));
+    this.hosts = addresses.map((host) => {
+      const ipv6Only = hasIpv4 && isIPv6(host);
+      return new HostListeners({ ...shared, host, ipv6Only });
+    });
   }
 
-  /** Port 0: TCP takes a free port, and UDP the same one. @throws StartError when a port is taken */
+  /**
+   * Port 0: a free port of the first address; the other addresses take the same.
+   * @throws StartError when a port is taken
+   */
   async start(): Promise<BoundAddresses> {
+    const { DNS_HOST, DNS_PORT, DNS_TLS_PORT, DNS_HTTPS_PORT } = this.options.configuration;
+    const ports = { port: DNS_PORT, tlsPort: DNS_TLS_PORT, httpsPort: DNS_HTTPS_PORT };
+    const [first, ...others] = this.hosts;
     try {
-      const bound = await this.startPlain();
-      const [tlsPort, httpsPort] = [
-        await this.startSecure('DNS_TLS_PORT'),
-        await this.startSecure('DNS_HTTPS_PORT'),
-      ];
-      return {
-        ...bound,
-        ...(tlsPort !== undefined && { tlsPort }),
-        ...(httpsPort !== undefined && { httpsPort }),
-      };
+      const bound = await first.start(ports);
+      for (const host of others) await host.start(bound);
+      this.logReceiveBuffers();
+      return { ...bound, addresses: DNS_HOST };
     } catch (error) {
-      this.udp.close();
-      this.stopStreams();
+      for (const host of this.hosts) host.abort();
+      this.identity?.close();
       throw error;
     }
   }
 
+  /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
+  kernelDrops(): number {
+    const inodes = this.hosts.map(({ udpInode }) => udpInode);
+    return countKernelDrops(new Set(inodes.filter((inode) => inode !== undefined)));
+  }
+
+  private logReceiveBuffers(): void {
+    const receiveBuffers = Object.fromEntries(
+      this.hosts.map(({ host, receiveBufferBytes }) => [host, receiveBufferBytes]),
+    );
+    const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
+    const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
+    if (isSmall)
+      this.options.log.warn(details, 'receive buffers are small: raise net.core.rmem_max');
+    else this.options.log.info(details, 'receive buffers');
+  }
+
   /** Accepts no more queries; answers still go out. */
   drain(): void {
-    this.udp.drain();
-    for (const listener of this.streamListeners()) listener.drain();
+    for (const host of this.hosts) host.drain();
   }
 
   /** Closes when the last UDP answer is out. */
   async stop(): Promise<void> {
-    await this.udp.stop();
-    this.stopStreams();
-  }
-
-  private stopStreams(): void {
-    for (const listener of this.streamListeners()) listener.stop();
+    await Promise.all(this.hosts.map((host) => host.stop()));
     this.identity?.close();
   }
 
-  private streamListeners(): StreamListener[] {
-    return [this.tcp, ...this.secure.map(({ listener }) => listener)];
-  }
-
-  private async startPlain(): Promise<AddressInfo> {
-    const { DNS_HOST: host, DNS_PORT: port } = this.options.configuration;
-    try {
-      for (;;) {
-        const bound = await this.tcp.start(port);
-        try {
-          await this.udp.start(bound.port);
-          return bound;
-        } catch (error) {
-          // The port that TCP was given may be taken for UDP. Then try another one.
-          if (port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-          await new Promise((resolve) => this.tcp.close(resolve));
-        }
-      }
-    } catch (error) {
-      throw explainListenError(error, { host, port, variable: 'DNS_PORT' });
-    }
-  }
-
-  private async startSecure(variable: SecureListener['variable']): Promise<number | undefined> {
-    const one = this.secure.find((listener) => listener.variable === variable);
-    if (one === undefined) return undefined;
-    const { DNS_HOST: host } = this.options.configuration;
-    try {
-      return (await one.listener.start(one.port)).port;
-    } catch (error) {
-      throw explainListenError(error, { host, port: one.port, variable });
-    }
-  }
-
-  private secureListeners(identity: TlsIdentity): SecureListener[] {
+  private connectors(): Connectors {
     const { DNS_TLS_PORT: tlsPort, DNS_HTTPS_PORT: httpsPort } = this.options.configuration;
-    const list: SecureListener[] = [];
-    if (tlsPort !== undefined) {
-      // RFC 7858 §3.1. `dot` is the registered ALPN name.
-      const connect: Connect = (socket, client) =>
-        this.messages(identity.accept(socket, ['dot']), client, Transport.tls);
-      list.push({ variable: 'DNS_TLS_PORT', port: tlsPort, listener: this.streams(connect) });
-    }
-    if (httpsPort !== undefined) {
-      const http1 = new Http1Server();
-      const connect: Connect = (socket, client) => this.https(identity, http1, socket, client);
-      list.push({ variable: 'DNS_HTTPS_PORT', port: httpsPort, listener: this.streams(connect) });
-    }
-    return list;
+    const { identity } = this;
+    return {
+      tcp: (socket, client, idleMs) => this.messages(socket, client, idleMs, Transport.tcp),
+      tls: identity && tlsPort !== undefined ? this.tlsConnector(identity) : null,
+      https: identity && httpsPort !== undefined ? this.httpsConnector(identity) : null,
+    };
   }
 
-  private streams(connect: Connect): StreamListener {
-    const { loadBalancers, connections } = this;
-    const { counters, nowMs, onError, configuration } = this.options;
-    const host = configuration.DNS_HOST;
-    return new StreamListener({
-      host,
-      connect,
-      counters,
-      nowMs,
-      loadBalancers,
-      connections,
-      onError,
-    });
+  private tlsConnector(identity: TlsIdentity): Connect {
+    // RFC 7858 §3.1. `dot` is the registered ALPN name.
+    return (socket, client, idleMs) =>
+      this.messages(identity.accept(socket, ['dot']), client, idleMs, Transport.tls);
   }
 
-  private messages(socket: Socket, client: ClientAddress, transport: Transport): TcpConnection {
+  private httpsConnector(identity: TlsIdentity): Connect {
+    const http1 = new Http1Server();
+    return (socket, client) => this.https(identity, http1, socket, client);
+  }
+
+  private messages(
+    socket: Socket,
+    client: ClientAddress,
+    idleMs: () => number,
+    transport: Transport,
+  ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange } = this;
-    return new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs });
+    const shared = { handler, counters, exchange: this.exchange, nowMs };
+    return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 
   private https(
@@ -201,7 +166,7 @@ export class Listeners {
     http1: Http1Server,
     raw: Socket,
     client: ClientAddress,
-  ): HttpsConnection {
+  ): Connection {
     const { handler, counters, nowMs } = this.options;
     const { exchange } = this;
     const socket = identity.accept(raw, ['h2', 'http/1.1']);

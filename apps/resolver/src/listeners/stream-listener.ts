@@ -9,20 +9,31 @@ import { TCPServer } from 'dns2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
+import type { ConnectionTotal } from './connection-total.js';
 
 const DEFAULT_IDLE_MS = 10_000;
-const DEFAULT_MAX_CONNECTIONS = 1024;
+
+/**
+ * Takes over a connection whose client is known and admitted.
+ * @param idleMs how long a connection may be idle now
+ */
+export type Connect = (socket: Socket, client: ClientAddress, idleMs: () => number) => Connection;
 
 export interface StreamListenerOptions {
   readonly host: string;
-  /** Takes over a connection whose client is known and admitted. */
-  readonly connect: (socket: Socket, client: ClientAddress) => Connection;
+  /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
+  readonly ipv6Only?: boolean;
+  readonly connect: Connect;
   readonly counters: QueryCounters;
   readonly nowMs: () => number;
   /** Load balancers. They must name their client in a PROXY header at the start of a connection. */
   readonly loadBalancers: CidrSet;
   /** Shared with other listeners. */
   readonly connections: ClientConnections;
+  /** Shared with other listeners. */
+  readonly total: ConnectionTotal;
+  /** Whether this client may open a connection in this second. Default: always. */
+  readonly isWithinRate?: (client: ClientAddress) => boolean;
   /**
    * Called with errors of the listening socket, such as too many open files, and with defects. The listener goes on.
    */
@@ -32,7 +43,6 @@ export interface StreamListenerOptions {
    * §6.2.3).
    */
   readonly idleMs?: number;
-  readonly maxConnections?: number;
 }
 
 /**
@@ -48,10 +58,6 @@ export class StreamListener extends TCPServer {
   constructor(private readonly options: StreamListenerOptions) {
     super();
     this.idleMs = options.idleMs ?? DEFAULT_IDLE_MS;
-    this.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-    this.on('drop', () => {
-      options.counters.drop(DropReason.crowded);
-    });
   }
 
   /** @throws the listen error (`EADDRINUSE` …). */
@@ -59,9 +65,10 @@ export class StreamListener extends TCPServer {
     this.timer ??= setInterval(() => {
       this.closeIdle();
     }, this.idleMs / 4);
+    const { host, ipv6Only = false } = this.options;
     return new Promise((resolve, reject) => {
       this.once('error', reject);
-      this.listen(port, this.options.host, () => {
+      this.listen({ port, host, ipv6Only }, () => {
         this.off('error', reject).on('error', this.options.onError);
         resolve(this.address() as AddressInfo);
       });
@@ -87,8 +94,13 @@ export class StreamListener extends TCPServer {
     if (!client.set(socket.remoteAddress ?? '', socket.remotePort ?? 0)) {
       return this.reject(socket, DropReason.unanswerable);
     }
+    const { total } = this.options;
+    if (!total.acquire()) return this.reject(socket, DropReason.crowded);
     socket.setNoDelay(true);
-    socket.once('close', () => this.open.delete(socket));
+    socket.once('close', () => {
+      this.open.delete(socket);
+      total.release();
+    });
     if (!this.options.loadBalancers.has(client)) return this.admit(socket, client);
     const headerReader = new ProxyHeaderReader({
       socket,
@@ -115,13 +127,14 @@ export class StreamListener extends TCPServer {
   }
 
   private take(socket: Socket, client: ClientAddress): void {
-    const { connections, connect } = this.options;
+    const { connections, connect, isWithinRate } = this.options;
+    if (isWithinRate?.(client) === false) return this.reject(socket, DropReason.limited);
     const name = connections.acquire(client);
     if (name === null) return this.reject(socket, DropReason.crowded);
     socket.once('close', () => {
       connections.release(name);
     });
-    this.open.set(socket, connect(socket, client));
+    this.open.set(socket, connect(socket, client, this.currentIdleMs));
   }
 
   private reject(socket: Socket, reason: DropReason): void {
@@ -130,9 +143,12 @@ export class StreamListener extends TCPServer {
   }
 
   /** When half of the connections are in use, the idle time is shorter (RFC 7766 §6.2.3). */
+  private readonly currentIdleMs = (): number => {
+    return this.options.total.isHalfFull ? this.idleMs / 4 : this.idleMs;
+  };
+
   private closeIdle(): void {
-    const isHalfFull = this.open.size * 2 > this.maxConnections;
-    const idleSinceMs = this.options.nowMs() - (isHalfFull ? this.idleMs / 4 : this.idleMs);
+    const idleSinceMs = this.options.nowMs() - this.currentIdleMs();
     for (const connection of this.open.values()) {
       if (connection.lastActiveMs <= idleSinceMs) connection.destroy();
     }

@@ -13,6 +13,8 @@ const MAX_QUERY_BYTES = 4096;
 const MAX_PIPELINED = 64;
 /** A client that leaves this many bytes of answers unread is disconnected. */
 const MAX_UNREAD_BYTES = 512 * 1024;
+/** RFC 7828 §3.1. */
+const KEEPALIVE_UNIT_MS = 100;
 const LENGTH_BYTES = 2;
 const EMPTY = Buffer.alloc(0);
 
@@ -25,6 +27,8 @@ export interface TcpConnectionOptions {
   /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
   readonly nowMs: () => number;
+  /** How long a connection may be idle now. */
+  readonly idleMs: () => number;
 }
 
 /**
@@ -55,6 +59,10 @@ export class TcpConnection implements Connection, ReplyPath {
 
   maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
+  }
+
+  keepaliveUnits(): number {
+    return Math.floor(this.options.idleMs() / KEEPALIVE_UNIT_MS);
   }
 
   reply(_exchange: Exchange, answer: Uint8Array, length: number): void {

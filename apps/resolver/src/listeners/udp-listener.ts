@@ -9,10 +9,14 @@ import { DropReason } from '../query/drop-reason.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
+import { inodeOf } from './kernel-drops.js';
 import { SendSlots } from './send-slots.js';
 
 const SLOTS = 1024;
-const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** Size of the receive buffer that is asked for. */
+export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+/** Linux reports twice the size that it granted, because it needs space for its own records (socket(7)). */
+const REPORTED_SHARE = process.platform === 'linux' ? 2 : 1;
 
 /**
  * Replaces the name lookup of dgram: all addresses here are numeric. The callback runs in the same turn; the default
@@ -26,6 +30,8 @@ type LookupDone = (error: null, address: string, family: number) => void;
 export interface UdpListenerOptions {
   /** Address to listen on. It determines the address family. */
   readonly host: string;
+  /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
+  readonly ipv6Only?: boolean;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Load balancers. They must name their client in a PROXY header before each query. */
@@ -45,11 +51,14 @@ export class UdpListener extends UDPServer implements ReplyPath {
   private readonly exchange = new Exchange();
   private readonly slots: SendSlots;
   private isDraining = false;
+  /** Undefined until it is bound, and where there is no /proc. */
+  inode: string | undefined;
   private onDrained: (() => void) | null = null;
 
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
       type: isIPv6(options.host) ? 'udp6' : 'udp4',
+      ipv6Only: options.ipv6Only ?? false,
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
@@ -68,9 +77,15 @@ export class UdpListener extends UDPServer implements ReplyPath {
       this.once('error', reject);
       this.bind(port, this.options.host, () => {
         this.off('error', reject).on('error', this.options.onError);
+        this.inode = inodeOf(fileDescriptorOf(this));
         resolve(this.address());
       });
     });
+  }
+
+  /** Size of the receive buffer that the kernel granted. */
+  get receiveBufferBytes(): number {
+    return this.getRecvBufferSize() / REPORTED_SHARE;
   }
 
   /** Accepts no more queries; answers still go out. */
@@ -122,6 +137,10 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return query.udpBytes;
   }
 
+  keepaliveUnits(): number {
+    return -1;
+  }
+
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     const slot = this.slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);
@@ -133,4 +152,13 @@ export class UdpListener extends UDPServer implements ReplyPath {
   drop(reason: DropReason): void {
     this.options.counters.drop(reason);
   }
+}
+
+/** Node has no public access to it. −1 when that changes: then kernel drops are not counted. */
+function fileDescriptorOf(socket: object): number {
+  const [symbol] = Object.getOwnPropertySymbols(socket).filter(
+    ({ description }) => description === 'state symbol',
+  );
+  const state = (socket as Record<symbol, { handle?: { fd?: number } } | undefined>)[symbol];
+  return state?.handle?.fd ?? -1;
 }

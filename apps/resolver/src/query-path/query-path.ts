@@ -106,6 +106,11 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const status = parseQuery(exchange.bytes, exchange.length, query);
     if (status === QueryStatus.drop) return replies.drop(exchange, DropReason.malformed);
     query.isAnswerPadded = query.hasPadding && exchange.replyPath.transport >= Transport.tls;
+    if (query.hasKeepalive) query.keepaliveUnits = exchange.replyPath.keepaliveUnits();
+    if (query.hasNsid) {
+      query.nsid = this.options.serverIdentity.nsid;
+      query.nsidLimit = exchange.replyPath.maxAnswerBytes(query);
+    }
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
@@ -146,6 +151,8 @@ export class QueryPath implements QueryHandler, ForwardEvents {
         return replies.sendBlock(exchange);
       case Action.answerAny:
         return replies.sendAny(exchange);
+      case Action.answerIdentity:
+        return replies.sendIdentity(exchange);
       case Action.answerSpecial:
         return replies.sendSpecial(exchange);
     }

@@ -4,12 +4,15 @@ import {
   Flag,
   FLAGS_OFFSET,
   MAX_MESSAGE_BYTES,
+  HEADER_BYTES,
   Rcode,
   type Response,
+  Type,
   writeAnyAnswer,
   writeBlockAnswer,
   writeEmptyAnswer,
   writeForwardedAnswer,
+  writeRecordsAnswer,
   writeTruncatedAnswer,
 } from '@weir/dns-wire';
 import { type Decision, Reason, type Verdict } from '@weir/policy';
@@ -24,6 +27,7 @@ import { DropReason } from '../query/drop-reason.js';
 import type { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import type { SpecialMatch } from '../special/special-match.js';
+import type { ServerIdentity } from '../special/server-identity.js';
 import { Special } from '../special/zones.js';
 
 export interface RepliesOptions {
@@ -35,6 +39,9 @@ export interface RepliesOptions {
   readonly blockTtlSeconds: number;
   /** Highest TTL of records from upstream. */
   readonly maxTtlSeconds: number;
+  /** Rdata of the SVCB records of the designated resolvers. */
+  readonly designatedResolvers: readonly Uint8Array[];
+  readonly serverIdentity: ServerIdentity;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
   readonly timer: QueryTimer;
@@ -43,6 +50,7 @@ export interface RepliesOptions {
 }
 
 const ANY_TTL_SECONDS = 3600;
+const DESIGNATION_TTL_SECONDS = 300;
 const NO_ADDRESSES = new Uint8Array(0);
 
 /** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
@@ -80,9 +88,28 @@ export class Replies {
     const { special, zoneOffset } = specialMatch;
     if (special === Special.none) throw new Error('an answer for a name that is not special');
     const { bytes, query } = exchange;
+    const isItself = zoneOffset === HEADER_BYTES;
+    if (special === Special.designated && isItself && query.qtype === Type.svcb) {
+      return this.sendDesignation(exchange);
+    }
     const { ttlCapSeconds } = decision;
     const length = writeSpecialAnswer(this.out, bytes, query, special, zoneOffset, ttlCapSeconds);
     this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
+  }
+
+  private sendDesignation(exchange: Exchange): void {
+    this.sendRecords(exchange, this.options.designatedResolvers, DESIGNATION_TTL_SECONDS);
+  }
+
+  sendIdentity(exchange: Exchange): void {
+    this.sendRecords(exchange, this.options.serverIdentity.rdatas, 0);
+  }
+
+  private sendRecords(exchange: Exchange, rdatas: readonly Uint8Array[], ttlSeconds: number): void {
+    const { bytes, query, replyPath } = exchange;
+    const limit = replyPath.maxAnswerBytes(query);
+    const length = writeRecordsAnswer(this.out, bytes, query, rdatas, ttlSeconds, limit);
+    this.send(exchange, length, this.options.decision.verdict, Rcode.noError);
   }
 
   sendResponse(exchange: Exchange, response: Response): void {

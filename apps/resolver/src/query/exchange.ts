@@ -15,6 +15,8 @@ export interface ReplyPath {
   readonly transport: Transport;
   /** Size in bytes of the largest answer that this client accepts, 512 or more. */
   maxAnswerBytes(query: Query): number;
+  /** How long the connection may be idle, in units of 100 ms. −1: clients are not told (RFC 7828 §3.2.1). */
+  keepaliveUnits(): number;
   /**
    * Sends the first `length` bytes of `answer`. They are copied before this returns. A client that has gone is no
    * error.
@@ -29,6 +31,7 @@ const NOWHERE: ReplyPath = {
   maxAnswerBytes: () => {
     throw new Error('an exchange without a query');
   },
+  keepaliveUnits: () => -1,
   reply: () => {
     throw new Error('an exchange without a query');
   },

@@ -14,10 +14,15 @@ export const Special = {
   empty: 4,
   /** The loopback addresses while this resolver is ready, SERVFAIL while it is not. */
   ready: 5,
+  /** The name itself has the SVCB records of the designated resolvers. Otherwise like `empty`. */
+  designated: 6,
 } as const;
 export type Special = (typeof Special)[keyof typeof Special];
 
 export type SpecialZone = readonly [name: string, special: Special];
+
+/** The name by which clients look for encrypted transports (RFC 9462 §4). */
+const DESIGNATION_NAME = '_dns.resolver.arpa';
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -66,6 +71,9 @@ export const DISCOVERY_ZONES: readonly SpecialZone[] = [
   // Apple devices disable Private Relay when these names do not exist.
   ['mask.icloud.com', Special.nonexistent],
   ['mask-h2.icloud.com', Special.nonexistent],
-  // Discovery of Designated Resolvers (RFC 9462 §4): there is none.
-  ['_dns.resolver.arpa', Special.empty],
+  // There is no designated resolver.
+  [DESIGNATION_NAME, Special.empty],
 ];
+
+/** Instead of the last of `DISCOVERY_ZONES`, when there are designated resolvers. */
+export const DESIGNATION_ZONES: readonly SpecialZone[] = [[DESIGNATION_NAME, Special.designated]];

@@ -1,5 +1,6 @@
 import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
+import { ConnectionTotal } from '../listeners/connection-total.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
@@ -31,7 +32,7 @@ export async function startUdp(
 
 /** A TCP listener in front of an `EchoHandler`. */
 export async function startTcp(
-  options: Partial<StreamListenerOptions> & { maxPerClient?: number } = {},
+  options: Partial<StreamListenerOptions> & { maxPerClient?: number; maxConnections?: number } = {},
   handler = new EchoHandler(),
 ) {
   const counters = new QueryCounters();
@@ -40,8 +41,8 @@ export async function startTcp(
   const { nowMs = elapsedMs } = options;
   const listener = new StreamListener({
     host: '127.0.0.1',
-    connect: (socket, client) =>
-      new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs }),
+    connect: (socket, client, idleMs) =>
+      new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs, idleMs }),
     counters,
     nowMs,
     loadBalancers: CidrSet.parse([]),
@@ -49,6 +50,7 @@ export async function startTcp(
       options.maxPerClient ?? 128,
       new SubscriberKey({ policy: null }, 1),
     ),
+    total: new ConnectionTotal(options.maxConnections ?? 1024),
     onError,
     ...options,
   });

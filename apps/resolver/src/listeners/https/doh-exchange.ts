@@ -31,6 +31,10 @@ export class DohExchange implements ReplyPath {
     return MAX_MESSAGE_BYTES;
   }
 
+  keepaliveUnits(): number {
+    return -1;
+  }
+
   reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
     const body = Buffer.from(answer.subarray(0, length));
     const maxAge = parseResponse(body, length, response) ? freshnessSeconds(response) : 0;

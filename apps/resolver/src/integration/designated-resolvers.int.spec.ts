@@ -1,0 +1,114 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet, createLogger } from '@weir/ops';
+import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import { makeCertificate } from '../testing/certificate.js';
+import { askOneTcp, askUdp } from '../testing/client.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { hasProgram, run } from '../testing/programs.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-designated-'));
+const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
+beforeAll(() => {
+  makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const NAME = 'dns.example.net';
+const DISCOVERY = '_dns.resolver.arpa';
+const SVCB = 64;
+const [DOT, DOH] = ['alpn="dot"', 'alpn="h2,http/1.1"'];
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function serve(configuration: Partial<DnsConfiguration>) {
+  const [DNS_TLS_PORT, DNS_HTTPS_PORT] = [await freePort(), await freePort()];
+  const secure = { DNS_TLS_PORT, DNS_HTTPS_PORT, DNS_TLS_CERT, DNS_TLS_KEY };
+  const service = new DnsService({
+    configuration: { ...CONFIGURATION, ...secure, DNS_DESIGNATED_NAME: NAME, ...configuration },
+    upstreams: [],
+    source: { policy: policyOf(profile(1, { whiteListOnly: true }), loopback(1)) },
+    log: createLogger({ name: 'resolver', level: 'silent' }),
+  });
+  const server = await service.start();
+  cleanups.push(() => service.stop());
+  const ask = async (name: string, qtype: number, udpBytes = 1232) =>
+    decodeMessage((await askUdp(server, encodeQuery(name, qtype, { udpBytes })))!);
+  const digs = async (...args: string[]) =>
+    (await run('dig', ['@127.0.0.1', '-p', String(server.port), ...args])).trim().split('\n');
+  return { server, ask, digs, tls: DNS_TLS_PORT, https: DNS_HTTPS_PORT };
+}
+
+describe('_dns.resolver.arpa (RFC 9462)', () => {
+  it.skipIf(!hasProgram('dig'))('names DNS over TLS and HTTPS of this resolver', async () => {
+    const { digs, tls, https } = await serve({ DNS_HOST: ['127.0.0.1', '::1'] });
+    const hints = 'ipv4hint=127.0.0.1 ipv6hint=::1';
+    expect(await digs('+short', DISCOVERY, 'SVCB')).toEqual([
+      `1 ${NAME}. ${DOT} port=${tls} ${hints}`,
+      `2 ${NAME}. ${DOH} port=${https} ${hints} key7="/dns-query{?dns}"`,
+    ]);
+  });
+
+  it.skipIf(!hasProgram('kdig'))('is understood by kdig', async () => {
+    const { server, tls, https } = await serve({});
+    const args = ['@127.0.0.1', '-p', String(server.port), '+short', DISCOVERY, 'SVCB'];
+    const answer = await run('kdig', args);
+    expect(answer).toContain(`1 ${NAME}. alpn=dot port=${tls} ipv4hint=127.0.0.1`);
+    expect(answer).toMatch(new RegExp(`^2 ${NAME}\\. alpn=h2,http/1.1 port=${https} `, 'm'));
+  });
+
+  it('names only what is on, and no address behind a load balancer or on all addresses', async () => {
+    const { ask, tls } = await serve({ DNS_HTTPS_PORT: undefined, DNS_HOST: ['0.0.0.0'] });
+    const { answers } = await ask(DISCOVERY, SVCB);
+    expect(answers).toHaveLength(1);
+    const alpn = [0, 1, 0, 4, 3, ...Buffer.from('dot')];
+    const port = [0, 3, 0, 2, tls >> 8, tls & 255];
+    expect(answers[0].rdata.subarray(-14)).toEqual(Buffer.from([...alpn, ...port]));
+    const DNS_PROXY_PROTOCOL_FROM = CidrSet.parse(['192.0.2.1']);
+    const behind = await serve({ DNS_HTTPS_PORT: undefined, DNS_PROXY_PROTOCOL_FROM });
+    expect((await behind.ask(DISCOVERY, SVCB)).answers[0].rdata).toHaveLength(2 + 17 + 14);
+  });
+
+  it.each<[string, number, Partial<DnsConfiguration>]>([
+    [DISCOVERY, SVCB, { DNS_DESIGNATED_NAME: undefined }],
+    [DISCOVERY, SVCB, { DNS_TLS_PORT: undefined, DNS_HTTPS_PORT: undefined }],
+    [DISCOVERY, 1, {}],
+    [`x.${DISCOVERY}`, SVCB, {}],
+  ])('has no other records: %s, type %i, %o', async (name, qtype, configuration) => {
+    const { ask } = await serve(configuration);
+    const answer = await ask(name, qtype);
+    expect(answer).toMatchObject({ rcode: 0, answers: [], authorities: [{ type: 6 }] });
+  });
+
+  it('is answered when resolver discovery is not blocked', async () => {
+    const { ask } = await serve({ BLOCK_RESOLVER_DISCOVERY: false });
+    expect((await ask(DISCOVERY.toUpperCase(), SVCB)).answers).toHaveLength(2);
+  });
+
+  it('is truncated for a client that takes less, and complete over TCP', async () => {
+    const DNS_DESIGNATED_NAME = `${`${'x'.repeat(60)}.`.repeat(4)}example`;
+    const { ask, server } = await serve({ DNS_DESIGNATED_NAME });
+    const short = await ask(DISCOVERY, SVCB, 512);
+    expect(short).toMatchObject({ answers: [], flags: 0x8380 });
+    const whole = await askOneTcp(server, encodeQuery(DISCOVERY, SVCB, { udpBytes: 512 }));
+    expect(decodeMessage(whole!).answers).toHaveLength(2);
+  });
+});

@@ -1,0 +1,51 @@
+import { policyOf } from '@weir/policy-feed/testing';
+import { createSocket } from 'node:dgram';
+import { existsSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DnsService } from '../dns-service.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serve() {
+  const logged: object[] = [];
+  const write = (details: object, msg: string): void => {
+    logged.push({ ...details, msg });
+  };
+  const service = new DnsService({
+    configuration: { ...CONFIGURATION, DNS_HOST: ['127.0.0.1', '::1'] },
+    upstreams: [],
+    source: { policy: policyOf() },
+    log: { info: write, warn: write, error: write } as never,
+  });
+  const { port } = await service.start();
+  cleanups.push(() => service.stop());
+  return { service, port, logged };
+}
+
+describe('the receive buffer of UDP', () => {
+  it('is logged at the start, with the size that the kernel granted', async () => {
+    const { logged } = await serve();
+    const [line] = logged.filter((one) => 'receiveBuffers' in one);
+    expect(line).toMatchObject({
+      wantedBytes: 4_194_304,
+      receiveBuffers: { '127.0.0.1': expect.any(Number), '::1': expect.any(Number) },
+    });
+  });
+
+  it.skipIf(!existsSync('/proc/net/udp'))('is full: the kernel drops are counted', async () => {
+    const { service, port } = await serve();
+    expect(service.kernelDrops()).toBe(0);
+    const socket = createSocket('udp4');
+    cleanups.push(() => socket.close());
+    await new Promise<void>((resolve) => {
+      socket.connect(port, '127.0.0.1', resolve);
+    });
+    // All of them are sent before the resolver can read one.
+    for (let i = 0; i < 20_000; i++) socket.send(Buffer.alloc(1200));
+    await expect.poll(() => service.kernelDrops()).toBeGreaterThan(0);
+  });
+});
