@@ -39,6 +39,8 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_SIZE_MB'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
+    | 'CLIENT_UPSTREAM_QUERIES'
+    | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_COOKIE_SECRETS'
     | 'DOMAIN_HASH_KEY'
@@ -185,6 +187,11 @@ export class DnsService {
       upstreams,
       events: path,
       nowMs: monotonicMs,
+      share: {
+        subscriber,
+        maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
+        maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');

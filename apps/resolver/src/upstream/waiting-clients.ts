@@ -1,6 +1,7 @@
 import type { Response } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
+import { OVER_SHARE, Share, type SubscriberShares } from './subscriber-shares.js';
 
 /** What a waiting client gets, once. */
 export interface ClientEvents {
@@ -27,6 +28,7 @@ export class WaitingClients {
   constructor(
     private readonly events: ClientEvents,
     private readonly capacity: number,
+    private readonly shares: SubscriberShares,
   ) {}
 
   /** The client of the entry itself waits, unless the question is a refresh. */
@@ -34,11 +36,18 @@ export class WaitingClients {
     if (!entry.isRefresh) this.count++;
   }
 
-  /** One more client waits for the entry. @returns false when too many do */
+  /** Whether no more clients can join questions of others. */
+  get isFull(): boolean {
+    return this.joined >= this.capacity;
+  }
+
+  /** One more client waits for the entry, unless `isFull`. @returns false when too many of its subscriber do */
   join(entry: InFlight, exchange: Exchange): boolean {
-    if (this.joined >= this.capacity) return false;
+    const account = this.shares.take(exchange.client, Share.waiting);
+    if (account === OVER_SHARE) return false;
     const waiter = this.free.pop() ?? new Exchange();
     waiter.copyFrom(exchange);
+    waiter.account = account;
     waiter.next = entry.firstWaiting;
     entry.firstWaiting = waiter;
     this.joined++;
@@ -56,6 +65,7 @@ export class WaitingClients {
       const { next } = waiting;
       waiting.next = null;
       this.joined--;
+      this.shares.release(waiting.account, Share.waiting);
       this.answer(waiting, response);
       this.free.push(waiting);
       waiting = next;
