@@ -74,9 +74,8 @@ export class AttemptRunner {
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
 
-  /** Ends the last attempt of the entry when its time is over. Called regularly. */
-  checkTimeout(entry: InFlight, nowMs: number): void {
-    if (nowMs < entry.attemptDeadlineMs) return;
+  /** The time of the last attempt of the entry is over. */
+  onTimeout(entry: InFlight, nowMs: number): void {
     if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }

@@ -5,6 +5,7 @@ import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { InFlightPool } from './in-flight-pool.js';
 import type { InFlight } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
+import { Sweep } from './sweep.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
@@ -46,6 +47,7 @@ export class Forwarder {
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
   private readonly shares: SubscriberShares;
+  private readonly sweep: Sweep;
   private readonly events: ForwardEvents;
   private readonly nowMs: () => number;
   private readonly queryTimeoutMs: number;
@@ -59,8 +61,9 @@ export class Forwarder {
     this.queryTimeoutMs = queryTimeoutMs;
     this.pool = new InFlightPool(capacity);
     this.shares = new SubscriberShares(capacity + waitingCapacity, options.share);
-    this.clients = new WaitingClients(events, waitingCapacity, this.shares);
+    this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
     this.attempts = new AttemptRunner(options, this.complete.bind(this));
+    this.sweep = new Sweep(this.pool, this.attempts.onTimeout.bind(this.attempts), nowMs);
   }
 
   get upstreams(): readonly Upstream[] {
@@ -71,13 +74,17 @@ export class Forwarder {
   async open(): Promise<void> {
     await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
     this.timer = setInterval(() => {
-      this.sweep();
+      this.sweep.begin();
+      const nowMs = this.nowMs();
+      for (const upstream of this.upstreams) upstream.maintain(nowMs);
     }, SWEEP_MS);
   }
 
-  /** Stops. Questions in flight are dropped without an event. */
+  /** Stops. Questions in flight and clients that wait are dropped without an event. */
   close(): void {
     clearInterval(this.timer);
+    this.sweep.stop();
+    this.clients.close();
     while (this.pool.size > 0) this.pool.end(this.pool.at(0));
     for (const upstream of this.upstreams) upstream.close();
   }
@@ -150,12 +157,5 @@ export class Forwarder {
     this.events.onCompleted(entry.exchange, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
-  }
-
-  private sweep(): void {
-    const nowMs = this.nowMs();
-    for (let i = this.pool.size - 1; i >= 0; i--)
-      this.attempts.checkTimeout(this.pool.at(i), nowMs);
-    for (const upstream of this.upstreams) upstream.maintain(nowMs);
   }
 }
