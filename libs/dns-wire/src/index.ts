@@ -8,3 +8,4 @@ export * from './protocol.js';
 export * from './query.js';
 export { answersQuestion, parseResponse, Response, setEmptyResponse } from './response.js';
 export * from './targets.js';
+export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
