@@ -220,10 +220,14 @@ export class AttemptRunner {
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
+    this.countFailure(entry, attempt);
+    this.endAttempt(entry, attempt);
+  }
+
+  private countFailure(entry: InFlight, attempt: number): void {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     upstream.counters.failures++;
     upstream.recordFailure(this.nowMs());
-    this.endAttempt(entry, attempt);
   }
 
   /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
@@ -232,13 +236,16 @@ export class AttemptRunner {
     if (!entry.isOpen(entry.attemptCount - 1) && !this.startNextAttempt(entry)) this.fail(entry);
   }
 
+  /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: UpstreamSocket): void {
+    const nowMs = this.nowMs();
     for (const entry of socket.waitingEntries()) {
-      // An attempt that begins in this loop has not failed, even if it uses the same socket.
-      const { attemptCount } = entry;
-      for (let i = 0; i < attemptCount; i++) {
-        if (entry.sockets[i] === socket) this.failAttempt(entry, i);
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket) continue;
+        this.countFailure(entry, i);
+        entry.endAttempt(i);
       }
+      if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
   }
 
