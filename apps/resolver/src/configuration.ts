@@ -47,6 +47,9 @@ const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
 const MAX_CONNECTIONS = 1024;
 const MAX_ALL_CONNECTIONS = 65_536;
+/** All that can be in flight, and all that can wait: then one subscriber may have everything. */
+const MAX_UPSTREAM_QUERIES = 8192;
+const MAX_WAITING_QUERIES = 16_384;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -223,6 +226,20 @@ export const SCHEMA = {
       'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
       'open files above it.',
     default: '4096',
+  }),
+  CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
+      'subscriber gets SERVFAIL with EDE 0 for names that are not in the cache; other subscribers ' +
+      'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
+      'nobody answers it.',
+    default: '256',
+  }),
+  CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
+    description:
+      'Maximum number of queries of one subscriber that wait for a question which is in flight ' +
+      'already. Beyond it the subscriber gets SERVFAIL with EDE 0.',
+    default: '1024',
   }),
   DNS_COOKIE_SECRETS: optional(
     hexKeyList(16, 2, {

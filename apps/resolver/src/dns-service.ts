@@ -49,6 +49,8 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UPSTREAM_QUERIES'
+    | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_ALLOWED_CLIENTS_FILE'
     | 'DNS_COOKIE_SECRETS'
@@ -211,6 +213,11 @@ export class DnsService {
       upstreams,
       events: path,
       nowMs: monotonicMs,
+      share: {
+        subscriber,
+        maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
+        maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');

@@ -147,6 +147,12 @@ export function createRegistry({
   counter('overloads_total', 'Queries rejected because too many were in flight', [], () => [
     [{}, forwarder.overloads],
   ]);
+  counter(
+    'over_share_total',
+    'Queries rejected because their subscriber had its share of upstream queries already',
+    [],
+    () => [[{}, forwarder.overShare]],
+  );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],
   ]);

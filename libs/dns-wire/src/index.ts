@@ -16,3 +16,4 @@ export {
   setEmptyResponse,
 } from './response.js';
 export * from './targets.js';
+export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';

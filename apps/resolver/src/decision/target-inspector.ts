@@ -3,8 +3,11 @@ import { type PolicySource, Verdict } from '@weir/policy';
 import type { PolicyLookup } from './policy-lookup.js';
 
 /** What the inspection of a response says. */
-export const TargetVerdict = { pass: 0, block: 1, malformed: 2 } as const;
+export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
+
+/** More targets than this are not judged, so that no answer makes much work (decisions §13). */
+const MAX_TARGETS = 32;
 
 export interface TargetInspectorOptions {
   readonly source: PolicySource;
@@ -35,8 +38,10 @@ export class TargetInspector {
     if (!isInspected || policy === null || !this.options.isEnabled) return TargetVerdict.pass;
     const { reason, matchedId, matchedLabels } = decision;
     targets.start(response);
+    let left = MAX_TARGETS;
     for (let size = targets.next(target); size !== TargetCursor.end; size = targets.next(target)) {
       if (size === TargetCursor.malformed) return TargetVerdict.malformed;
+      if (left-- === 0) return TargetVerdict.tooMany;
       if (hashes.compute(target, 0) < 0) return TargetVerdict.malformed;
       policy.judge(hashes, decision);
       if (decision.verdict === Verdict.block) return TargetVerdict.block;

@@ -450,6 +450,21 @@ describe('the targets of an answer', () => {
     expect((await ask('www.example.com')).answers).toHaveLength(3);
   });
 
+  it.each<[number, object]>([
+    [32, { rcode: 0, ede: [] }],
+    [33, { rcode: 2, ede: [0], answers: [] }],
+  ])('are at most 32 in one answer: %i (decisions §13)', async (count, expected) => {
+    const answers = Array.from({ length: count }, (_, i) => https(1, `t${i}.example.net`));
+    upstream.answer = (query) =>
+      respond(query, {
+        answers: query.transport === 'udp' ? [] : answers,
+        flags: query.transport === 'udp' ? 0x8380 : 0x8180,
+      });
+    const { askTcp } = await serve(blocking());
+    expect(await askTcp('www.example.com', 65)).toMatchObject(expected);
+    expect(await askTcp('www.example.com', 65)).toMatchObject(expected);
+  });
+
   it('turn the answer into SERVFAIL when they are malformed', async () => {
     upstream.answer = (query) =>
       respond(query, { answers: [{ ...cname('x.example'), rdata: pointerTo(4000) }] });

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { deadEndpoint, forwarder, UNREACHABLE, upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
-import type { Answerer } from '../testing/upstream-server.js';
+import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
 
 const good: Answerer = (query) => respond(query, { answers: [a('192.0.2.1')] });
 const failing =
@@ -118,4 +118,22 @@ it('the next upstream is asked when an upstream is silent over TCP', async () =>
 it('a question fails with EDE 23 when no upstream could be reached', async () => {
   const { ask } = await forwarder([await deadEndpoint(), await deadEndpoint()], times);
   expect(await ask()).toEqual(UNREACHABLE);
+});
+
+it('many questions fail in pieces when their upstream becomes unreachable', async () => {
+  const silent = await UpstreamServer.start(() => null);
+  const { ask, subject, outcomes } = await forwarder([silent.endpoint]);
+  const all = Array.from({ length: 2_000 }, (_, i) => ask(`n${i}.example.com`));
+  await expect.poll(() => silent.asked.length).toBeGreaterThan(500);
+  await silent.stop();
+  all.push(ask('one-more.example.com'), ask('another.example.com'), ask('last.example.com'));
+  let mostInTurn = 0;
+  while (subject.inFlight > 0) {
+    const before = outcomes.length;
+    await nextTurn();
+    mostInTurn = Math.max(mostInTurn, outcomes.length - before);
+  }
+  await Promise.all(all);
+  expect(outcomes).toHaveLength(all.length);
+  expect(mostInTurn).toBeLessThan(100);
 });

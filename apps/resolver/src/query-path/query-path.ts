@@ -216,6 +216,8 @@ export class QueryPath implements QueryHandler, ForwardEvents {
         return this.replies.sendBlock(exchange);
       case TargetVerdict.malformed:
         return this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
+      case TargetVerdict.tooMany:
+        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
     }
   }
 

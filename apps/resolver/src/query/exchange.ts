@@ -66,6 +66,8 @@ export class Exchange implements Question {
   startedMs = 0;
   /** The next client that waits for the same answer: a linked list. */
   next: Exchange | null = null;
+  /** While it waits for an upstream: the account of its subscriber in `SubscriberShares`. */
+  account = -1;
   private ownBytes: Uint8Array | null = null;
 
   /** Becomes a copy of `other` that owns its header and question. */

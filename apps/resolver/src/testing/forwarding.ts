@@ -1,3 +1,4 @@
+import { SubscriberKey } from '@weir/clients';
 import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { afterEach } from 'vitest';
@@ -52,6 +53,11 @@ export async function forwarder(
     nowMs: () => performance.now(),
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
+    share: {
+      subscriber: new SubscriberKey({ policy: null }, 1),
+      maxQuestions: 8192,
+      maxWaiting: 16_384,
+    },
     events: {
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));

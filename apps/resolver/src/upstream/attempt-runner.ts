@@ -2,8 +2,12 @@ import {
   answersQuestion,
   Ede,
   hasUsableRcode,
+  headerErrorOf,
+  NO_HEADER_ERROR,
   parseResponse,
   Rcode,
+  readUint16,
+  removeEdns,
   Response,
   setEmptyResponse,
   writeUpstreamQuery,
@@ -36,7 +40,8 @@ const MAX_PLAIN_RCODE = 15;
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
  * the upstream is silent for a while, unreachable, or answers with an error. A reply is accepted only from the address
  * and port that were asked, to the random port and with the random id of the query, and with the same question (RFC
- * 5452 §9.1). A truncated reply is repeated over TCP.
+ * 5452 §9.1). A truncated reply is repeated over TCP. An error without a question, to a query with EDNS, is repeated
+ * without EDNS.
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
@@ -74,9 +79,8 @@ export class AttemptRunner {
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
 
-  /** Ends the last attempt of the entry when its time is over. Called regularly. */
-  checkTimeout(entry: InFlight, nowMs: number): void {
-    if (nowMs < entry.attemptDeadlineMs) return;
+  /** The time of the last attempt of the entry is over. */
+  onTimeout(entry: InFlight, nowMs: number): void {
     if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }
@@ -95,14 +99,20 @@ export class AttemptRunner {
       }
       const isLast = entry.attemptCount === MAX_ATTEMPTS;
       entry.attemptDeadlineMs = isLast ? entry.deadlineMs : nowMs + this.attemptTimeoutMs;
-      const { bytes, query } = entry.exchange;
-      entry.packetLength = writeUpstreamQuery(entry.packet, bytes, query, entry.ids[attempt]);
-      upstream.recordQuery(nowMs);
-      socket.send(entry.packet, entry.packetLength);
+      entry.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
+      this.send(entry, attempt, socket);
       return true;
     }
     entry.attemptDeadlineMs = entry.deadlineMs;
     return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
+  }
+
+  private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
+    const { packet, exchange } = entry;
+    const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, entry.ids[attempt]);
+    entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
+    this.upstreams[socket.upstream].recordQuery(this.nowMs());
+    socket.send(packet, entry.packetLength);
   }
 
   /**
@@ -121,6 +131,11 @@ export class AttemptRunner {
 
   private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
     const { response } = this;
+    const headerError = headerErrorOf(packet, packet.length);
+    if (headerError !== NO_HEADER_ERROR) {
+      this.onHeaderError(socket, readUint16(packet, 0), headerError);
+      return;
+    }
     const isValid = parseResponse(packet, packet.length, response);
     const entry = isValid ? socket.find(response.id) : undefined;
     if (entry === undefined || !isAnswerTo(response, entry)) {
@@ -130,6 +145,26 @@ export class AttemptRunner {
     const attempt = entry.attemptOf(socket, response.id);
     if (response.isTruncated) this.askOverTcp(entry, attempt);
     else this.acceptResponse(entry, attempt);
+  }
+
+  /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
+  private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
+    const upstream = this.upstreams[socket.upstream];
+    const entry = socket.find(id);
+    if (entry === undefined) {
+      upstream.counters.strays++;
+      return;
+    }
+    const attempt = entry.attemptOf(socket, id);
+    if (entry.withEdns[attempt] === 1) {
+      upstream.leaveOutEdns(this.nowMs());
+      entry.withEdns[attempt] = 0;
+      this.send(entry, attempt, socket);
+      return;
+    }
+    const { bytes, query } = entry.exchange;
+    setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
+    this.acceptResponse(entry, attempt);
   }
 
   /**
@@ -169,7 +204,8 @@ export class AttemptRunner {
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, (isAnswer) => {
+    const hasEdns = entry.withEdns[attempt] === 1;
+    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, hasEdns, (isAnswer) => {
       if (isAnswer) this.acceptResponse(entry, attempt);
       else this.failAttempt(entry, attempt);
     });
@@ -184,10 +220,14 @@ export class AttemptRunner {
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
+    this.countFailure(entry, attempt);
+    this.endAttempt(entry, attempt);
+  }
+
+  private countFailure(entry: InFlight, attempt: number): void {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     upstream.counters.failures++;
     upstream.recordFailure(this.nowMs());
-    this.endAttempt(entry, attempt);
   }
 
   /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
@@ -196,13 +236,16 @@ export class AttemptRunner {
     if (!entry.isOpen(entry.attemptCount - 1) && !this.startNextAttempt(entry)) this.fail(entry);
   }
 
+  /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: UpstreamSocket): void {
+    const nowMs = this.nowMs();
     for (const entry of socket.waitingEntries()) {
-      // An attempt that begins in this loop has not failed, even if it uses the same socket.
-      const { attemptCount } = entry;
-      for (let i = 0; i < attemptCount; i++) {
-        if (entry.sockets[i] === socket) this.failAttempt(entry, i);
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket) continue;
+        this.countFailure(entry, i);
+        entry.endAttempt(i);
       }
+      if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
   }
 

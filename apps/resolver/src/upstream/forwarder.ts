@@ -4,6 +4,8 @@ import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { InFlightPool } from './in-flight-pool.js';
 import type { InFlight } from './in-flight.js';
+import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
+import { Sweep } from './sweep.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
@@ -25,6 +27,8 @@ export interface ForwarderOptions extends AttemptOptions {
   readonly waitingCapacity?: number;
   /** Time limit for all attempts of a question together. */
   readonly queryTimeoutMs?: number;
+  /** What one subscriber may have of these capacities. */
+  readonly share: ShareOptions;
 }
 
 const DEFAULT_CAPACITY = 8192;
@@ -37,11 +41,13 @@ const SWEEP_MS = 25;
  * same answer. `AttemptRunner` sends the queries.
  */
 export class Forwarder {
-  /** Queries that were rejected because too many were in flight. */
+  /** Queries that were rejected because too many of all subscribers were in flight, or waited. */
   overloads = 0;
   private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
+  private readonly shares: SubscriberShares;
+  private readonly sweep: Sweep;
   private readonly events: ForwardEvents;
   private readonly nowMs: () => number;
   private readonly queryTimeoutMs: number;
@@ -54,8 +60,10 @@ export class Forwarder {
     this.nowMs = nowMs;
     this.queryTimeoutMs = queryTimeoutMs;
     this.pool = new InFlightPool(capacity);
-    this.clients = new WaitingClients(events, waitingCapacity);
+    this.shares = new SubscriberShares(capacity + waitingCapacity, options.share);
+    this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
     this.attempts = new AttemptRunner(options, this.complete.bind(this));
+    this.sweep = new Sweep(this.pool, this.attempts.onTimeout.bind(this.attempts), nowMs);
   }
 
   get upstreams(): readonly Upstream[] {
@@ -66,13 +74,17 @@ export class Forwarder {
   async open(): Promise<void> {
     await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
     this.timer = setInterval(() => {
-      this.sweep();
+      this.sweep.begin();
+      const nowMs = this.nowMs();
+      for (const upstream of this.upstreams) upstream.maintain(nowMs);
     }, SWEEP_MS);
   }
 
-  /** Stops. Questions in flight are dropped without an event. */
+  /** Stops. Questions in flight and clients that wait are dropped without an event. */
   close(): void {
     clearInterval(this.timer);
+    this.sweep.stop();
+    this.clients.close();
     while (this.pool.size > 0) this.pool.end(this.pool.at(0));
     for (const upstream of this.upstreams) upstream.close();
   }
@@ -91,6 +103,11 @@ export class Forwarder {
     return this.clients.coalesced;
   }
 
+  /** Queries that were rejected because their subscriber had its share already. */
+  get overShare(): number {
+    return this.shares.refusals;
+  }
+
   /** Whether no upstream has answered recently, so waiting is pointless. */
   get allDown(): boolean {
     const nowMs = this.nowMs();
@@ -100,14 +117,15 @@ export class Forwarder {
 
   /**
    * Asks the question of the exchange, or joins it when it is in flight already.
-   * @returns false when too many are in flight; no event follows
+   * @returns false when too many are in flight, or too many of this subscriber; no event follows
    */
   forward(exchange: Exchange): boolean {
     const entry = this.pool.find(exchange);
-    const isAccepted =
-      entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
-    if (!isAccepted) this.overloads++;
-    return isAccepted;
+    if (entry === null ? this.pool.isFull : this.clients.isFull) {
+      this.overloads++;
+      return false;
+    }
+    return entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
   }
 
   /**
@@ -115,12 +133,16 @@ export class Forwarder {
    * @returns false when it is in flight already, or too many are
    */
   refresh(exchange: Exchange): boolean {
-    return this.pool.find(exchange) === null && this.ask(exchange, true);
+    if (this.pool.isFull || this.pool.find(exchange) !== null) return false;
+    return this.ask(exchange, true);
   }
 
+  /** The pool is not full. @returns false when too many of this subscriber are in flight */
   private ask(exchange: Exchange, isRefresh: boolean): boolean {
+    const account = this.shares.take(exchange.client, Share.questions);
+    if (account === OVER_SHARE) return false;
     const entry = this.pool.take(exchange);
-    if (entry === null) return false;
+    entry.exchange.account = account;
     entry.isRefresh = isRefresh;
     this.clients.add(entry);
     entry.deadlineMs = this.nowMs() + this.queryTimeoutMs;
@@ -131,15 +153,9 @@ export class Forwarder {
   /** The question has a result. All waiting clients get it. */
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
+    this.shares.release(entry.exchange.account, Share.questions);
     this.events.onCompleted(entry.exchange, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
-  }
-
-  private sweep(): void {
-    const nowMs = this.nowMs();
-    for (let i = this.pool.size - 1; i >= 0; i--)
-      this.attempts.checkTimeout(this.pool.at(i), nowMs);
-    for (const upstream of this.upstreams) upstream.maintain(nowMs);
   }
 }

@@ -17,6 +17,10 @@ export class InFlightPool {
     return this.active.length;
   }
 
+  get isFull(): boolean {
+    return this.active.length >= this.capacity;
+  }
+
   at(position: number): InFlight {
     return this.active[position];
   }
@@ -29,10 +33,10 @@ export class InFlightPool {
   }
 
   /**
-   * @returns an entry with a copy of the question, which must not be in flight yet; null when all entries are in use
+   * The pool must not be full.
+   * @returns an entry with a copy of the question, which must not be in flight yet
    */
-  take(exchange: Exchange): InFlight | null {
-    if (this.active.length >= this.capacity) return null;
+  take(exchange: Exchange): InFlight {
     const entry = this.free.pop() ?? new InFlight();
     entry.exchange.copyFrom(exchange);
     entry.position = this.active.length;

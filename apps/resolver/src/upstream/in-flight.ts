@@ -41,6 +41,8 @@ export class InFlight {
   /** Socket and id of each attempt; null when it goes over TCP or has failed. */
   readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
+  /** 1 when the attempt was asked with EDNS. */
+  readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
   /** Start time of each attempt. */
   readonly startedMs = new Float64Array(MAX_ATTEMPTS);
   /** 1 while the attempt may still bring an answer, even after it was counted as a timeout. */

@@ -2,6 +2,7 @@ import {
   answersQuestion,
   MAX_UPSTREAM_QUERY_BYTES,
   parseResponse,
+  removeEdns,
   type Response,
   writeUpstreamQuery,
 } from '@weir/dns-wire';
@@ -19,6 +20,7 @@ export class TcpFallback {
   constructor(private readonly response: Response) {}
 
   /**
+   * @param hasEdns whether the upstream is asked with EDNS
    * @param done called once, later, unless the question is completed by then. `isAnswer`: `response` is a complete
    * answer to it.
    * @returns false when too many queries are open
@@ -27,12 +29,14 @@ export class TcpFallback {
     entry: InFlight,
     link: UpstreamTcp,
     timeoutMs: number,
+    hasEdns: boolean,
     done: (isAnswer: boolean) => void,
   ): boolean {
     if (this.count >= CAPACITY) return false;
     const { generation, exchange } = entry;
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
-    const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
+    const fullLength = writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
+    const length = hasEdns ? fullLength : removeEdns(packet, fullLength);
     this.count++;
     link.ask(packet.subarray(0, length), timeoutMs, (message) => {
       this.count--;

@@ -15,6 +15,9 @@ const DOWN_MS = 5_000;
 /** Delay before the next attempt to open a missing socket. */
 const REOPEN_MS = 1_000;
 
+/** For how long an upstream that does not understand EDNS is asked without it. */
+const WITHOUT_EDNS_MS = 300_000;
+
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
 /** A latency is valid for this long; then it is measured again. */
@@ -56,6 +59,7 @@ export class Upstream {
   private reopenAtMs = 0;
   private failuresInRow = 0;
   private downUntilMs = 0;
+  private withoutEdnsUntilMs = 0;
   private isClosed = false;
   private smoothedMs = 0;
   private remeasureAtMs = 0;
@@ -88,6 +92,16 @@ export class Upstream {
 
   isDown(nowMs: number): boolean {
     return nowMs < this.downUntilMs;
+  }
+
+  /** Whether to ask with EDNS. */
+  hasEdns(nowMs: number): boolean {
+    return nowMs >= this.withoutEdnsUntilMs;
+  }
+
+  /** The upstream has not understood a query with EDNS. */
+  leaveOutEdns(nowMs: number): void {
+    this.withoutEdnsUntilMs = nowMs + WITHOUT_EDNS_MS;
   }
 
   /** Smoothed time to an answer or a timeout, however old it is; 0 before the first measurement. */

@@ -1,6 +1,9 @@
-import type { Response } from '@weir/dns-wire';
+import { Response } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
+import { KeptResponse } from './kept-response.js';
+import { OVER_SHARE, Share, type SubscriberShares } from './subscriber-shares.js';
+import { TurnBudget } from './turn-budget.js';
 
 /** What a waiting client gets, once. */
 export interface ClientEvents {
@@ -11,9 +14,15 @@ export interface ClientEvents {
   onResponse(exchange: Exchange, response: Response): void;
 }
 
+/** The clients of one question that are still to be answered. */
+interface Batch {
+  first: Exchange | null;
+  readonly kept: KeptResponse;
+}
+
 /**
  * The clients that wait for upstream answers. The first client of a question is in its entry; others that ask the same
- * are in a linked list behind it.
+ * are in a linked list behind it. When many wait, they are answered in pieces, so that the event loop stays free.
  */
 export class WaitingClients {
   /** All waiting clients. */
@@ -22,23 +31,44 @@ export class WaitingClients {
   coalesced = 0;
   private joined = 0;
   private readonly free: Exchange[] = [];
+  /** First come, first served. */
+  private readonly batches: Batch[] = [];
+  /** Clients of this turn, besides the first client of each question. */
+  private readonly budget: TurnBudget;
+  /** The next turn. Undefined: no client has been answered in this one. */
+  private turn: NodeJS.Immediate | undefined;
+  private readonly response = new Response();
 
-  /** @param capacity maximum number of clients that have joined questions of others */
+  /**
+   * @param capacity maximum number of clients that have joined questions of others
+   * @param nowMs monotonic clock
+   */
   constructor(
     private readonly events: ClientEvents,
     private readonly capacity: number,
-  ) {}
+    private readonly shares: SubscriberShares,
+    nowMs: () => number,
+  ) {
+    this.budget = new TurnBudget(nowMs);
+  }
 
   /** The client of the entry itself waits, unless the question is a refresh. */
   add(entry: InFlight): void {
     if (!entry.isRefresh) this.count++;
   }
 
-  /** One more client waits for the entry. @returns false when too many do */
+  /** Whether no more clients can join questions of others. */
+  get isFull(): boolean {
+    return this.joined >= this.capacity;
+  }
+
+  /** One more client waits for the entry, unless `isFull`. @returns false when too many of its subscriber do */
   join(entry: InFlight, exchange: Exchange): boolean {
-    if (this.joined >= this.capacity) return false;
+    const account = this.shares.take(exchange.client, Share.waiting);
+    if (account === OVER_SHARE) return false;
     const waiter = this.free.pop() ?? new Exchange();
     waiter.copyFrom(exchange);
+    waiter.account = account;
     waiter.next = entry.firstWaiting;
     entry.firstWaiting = waiter;
     this.joined++;
@@ -47,19 +77,55 @@ export class WaitingClients {
     return true;
   }
 
-  /** All clients that wait for the entry get the response. */
+  /** All clients that wait for the entry get the response: the first at once, the others now or in later turns. */
   answerAll(entry: InFlight, response: Response): void {
     if (!entry.isRefresh) this.answer(entry.exchange, response);
-    let waiting = entry.firstWaiting;
+    const { firstWaiting } = entry;
+    if (firstWaiting === null) return;
     entry.firstWaiting = null;
-    while (waiting !== null) {
+    if (this.turn === undefined) this.startTurn();
+    const first = this.answerSome(firstWaiting, response);
+    if (first !== null) this.batches.push({ first, kept: new KeptResponse(response) });
+  }
+
+  /** Clients that wait get no answer any more. */
+  close(): void {
+    clearImmediate(this.turn);
+    this.batches.length = 0;
+  }
+
+  /** The next turn of the event loop. Sends of the turns before have ended. */
+  private readonly onTurn = (): void => {
+    this.turn = undefined;
+    if (this.batches.length === 0) return;
+    this.startTurn();
+    do {
+      const [batch] = this.batches;
+      batch.kept.restore(this.response);
+      batch.first = this.answerSome(batch.first, this.response);
+      if (batch.first !== null) return;
+      this.batches.shift();
+    } while (this.batches.length > 0);
+  };
+
+  private startTurn(): void {
+    this.budget.start();
+    this.turn = setImmediate(this.onTurn);
+  }
+
+  /** Answers as many as this turn has time for. @returns the first that is left, or null */
+  private answerSome(first: Exchange | null, response: Response): Exchange | null {
+    let waiting = first;
+    while (waiting !== null && this.budget.take()) {
       const { next } = waiting;
       waiting.next = null;
       this.joined--;
+      this.shares.release(waiting.account, Share.waiting);
       this.answer(waiting, response);
       this.free.push(waiting);
       waiting = next;
     }
+    return waiting;
   }
 
   private answer(exchange: Exchange, response: Response): void {

@@ -1,0 +1,53 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet, createLogger } from '@weir/ops';
+import { policyOf } from '@weir/policy-feed/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DnsService } from '../dns-service.js';
+import { askUdp } from '../testing/client.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+import type { Answerer } from '../testing/upstream-server.js';
+
+const log = createLogger({ name: 'resolver', level: 'silent' });
+
+async function serve(answer: Answerer) {
+  const server = await upstream(answer);
+  let skippedMs = 0;
+  const service = new DnsService({
+    configuration: { ...CONFIGURATION, DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
+    upstreams: [server.endpoint],
+    source: { policy: policyOf() },
+    log,
+    monotonicMs: () => performance.now() + skippedMs,
+    forwarding: { attemptTimeoutMs: 300, queryTimeoutMs: 300 },
+  });
+  const address = await service.start();
+  onTestFinished(() => service.stop());
+  const ask = async (name: string) => {
+    const answered = await askUdp(address, encodeQuery(name, 1, { udpBytes: 1232 }));
+    if (answered === null) throw new Error('no answer');
+    return decodeMessage(answered);
+  };
+  const skip = (ms: number): void => {
+    skippedMs += ms;
+  };
+  return { server, ask, skip };
+}
+
+describe('a name that no upstream has an answer to', () => {
+  it.each<[string, Answerer, number]>([
+    ['silence', () => null, 22],
+    ['SERVFAIL', (query) => respond(query, { flags: 0x8182 }), 13],
+  ])('costs one try, however many ask it (%s, RFC 9520 §3.2)', async (_why, answer, ede) => {
+    const { server, ask, skip } = await serve(answer);
+    expect(await ask('www.dead.example')).toMatchObject({ rcode: 2 });
+    for (let i = 0; i < 50; i++) {
+      expect(await ask('WWW.dead.example')).toMatchObject({ rcode: 2, ede: [ede] });
+    }
+    expect(server.asked).toHaveLength(1);
+    skip(5_000);
+    expect(await ask('www.dead.example')).toMatchObject({ rcode: 2 });
+    expect(server.asked).toHaveLength(2);
+  });
+});

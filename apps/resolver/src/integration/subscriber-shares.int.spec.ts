@@ -1,0 +1,108 @@
+import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet, createLogger } from '@weir/ops';
+import { createSocket, type Socket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DnsService } from '../dns-service.js';
+import { a } from '../query/testing/records.js';
+import { policyOf } from '@weir/policy-feed/testing';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+
+const log = createLogger({ name: 'resolver', level: 'silent' });
+const ATTACKER = '127.0.0.66';
+const NEIGHBOUR = '127.0.0.7';
+
+/** A resolver whose upstream answers every name except those below `dead.example`. */
+async function serve(variables: Partial<typeof CONFIGURATION> = {}) {
+  const server = await upstream((query) => {
+    const isDead = query.message.questions[0].qname.toLowerCase().endsWith('dead.example');
+    return isDead ? null : respond(query, { answers: [a('192.0.2.1')] });
+  });
+  const service = new DnsService({
+    configuration: {
+      ...CONFIGURATION,
+      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      ...variables,
+    },
+    upstreams: [server.endpoint],
+    source: { policy: policyOf() },
+    log,
+    forwarding: { capacity: 512 },
+  });
+  const { address, port } = await service.start();
+  onTestFinished(() => service.stop());
+  return { service, server, send: sender(address, port) };
+}
+
+const sender = (address: string, port: number) => (socket: Socket, packet: Uint8Array) => {
+  socket.send(packet, port, address);
+};
+
+/** A socket of the subscriber with that address. */
+async function client(address: string): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => {
+    socket.bind(0, address, resolve);
+  });
+  onTestFinished(() => {
+    socket.close();
+  });
+  return socket;
+}
+
+describe('a subscriber that asks a dead zone thousands of times a second', () => {
+  it('gets SERVFAIL with EDE beyond its share, and the misses of others are answered', async () => {
+    const { service, send } = await serve();
+    const [attacker, neighbour] = [await client(ATTACKER), await client(NEIGHBOUR)];
+    let refused = 0;
+    attacker.on('message', (packet) => {
+      const { rcode, ede } = decodeMessage(packet);
+      // EDE 22 is what a question within the share gets in the end.
+      if (rcode === 2 && ede[0] === 0) refused++;
+    });
+    const rcodes: number[] = [];
+    const tookMs: number[] = [];
+    const sentMs: number[] = [];
+    neighbour.on('message', (packet) => {
+      const { id, rcode } = decodeMessage(packet);
+      rcodes.push(rcode);
+      tookMs.push(performance.now() - sentMs[id]);
+    });
+    let asked = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      for (let i = 0; i < 40; i++) {
+        const name = `n${asked++}.dead.example`;
+        send(attacker, encodeQuery(name, 1, { id: asked & 0xffff, udpBytes: 1232 }));
+      }
+      sentMs[turn] = performance.now();
+      send(neighbour, encodeQuery(`n${turn}.alive.example`, 1, { id: turn }));
+      await sleep(10);
+    }
+    await expect.poll(() => rcodes.length).toBe(100);
+    expect(rcodes).toEqual(Array.from({ length: 100 }, () => 0));
+    // The median: this process also plays the attacker.
+    expect(tookMs.sort((x, y) => x - y)[50]).toBeLessThan(300);
+    expect(service.forwarder.inFlight).toBeLessThanOrEqual(CONFIGURATION.CLIENT_UPSTREAM_QUERIES);
+    expect(service.forwarder.overShare).toBeGreaterThan(1000);
+    await expect.poll(() => refused).toBeGreaterThan(1000);
+  });
+
+  it('has a share of the waiting clients too, and gets it back', async () => {
+    const { service, send } = await serve({ CLIENT_WAITING_QUERIES: 4 });
+    const [attacker, neighbour] = [await client(ATTACKER), await client(NEIGHBOUR)];
+    let answers = 0;
+    attacker.on('message', () => answers++);
+    const ask = (socket: Socket) => {
+      for (let id = 0; id < 10; id++) send(socket, encodeQuery('www.dead.example', 1, { id }));
+    };
+    ask(attacker);
+    await expect.poll(() => answers).toBe(5);
+    expect(service.forwarder.waiting).toBe(5);
+    ask(neighbour);
+    await expect.poll(() => service.forwarder.waiting).toBe(9);
+    await expect.poll(() => service.forwarder.waiting, { timeout: 6_000 }).toBe(0);
+    expect(answers).toBe(10);
+  });
+});

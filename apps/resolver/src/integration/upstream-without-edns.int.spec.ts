@@ -1,0 +1,76 @@
+import { encodeMessage, wireName } from '@weir/dns-wire/testing';
+import { describe, expect, it } from 'vitest';
+import { a } from '../query/testing/records.js';
+import { forwarder, upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
+
+const hasEdns = ({ message }: AskedQuery): boolean => message.additionals.length > 0;
+const header = ({ message }: AskedQuery, rcode: number): Uint8Array =>
+  encodeMessage({ id: message.id, flags: 0x8180 | rcode });
+
+/** An old server: it does not understand a query with EDNS. */
+const old =
+  (rcode: number): Answerer =>
+  (query) =>
+    hasEdns(query)
+      ? header(query, rcode)
+      : respond(query, { answers: [a('192.0.2.1')], additionals: [] });
+
+describe('an upstream that answers EDNS queries with a header only', () => {
+  it.each([1, 4])('(RCODE %i) is asked again without EDNS, at once', async (rcode) => {
+    const server = await upstream(old(rcode));
+    const { ask, subject } = await forwarder([server.endpoint]);
+    const startMs = performance.now();
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+    expect(server.asked.map(hasEdns)).toEqual([true, false]);
+    expect(subject.upstreams[0].counters).toMatchObject({ strays: 0, errors: 0, failures: 0 });
+  });
+
+  it('is asked without EDNS for a while, then with it again', async () => {
+    const server = await upstream(old(1));
+    let skippedMs = 0;
+    const { ask } = await forwarder([server.endpoint], {
+      nowMs: () => performance.now() + skippedMs,
+    });
+    for (let i = 0; i < 3; i++) await ask(`n${i}.example.com`);
+    expect(server.asked.map(hasEdns)).toEqual([true, false, false, false]);
+    skippedMs = 301_000;
+    await ask('last.example.com');
+    expect(server.asked.map(hasEdns).slice(4)).toEqual([true, false]);
+  });
+
+  it('is asked without EDNS over TCP too', async () => {
+    const server = await upstream((query) => {
+      if (hasEdns(query)) return header(query, 1);
+      const isTruncated = query.transport === 'udp';
+      const answers = isTruncated ? [] : [a('192.0.2.1')];
+      return respond(query, { flags: isTruncated ? 0x8380 : 0x8180, answers, additionals: [] });
+    });
+    const { ask } = await forwarder([server.endpoint]);
+    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['udp', 'udp', 'tcp']);
+  });
+
+  it('has answered with an error when it does so without EDNS too', async () => {
+    const server = await upstream((query) => header(query, 4));
+    const { ask, subject } = await forwarder([server.endpoint]);
+    expect(await ask()).toEqual({ rcode: 4, ede: -1 });
+    expect(server.asked.map(hasEdns)).toEqual([true, false]);
+    expect(subject.upstreams[0].counters).toMatchObject({ errors: 1, strays: 0 });
+  });
+});
+
+it('a header with another id, and a reply to another question, are still strays', async () => {
+  const other = { qname: wireName('www.example.net'), qtype: 1 };
+  const server = await upstream((query) => [
+    header(query, 1).with(0, (query.message.id >> 8) ^ 0xff),
+    respond(query, { flags: 0x8181, questions: [other] }),
+    respond(query, { answers: [a('192.0.2.1')] }),
+  ]);
+  const { ask, subject } = await forwarder([server.endpoint]);
+  expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+  expect(subject.upstreams[0].counters.strays).toBe(2);
+  expect(server.asked).toHaveLength(1);
+});

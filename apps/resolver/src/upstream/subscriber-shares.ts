@@ -1,0 +1,123 @@
+import type { SubscriberKey } from '@weir/clients';
+import type { Client } from '@weir/policy';
+
+/** What each subscriber has a share of. */
+export const Share = {
+  /** Questions in flight to upstreams. */
+  questions: 0,
+  /** Clients that wait for a question of another client. */
+  waiting: 1,
+} as const;
+export type Share = (typeof Share)[keyof typeof Share];
+
+export interface ShareOptions {
+  /** Identifies the subscriber of a client. */
+  readonly subscriber: SubscriberKey;
+  /** The most questions that one subscriber has in flight. */
+  readonly maxQuestions: number;
+  /** The most clients of one subscriber that wait for questions of others. */
+  readonly maxWaiting: number;
+}
+
+/** What `take` returns when the subscriber has its whole share already. */
+export const OVER_SHARE = -1;
+
+const END = -1;
+const WORDS = 5;
+/** Word offsets in an account: the next account of the bucket, two words of the key, then a count for each `Share`. */
+const NEXT = 0;
+const FIRST = 1;
+const SECOND = 2;
+const COUNTS = 3;
+
+/**
+ * Counts what each subscriber has taken, in fixed memory. Unlike a `RateTable` it is exact: a subscriber has an account
+ * while it has taken something. A subscriber keeps its account when the policy changes meanwhile. Allocates nothing.
+ */
+export class SubscriberShares {
+  /** How often a subscriber was refused something. */
+  refusals = 0;
+  private readonly words: Int32Array;
+  /** First account of each bucket, as a word offset, or `END`. */
+  private readonly buckets: Int32Array;
+  /** First free account. */
+  private free = END;
+  private readonly limits: readonly number[];
+
+  /** @param capacity number of things that can be taken by all subscribers together */
+  constructor(
+    capacity: number,
+    private readonly options: ShareOptions,
+  ) {
+    this.limits = [options.maxQuestions, options.maxWaiting];
+    this.words = new Int32Array(capacity * WORDS);
+    this.buckets = new Int32Array(2 ** Math.ceil(Math.log2(capacity))).fill(END);
+    for (let i = capacity - 1; i >= 0; i--) this.putFree(i * WORDS);
+  }
+
+  /**
+   * Takes one of the things for the subscriber of the client.
+   * @returns the account for `release`, or `OVER_SHARE`; then nothing is taken
+   */
+  take(client: Client, share: Share): number {
+    const { subscriber } = this.options;
+    subscriber.identify(client);
+    const { first, second } = subscriber;
+    const found = this.find(first, second);
+    if (found !== END && this.words[found + COUNTS + share] >= this.limits[share]) {
+      this.refusals++;
+      return OVER_SHARE;
+    }
+    const account = found === END ? this.open(first, second) : found;
+    this.words[account + COUNTS + share]++;
+    return account;
+  }
+
+  release(account: number, share: Share): void {
+    const { words } = this;
+    words[account + COUNTS + share]--;
+    if (words[account + COUNTS] === 0 && words[account + COUNTS + 1] === 0) this.close(account);
+  }
+
+  private find(first: number, second: number): number {
+    const { words } = this;
+    let at = this.buckets[this.bucketOf(first)];
+    while (at !== END && (words[at + FIRST] !== first || words[at + SECOND] !== second))
+      at = words[at + NEXT];
+    return at;
+  }
+
+  private open(first: number, second: number): number {
+    const { words, buckets, free } = this;
+    if (free === END) throw new RangeError('more is taken than there is');
+    this.free = words[free + NEXT];
+    const bucket = this.bucketOf(first);
+    words[free + NEXT] = buckets[bucket];
+    words[free + FIRST] = first;
+    words[free + SECOND] = second;
+    buckets[bucket] = free;
+    return free;
+  }
+
+  private close(account: number): void {
+    const { words, buckets } = this;
+    const bucket = this.bucketOf(words[account + FIRST]);
+    if (buckets[bucket] === account) {
+      buckets[bucket] = words[account + NEXT];
+    } else {
+      let before = buckets[bucket];
+      while (words[before + NEXT] !== account) before = words[before + NEXT];
+      words[before + NEXT] = words[account + NEXT];
+    }
+    this.putFree(account);
+  }
+
+  private putFree(account: number): void {
+    this.words[account + NEXT] = this.free;
+    this.free = account;
+  }
+
+  private bucketOf(first: number): number {
+    return first & (this.buckets.length - 1);
+  }
+}

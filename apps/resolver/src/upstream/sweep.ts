@@ -1,0 +1,55 @@
+import type { InFlightPool } from './in-flight-pool.js';
+import type { InFlight } from './in-flight.js';
+import { TurnBudget } from './turn-budget.js';
+
+/** Checks the timeouts of all questions in flight, in pieces when many time out at once. */
+export class Sweep {
+  /** Position of the entry to check next; −1 when no sweep is going on. */
+  private position = -1;
+  private readonly budget: TurnBudget;
+  private turn: NodeJS.Immediate | undefined;
+
+  /**
+   * @param onTimeout handles the timeout of an entry
+   * @param nowMs monotonic clock
+   */
+  constructor(
+    private readonly pool: InFlightPool,
+    private readonly onTimeout: (entry: InFlight, nowMs: number) => void,
+    private readonly nowMs: () => number,
+  ) {
+    this.budget = new TurnBudget(nowMs);
+  }
+
+  /** Begins a sweep, unless the last one still goes on. */
+  begin(): void {
+    if (this.position >= 0) return;
+    this.position = this.pool.size - 1;
+    this.onTurn();
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    this.position = -1;
+  }
+
+  /**
+   * From the last position down: an entry that ends meanwhile is replaced by the last one, which has been checked
+   * already or is new.
+   */
+  private readonly onTurn = (): void => {
+    const nowMs = this.nowMs();
+    this.budget.start();
+    for (let at = Math.min(this.position, this.pool.size - 1); at >= 0; at--) {
+      const entry = this.pool.at(at);
+      if (nowMs < entry.attemptDeadlineMs) continue;
+      if (!this.budget.take()) {
+        this.position = at;
+        this.turn = setImmediate(this.onTurn);
+        return;
+      }
+      this.onTimeout(entry, nowMs);
+    }
+    this.position = -1;
+  };
+}

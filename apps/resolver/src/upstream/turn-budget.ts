@@ -1,0 +1,25 @@
+/** Limits of one turn. The UDP listener has room for many more answers that are being sent. */
+const MAX_STEPS = 32;
+const MAX_MS = 1;
+
+/** How much of a long job may be done in one turn of the event loop, so that it stays free for other queries. */
+export class TurnBudget {
+  private steps = 0;
+  private endMs = 0;
+
+  /** @param nowMs monotonic clock */
+  constructor(private readonly nowMs: () => number) {}
+
+  /** A turn begins. */
+  start(): void {
+    this.steps = MAX_STEPS;
+    this.endMs = this.nowMs() + MAX_MS;
+  }
+
+  /** Takes one step of the job. @returns false when the rest must wait for the next turn */
+  take(): boolean {
+    if (this.steps === 0) return false;
+    this.steps = this.nowMs() < this.endMs ? this.steps - 1 : 0;
+    return true;
+  }
+}
