@@ -24,13 +24,13 @@ import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
 import { ServerIdentity } from './special/server-identity.js';
-import { SpecialNames } from './special/special-names.js';
+import { SpecialNameTable } from './special/special-name-table.js';
 import {
   DESIGNATION_ZONES,
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   READINESS_ZONES,
-} from './special/zones.js';
+} from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
 
 /** The part of the configuration that answering queries needs. */
@@ -170,11 +170,11 @@ export class DnsService {
       // First what the policy says about the client and the name …
       decider: new QueryDecider({
         policyLookup,
-        discoveryNames: new SpecialNames(hashKey, [
+        discoveryNames: new SpecialNameTable(hashKey, [
           ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
           ...(designated.length > 0 ? DESIGNATION_ZONES : []),
         ]),
-        localNames: new SpecialNames(hashKey, [
+        localNames: new SpecialNameTable(hashKey, [
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),

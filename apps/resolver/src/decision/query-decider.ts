@@ -4,17 +4,17 @@ import { type Decision, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
 import type { ServerIdentity } from '../special/server-identity.js';
 import { SpecialMatch } from '../special/special-match.js';
-import type { SpecialNames } from '../special/special-names.js';
-import { Special } from '../special/zones.js';
+import type { SpecialNameTable } from '../special/special-name-table.js';
+import { Special } from '../special/special-names.js';
 import { Action } from './action.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
 
 export interface QueryDeciderOptions {
   readonly policyLookup: PolicyLookup;
   /** Names by which clients look for another resolver. They are answered here whatever the policy says. */
-  readonly discoveryNames: SpecialNames;
+  readonly discoveryNames: SpecialNameTable;
   /** Names that are answered here when the policy permits them. */
-  readonly localNames: SpecialNames;
+  readonly localNames: SpecialNameTable;
   readonly serverIdentity: ServerIdentity;
   /** Whether the resolver is ready, for health checks that ask for the readiness name. */
   readonly isReady: () => boolean;
@@ -27,8 +27,8 @@ export class QueryDecider {
   /** After `Action.answerSpecial`: the special name. */
   readonly specialMatch = new SpecialMatch();
   private readonly policyLookup: PolicyLookup;
-  private readonly discoveryNames: SpecialNames;
-  private readonly localNames: SpecialNames;
+  private readonly discoveryNames: SpecialNameTable;
+  private readonly localNames: SpecialNameTable;
   private readonly serverIdentity: ServerIdentity;
   private readonly isReady: () => boolean;
 

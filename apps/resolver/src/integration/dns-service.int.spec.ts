@@ -19,7 +19,7 @@ import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dn
 import { a, cname, https, txt } from '../query/testing/records.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { LOCAL_ZONES } from '../special/zones.js';
+import { LOCAL_ZONES } from '../special/special-names.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 

@@ -18,8 +18,8 @@ import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import { a, cname } from '../query/testing/records.js';
 import { ServerIdentity } from '../special/server-identity.js';
-import { SpecialNames } from '../special/special-names.js';
-import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/zones.js';
+import { SpecialNameTable } from '../special/special-name-table.js';
+import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 
 const QUERIES = 20_000;
@@ -44,8 +44,8 @@ function createPath() {
     targetInspector: new TargetInspector({ source: { policy }, policyLookup, isEnabled: true }),
     decider: new QueryDecider({
       policyLookup,
-      discoveryNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
-      localNames: new SpecialNames(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      discoveryNames: new SpecialNameTable(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
+      localNames: new SpecialNameTable(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
       serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),

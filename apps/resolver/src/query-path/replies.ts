@@ -28,7 +28,7 @@ import type { Exchange } from '../query/exchange.js';
 import { Transport } from '../query/transport.js';
 import type { SpecialMatch } from '../special/special-match.js';
 import type { ServerIdentity } from '../special/server-identity.js';
-import { Special } from '../special/zones.js';
+import { Special } from '../special/special-names.js';
 
 export interface RepliesOptions {
   /** What the policy says about the current query. */

@@ -1,7 +1,7 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { HEADER_BYTES } from '@weir/dns-wire';
-import type { SpecialNames } from './special-names.js';
-import { Special } from './zones.js';
+import type { SpecialNameTable } from './special-name-table.js';
+import { Special } from './special-names.js';
 
 /** The special name that the current query asks for, or is below. Reused for every query; allocates nothing. */
 export class SpecialMatch {
@@ -14,7 +14,7 @@ export class SpecialMatch {
    * @param hashes of the suffixes of the qname
    * @returns whether there is one; `special` and `zoneOffset` describe it
    */
-  find(names: SpecialNames, bytes: Uint8Array, hashes: SuffixHashes): boolean {
+  find(names: SpecialNameTable, bytes: Uint8Array, hashes: SuffixHashes): boolean {
     this.special = names.find(hashes);
     if (this.special === Special.none) return false;
     this.zoneOffset = offsetOfSuffix(bytes, hashes.count - names.labels);

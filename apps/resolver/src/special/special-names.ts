@@ -1,71 +1,79 @@
-import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import { Special, type SpecialZone } from './zones.js';
+/**
+ * The kind of answer for a special name. It also holds for all names below it, unless a more specific special name
+ * exists.
+ */
+export const Special = {
+  none: 0,
+  /** The loopback addresses (RFC 6761 §6.3). */
+  localhost: 1,
+  /** NXDOMAIN, also for the name itself. */
+  nonexistent: 2,
+  /** An empty zone (RFC 6303 §3): the name itself has SOA and NS records, and nothing exists below it. */
+  emptyZone: 3,
+  /** The name exists and has no records. */
+  empty: 4,
+  /** The loopback addresses while this resolver is ready, SERVFAIL while it is not. */
+  ready: 5,
+  /** The name itself has the SVCB records of the designated resolvers. Otherwise like `empty`. */
+  designated: 6,
+} as const;
+export type Special = (typeof Special)[keyof typeof Special];
 
-/** Table value of a name that is not special but has a special name below it. */
-const ABOVE = -1;
-const EMPTY_SLOT = -2;
-/** Minimum number of table slots for each name. */
-const SPARSITY = 4;
+export type SpecialZone = readonly [name: string, special: Special];
+
+/** The name by which clients look for encrypted transports (RFC 9462 §4). */
+const DESIGNATION_NAME = '_dns.resolver.arpa';
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+/** Reverse zones of private, shared, loopback, link-local and documentation addresses (RFC 6303 §4, RFC 7793 §3). */
+// prettier-ignore
+const REVERSE_ZONES = [
+  ...['0', '10', '127', '168.192', '254.169', '2.0.192', '100.51.198', '113.0.203', '255.255.255.255'],
+  ...range(16, 31).map((n) => `${n}.172`),
+  ...range(64, 127).map((n) => `${n}.100`),
+].map((net) => `${net}.in-addr.arpa`);
 
 /**
- * Finds the most specific special name that a name equals or is below. A hash table of suffix hashes that also holds
- * the parents of special names, so for most names one lookup of the top-level domain is enough. Allocates nothing.
+ * The unspecified and loopback addresses; unique local, link-local and documentation prefixes (RFC 6303 §4.3 … §4.6).
  */
-export class SpecialNames {
-  /** Number of labels of the name that the last `find` returned. */
-  labels = 0;
-  private readonly low: Uint32Array;
-  private readonly high: Uint32Array;
-  private readonly values: Int8Array;
-  private readonly mask: number;
+const REVERSE_ZONES_IPV6 = [
+  '0.'.repeat(32).slice(0, -1),
+  `1.${'0.'.repeat(31).slice(0, -1)}`,
+  ...['d.f', '8.e.f', '9.e.f', 'a.e.f', 'b.e.f', '8.b.d.0.1.0.0.2'],
+].map((net) => `${net}.ip6.arpa`);
 
-  constructor(key: HashKey, zones: readonly SpecialZone[]) {
-    const hashes = new SuffixHashes(key);
-    const names = zones.reduce((sum, [name]) => sum + name.split('.').length, 0);
-    const slots = 2 ** Math.ceil(Math.log2(Math.max(names, 1) * SPARSITY));
-    this.mask = slots - 1;
-    this.low = new Uint32Array(slots);
-    this.high = new Uint32Array(slots);
-    this.values = new Int8Array(slots).fill(EMPTY_SLOT);
-    for (const [name, special] of zones) {
-      const count = hashes.compute(toWireName(name), 0);
-      for (let i = 0; i < count - 1; i++) this.put(hashes, i, ABOVE);
-      this.put(hashes, count - 1, special);
-    }
-  }
+/** Load balancers ask for this name to learn whether the resolver is ready, before it stops taking queries. */
+export const READINESS_ZONES: readonly SpecialZone[] = [['ready.weir.invalid', Special.ready]];
 
-  /** @param names the suffix hashes of the name */
-  find(names: SuffixHashes): Special {
-    let special: Special = Special.none;
-    for (let i = 0; i < names.count; i++) {
-      const value = this.values[this.slotOf(names, i)];
-      if (value === EMPTY_SLOT) break;
-      if (value === ABOVE) continue;
-      special = value as Special;
-      this.labels = i + 1;
-    }
-    return special;
-  }
+/** Names that must not be sent to any upstream. */
+export const LOCAL_ZONES: readonly SpecialZone[] = [
+  ['localhost', Special.localhost],
+  ['invalid', Special.nonexistent], // RFC 6761 §6.4
+  ['test', Special.nonexistent], // RFC 6761 §6.2
+  ['onion', Special.nonexistent], // RFC 7686 §2
+  ['alt', Special.nonexistent], // RFC 9476 §2
+  ['local', Special.nonexistent], // RFC 6762 §22.1
+  ['home.arpa', Special.emptyZone], // RFC 8375 §4
+  ['resolver.arpa', Special.emptyZone], // RFC 9462 §6.4
+  ...REVERSE_ZONES.map((name): SpecialZone => [name, Special.emptyZone]),
+  ...REVERSE_ZONES_IPV6.map((name): SpecialZone => [name, Special.emptyZone]),
+];
 
-  private put(names: SuffixHashes, suffix: number, value: number): void {
-    const slot = this.slotOf(names, suffix);
-    if (value === ABOVE && this.values[slot] !== EMPTY_SLOT) return;
-    this.low[slot] = names.low[suffix];
-    this.high[slot] = names.high[suffix];
-    this.values[slot] = value;
-  }
+/**
+ * Names by which clients find out whether they may use another, unfiltered resolver. The answer is that they may not.
+ * They come before the policy, which could turn the answer into an address (decisions §9).
+ */
+export const DISCOVERY_ZONES: readonly SpecialZone[] = [
+  // Firefox does not enable DNS over HTTPS by default when this name does not exist.
+  ['use-application-dns.net', Special.nonexistent],
+  // Apple devices disable Private Relay when these names do not exist.
+  ['mask.icloud.com', Special.nonexistent],
+  ['mask-h2.icloud.com', Special.nonexistent],
+  // There is no designated resolver.
+  [DESIGNATION_NAME, Special.empty],
+];
 
-  /** The slot of the suffix, or the empty slot where it would go. */
-  private slotOf(names: SuffixHashes, suffix: number): number {
-    const low = names.low[suffix];
-    const high = names.high[suffix];
-    let slot = low & this.mask;
-    while (
-      this.values[slot] !== EMPTY_SLOT &&
-      (this.low[slot] !== low || this.high[slot] !== high)
-    ) {
-      slot = (slot + 1) & this.mask;
-    }
-    return slot;
-  }
-}
+/** Instead of the last of `DISCOVERY_ZONES`, when there are designated resolvers. */
+export const DESIGNATION_ZONES: readonly SpecialZone[] = [[DESIGNATION_NAME, Special.designated]];

@@ -1,20 +1,20 @@
 import { hashDomain, parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
-import { SpecialNames } from './special-names.js';
+import { SpecialNameTable } from './special-name-table.js';
 import {
   DISCOVERY_ZONES,
   LOCAL_ZONES,
   READINESS_ZONES,
   Special,
   type SpecialZone,
-} from './zones.js';
+} from './special-names.js';
 
 const key = parseHashKey(HASH_KEY_HEX);
 const hashes = new SuffixHashes(key);
 
 function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...DISCOVERY_ZONES]) {
-  const names = new SpecialNames(key, zones);
+  const names = new SpecialNameTable(key, zones);
   hashes.compute(toWireName(name), 0);
   const special = names.find(hashes);
   return special === Special.none ? null : [special, names.labels];
@@ -22,7 +22,7 @@ function find(name: string, zones: readonly SpecialZone[] = [...LOCAL_ZONES, ...
 
 const REVERSE_OF_LOOPBACK = `1.${'0.'.repeat(31)}ip6.arpa`;
 
-describe('SpecialNames', () => {
+describe('SpecialNameTable', () => {
   it.each([
     ['localhost', Special.localhost, 1],
     ['a.b.localhost', Special.localhost, 1],
