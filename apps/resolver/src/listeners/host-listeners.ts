@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { ConnectionTotal } from './connection-total.js';
+import type { SendSlots } from './send-slots.js';
 import { type Connect, StreamListener } from './stream-listener.js';
 import { UdpListener } from './udp-listener.js';
 
@@ -34,6 +35,8 @@ export interface HostListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly loadBalancers: CidrSet;
+  /** Shared with the listeners on other addresses. */
+  readonly slots: SendSlots;
   /** Shared with the listeners on other addresses. */
   readonly connections: ClientConnections;
   /** Shared with the listeners on other addresses. */

@@ -8,6 +8,7 @@ import { CidrSet, StartError } from '@weir/ops';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
@@ -16,6 +17,7 @@ import { type BoundAddress, type Connectors, HostListeners } from './host-listen
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { countKernelDrops } from './kernel-drops.js';
+import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity, type TlsLog } from './tls-identity.js';
@@ -63,12 +65,15 @@ export class Listeners {
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, subscriber, limits } = options;
+    const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.identity = openIdentity(options);
     const shared = {
       ...options,
       connectors: this.connectors(),
+      slots: new SendSlots((error) => {
+        if (error !== null) counters.drop(DropReason.unsent);
+      }),
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),

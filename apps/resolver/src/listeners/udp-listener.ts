@@ -10,9 +10,8 @@ import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
 import { inodeOf } from './kernel-drops.js';
-import { SendSlots } from './send-slots.js';
+import type { SendSlots } from './send-slots.js';
 
-const SLOTS = 1024;
 /** Size of the receive buffer that is asked for. */
 export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Linux reports twice the size that it granted, because it needs space for its own records (socket(7)). */
@@ -34,6 +33,8 @@ export interface UdpListenerOptions {
   readonly ipv6Only?: boolean;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
+  /** Shared with the listeners on other addresses. */
+  readonly slots: SendSlots;
   /** Load balancers. They must name their client in a PROXY header before each query. */
   readonly loadBalancers: CidrSet;
   /** Called with errors of the socket; it goes on. */
@@ -49,11 +50,9 @@ export class UdpListener extends UDPServer implements ReplyPath {
   // Names of this class must not clash with those of dgram.Socket.
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
-  private readonly slots: SendSlots;
   private isDraining = false;
   /** Undefined until it is bound, and where there is no /proc. */
   inode: string | undefined;
-  private onDrained: (() => void) | null = null;
 
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
@@ -65,10 +64,6 @@ export class UdpListener extends UDPServer implements ReplyPath {
     // dns2 passes `type` to dgram.Socket unchanged, which accepts all options there.
     super({ type: socket as unknown as 'udp4' });
     this.exchange.replyPath = this;
-    this.slots = new SendSlots(SLOTS, (error) => {
-      if (error !== null) options.counters.drop(DropReason.unsent);
-      if (this.slots.busy === 0) this.onDrained?.();
-    });
   }
 
   /** @throws the bind error (`EADDRINUSE` …). */
@@ -96,11 +91,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
   /** Closes when the last answer is out. */
   async stop(): Promise<void> {
     this.drain();
-    if (this.slots.busy > 0) {
-      await new Promise<void>((resolve) => {
-        this.onDrained = resolve;
-      });
-    }
+    await this.options.slots.idle();
     await new Promise<void>((resolve) => {
       this.close(resolve);
     });
@@ -142,11 +133,11 @@ export class UdpListener extends UDPServer implements ReplyPath {
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
-    const slot = this.slots.fill(answer, length);
+    const { slots } = this.options;
+    const slot = slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);
-    const buffer = this.slots.bufferOf(slot);
     const { peerAddress, peerPort } = exchange;
-    this.send(buffer, 0, length, peerPort, peerAddress, this.slots.callbackOf(slot));
+    this.send(slots.bufferOf(slot), 0, length, peerPort, peerAddress, slots.callbackOf(slot));
   }
 
   drop(reason: DropReason): void {

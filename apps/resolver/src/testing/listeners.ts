@@ -1,6 +1,7 @@
 import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { ConnectionTotal } from '../listeners/connection-total.js';
+import { SendSlots } from '../listeners/send-slots.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
@@ -25,7 +26,9 @@ export async function startUdp(
   const counters = new QueryCounters();
   const loadBalancers = CidrSet.parse([]);
   const host = '127.0.0.1';
-  const listener = new UdpListener({ host, handler, counters, loadBalancers, onError, ...options });
+  const slots = new SendSlots(() => undefined);
+  const shared = { host, handler, counters, slots, loadBalancers, onError };
+  const listener = new UdpListener({ ...shared, ...options });
   const server: Server = await listener.start(port);
   return { listener, handler, counters, server };
 }
