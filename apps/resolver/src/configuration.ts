@@ -119,7 +119,9 @@ export const SCHEMA = {
       endpointList(53, {
         description:
           'Resolvers to which permitted queries are forwarded. The fastest is used; among resolvers of ' +
-          'similar latency, the first in this list. Unset: the nameservers of /etc/resolv.conf.',
+          'similar latency, the first in this list. They are probed with queries for the name servers of ' +
+          'the root, which they must answer, if only with an error. Unset: the nameservers of ' +
+          '/etc/resolv.conf.',
       }),
     ),
   ),
