@@ -7,3 +7,7 @@ export { PolicyError } from './policy-error.js';
 export { type PolicyOptions, PolicyReader } from './policy-reader.js';
 export type { PolicySource } from './policy-source.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-match.js';
+export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';
+export { PolicyShare, type Send } from './sharing/policy-share.js';
+export { createReaderLock, ReadSide, WriteSide } from './sharing/reader-lock.js';
+export { SharedPolicy, type SharedPolicyOptions } from './sharing/shared-policy.js';

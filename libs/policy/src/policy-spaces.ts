@@ -27,6 +27,21 @@ export function createSpaces(): PolicySpaces {
   return Object.fromEntries(NAMES.map((name) => [name, new Space()])) as Record<SpaceName, Space>;
 }
 
+/** The chunks of each structure at an earlier time. */
+export type KnownChunks = Readonly<Partial<Record<SpaceName, readonly Int32Array[]>>>;
+
+export function knownChunks(spaces: PolicySpaces): KnownChunks {
+  return Object.fromEntries(NAMES.map((name) => [name, [...spaces[name].chunks]]));
+}
+
+/** What must be adopted where the chunks are the known ones. */
+export function changesSince(spaces: PolicySpaces, known: KnownChunks): SpaceChanges {
+  const changes = NAMES.map(
+    (name) => [name, spaces[name].changesSince(known[name] ?? [])] as const,
+  );
+  return Object.fromEntries(changes.filter(([, { length }]) => length > 0));
+}
+
 export function adoptChanges(spaces: PolicySpaces, changes: SpaceChanges): void {
   for (const name of NAMES) spaces[name].adopt(changes[name] ?? []);
 }

@@ -38,7 +38,9 @@ export type PolicyMemory = Readonly<
  * `identify`, `judge` and `decide` allocate nothing and never throw.
  */
 export class Policy {
-  private readonly spaces = createSpaces();
+  /** The memory that readers in other threads need. */
+  readonly spaces = createSpaces();
+  readonly timeZone: string;
   private readonly stores = new EntityStores(this.spaces);
   private readonly head = new PolicyHead(this.spaces.head);
   private readonly reader: PolicyReader;
@@ -46,6 +48,7 @@ export class Policy {
 
   /** @throws PolicyError when there is no such time zone. */
   constructor(options: PolicyOptions) {
+    this.timeZone = options.timeZone;
     this.reader = new PolicyReader(this.spaces, options);
   }
 

@@ -1,3 +1,5 @@
+import { countAsHeap } from './heap-weight.js';
+
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
 
 /** A chunk by its number; null: it was dropped. */
@@ -13,11 +15,6 @@ export type ChunkChange = readonly [chunk: number, buffer: SharedArrayBuffer | n
 export class Space {
   readonly chunks: Int32Array[] = [];
   private readonly freeNumbers: number[] = [];
-  /**
-   * An ArrayBuffer of the size of each chunk. V8 does not count shared memory as memory of its heap, so it would not
-   * collect dropped chunks before it needs room for something else. It counts these, which are never written.
-   */
-  private readonly weights: ArrayBuffer[] = [];
 
   /** The number of the next chunk. */
   get nextNumber(): number {
@@ -54,7 +51,7 @@ export class Space {
   }
 
   private put(number: number, buffer: SharedArrayBuffer | null): void {
+    if (buffer !== null) countAsHeap(buffer);
     this.chunks[number] = buffer === null ? NOTHING : new Int32Array(buffer);
-    this.weights[number] = new ArrayBuffer(buffer === null ? 0 : buffer.byteLength);
   }
 }

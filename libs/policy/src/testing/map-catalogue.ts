@@ -9,9 +9,11 @@ export interface Listing {
 /** A catalogue as a plain map, for tests: domain → the categories and applications that list it. */
 export class MapCatalogue implements CatalogueIndex {
   readonly memberships: Int32Array;
+  readonly shareable: ReadonlyMap<string, Listing>;
   private readonly positions = new Map<string, number>();
 
   constructor(key: HashKey, listings: ReadonlyMap<string, Listing>) {
+    this.shareable = listings;
     const words = [0];
     const hashes = new SuffixHashes(key);
     for (const [domain, { categories, applications }] of listings) {
