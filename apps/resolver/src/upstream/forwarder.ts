@@ -1,5 +1,6 @@
-import type { Response } from '@weir/dns-wire';
+import { HEADER_BYTES, type Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
+import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { InFlightPool } from './in-flight-pool.js';
@@ -9,7 +10,7 @@ import { Sweep } from './sweep.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
-/** Events of a question: `onCompleted` once, then `onResponse` once for each waiting client. */
+/** Events of a question: `onCompleted` once unless it was forgotten, then `onResponse` once for each waiting client. */
 export interface ForwardEvents extends ClientEvents {
   /**
    * The accepted response to the question, with an RCODE below 16. Without an answer from any upstream the response is
@@ -137,6 +138,19 @@ export class Forwarder {
     return this.ask(exchange, true);
   }
 
+  /**
+   * Forgets the questions about these names, or all questions. Their answers reach the clients that wait for them, but
+   * no other client, and `onCompleted` does not follow.
+   */
+  forget(names: NameRange | null): void {
+    for (let i = 0; i < this.pool.size; i++) {
+      const entry = this.pool.at(i);
+      // The answer may turn out to be NXDOMAIN.
+      const isMeant = names === null || names.hasNxDomain(entry.exchange.bytes, HEADER_BYTES);
+      if (isMeant) this.pool.hide(entry);
+    }
+  }
+
   /** The pool is not full. @returns false when too many of this subscriber are in flight */
   private ask(exchange: Exchange, isRefresh: boolean): boolean {
     const account = this.shares.take(exchange.client, Share.questions);
@@ -154,7 +168,7 @@ export class Forwarder {
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
-    this.events.onCompleted(entry.exchange, response);
+    if (!entry.isHidden) this.events.onCompleted(entry.exchange, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
   }
