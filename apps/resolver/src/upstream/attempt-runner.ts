@@ -23,6 +23,8 @@ import { Upstream } from './upstream.js';
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
+  /** Number of UDP ports from which each upstream is asked. */
+  readonly portsPerUpstream: number;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -69,7 +71,8 @@ export class AttemptRunner {
     };
     const onStateChange = options.onStateChange ?? (() => undefined);
     this.upstreams = options.upstreams.map(
-      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onStateChange),
+      (endpoint, index) =>
+        new Upstream(index, endpoint, options.portsPerUpstream, this.ids, events, onStateChange),
     );
   }
 
@@ -91,7 +94,7 @@ export class AttemptRunner {
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
       const upstream = this.choose(entry, nowMs);
       if (upstream === null) break;
-      const socket = upstream.socket();
+      const socket = upstream.sockets.choose();
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
         upstream.recordFailure(nowMs);

@@ -72,11 +72,11 @@ export class Forwarder {
 
   /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
-    await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
+    await Promise.all(this.upstreams.map((upstream) => upstream.sockets.open(this.nowMs())));
     this.timer = setInterval(() => {
       this.sweep.begin();
       const nowMs = this.nowMs();
-      for (const upstream of this.upstreams) upstream.maintain(nowMs);
+      for (const upstream of this.upstreams) upstream.sockets.maintain(nowMs);
     }, SWEEP_MS);
   }
 
