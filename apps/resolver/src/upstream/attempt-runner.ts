@@ -37,6 +37,8 @@ const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
+/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
+const MAX_WRONG_IDS = 8;
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
@@ -139,28 +141,54 @@ export class AttemptRunner {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
       return;
     }
+    const entry = socket.find(readUint16(packet, 0));
     const isValid = parseResponse(packet, packet.length, response);
-    const entry = isValid ? socket.find(response.id) : undefined;
-    if (entry === undefined || !isAnswerTo(response, entry)) {
-      this.upstreams[socket.upstream].counters.strays++;
+    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
+      this.onStray(socket, readUint16(packet, 0));
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
-    if (response.isTruncated) this.askOverTcp(entry, attempt);
-    else this.acceptResponse(entry, attempt);
+    if (!response.isTruncated) this.acceptResponse(entry, attempt);
+    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+  }
+
+  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
+  private onStray(socket: UpstreamSocket, id: number): void {
+    const { counters } = this.upstreams[socket.upstream];
+    if (socket.hasUsed(id) && socket.find(id) === undefined) {
+      counters.late++;
+      return;
+    }
+    counters.strays++;
+    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
+    counters.spoofs++;
+    this.abandon(socket);
+  }
+
+  /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
+  private abandon(socket: UpstreamSocket): void {
+    const upstream = this.upstreams[socket.upstream];
+    const nowMs = this.nowMs();
+    for (const entry of socket.waitingEntries()) {
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket || this.askOverTcp(entry, i)) continue;
+        entry.endAttempt(i);
+        if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
+      }
+    }
+    upstream.sockets.abandon(socket, nowMs);
   }
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
   private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
-    const upstream = this.upstreams[socket.upstream];
     const entry = socket.find(id);
     if (entry === undefined) {
-      upstream.counters.strays++;
+      this.onStray(socket, id);
       return;
     }
     const attempt = entry.attemptOf(socket, id);
     if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(this.nowMs());
+      this.upstreams[socket.upstream].leaveOutEdns(this.nowMs());
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
@@ -202,7 +230,8 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  private askOverTcp(entry: InFlight, attempt: number): void {
+  /** @returns false when too many queries go over TCP already */
+  private askOverTcp(entry: InFlight, attempt: number): boolean {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
@@ -212,14 +241,12 @@ export class AttemptRunner {
       if (isAnswer) this.acceptResponse(entry, attempt);
       else this.failAttempt(entry, attempt);
     });
-    if (!isAsked) {
-      this.failAttempt(entry, attempt);
-      return;
-    }
+    if (!isAsked) return false;
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
+    return true;
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {

@@ -57,13 +57,15 @@ export class SocketPool {
     return null;
   }
 
-  /** Closes a socket at once. Its port must not be used any more. */
-  abandon(socket: UpstreamSocket): void {
-    const place = this.places.find((one) => one.socket === socket);
-    if (place !== undefined) place.socket = null;
-    const at = this.retired.findIndex((one) => one.socket === socket);
-    if (at >= 0) this.retired.splice(at, 1);
+  /** Closes a socket at once, and opens one on another port. */
+  abandon(socket: UpstreamSocket, nowMs: number): void {
+    const retiredAt = this.retired.findIndex((one) => one.socket === socket);
+    if (retiredAt >= 0) this.retired.splice(retiredAt, 1);
     socket.close();
+    const place = this.places.find((one) => one.socket === socket);
+    if (place === undefined) return;
+    place.socket = null;
+    if (!place.isOpening) void this.fill(place, nowMs);
   }
 
   /** Replaces worn sockets, closes replaced ones, opens missing ones. Called regularly. */

@@ -25,10 +25,14 @@ export interface UpstreamCounters {
   timeouts: number;
   /** Attempts that failed at once: unreachable, a broken connection, an unusable answer. */
   failures: number;
-  /** Queries repeated over TCP because the answer was truncated. */
+  /** Queries repeated over TCP, because the answer was truncated or somebody may forge it. */
   overTcp: number;
-  /** Packets that match no open query: late, forged or malformed. */
+  /** Answers to a query that is over. */
+  late: number;
+  /** Packets that answer no query that was sent: forged or malformed. */
   strays: number;
+  /** Ports that were closed because many packets with wrong ids came to them. */
+  spoofs: number;
 }
 
 /**
@@ -44,7 +48,9 @@ export class Upstream {
     timeouts: 0,
     failures: 0,
     overTcp: 0,
+    late: 0,
     strays: 0,
+    spoofs: 0,
   };
   private failuresInRow = 0;
   private downUntilMs = 0;
