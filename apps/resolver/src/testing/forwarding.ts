@@ -18,6 +18,13 @@ export async function upstream(answer: Answerer, address?: string): Promise<Upst
   return server;
 }
 
+/** An upstream that answers nothing, not even probes. */
+export async function silentUpstream(): Promise<UpstreamServer> {
+  const server = await upstream(() => null);
+  server.fallSilent();
+  return server;
+}
+
 /** An endpoint on which nothing listens. */
 export async function deadEndpoint() {
   const server = await UpstreamServer.start(() => null);

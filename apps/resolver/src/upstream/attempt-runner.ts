@@ -14,9 +14,11 @@ import {
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
+import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
+import { UpstreamHealth } from './upstream-health.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 import { Upstream } from './upstream.js';
 
@@ -27,8 +29,7 @@ export interface AttemptOptions {
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
   readonly errorTimeoutMs?: number;
-  /** Called when an upstream goes down, and when it answers again. */
-  readonly onStateChange?: (upstream: Upstream, answers: boolean) => void;
+  readonly onStateChange?: StateListener;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
@@ -48,6 +49,7 @@ export class AttemptRunner {
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
   private readonly errorTimeoutMs: number;
@@ -67,10 +69,19 @@ export class AttemptRunner {
       onPacket: this.onPacket.bind(this),
       onUnreachable: this.onUnreachable.bind(this),
     };
+    this.upstreams = options.upstreams.map((endpoint, index) => {
+      const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
+      return new Upstream(index, endpoint, this.ids, events, health);
+    });
     const onStateChange = options.onStateChange ?? (() => undefined);
-    this.upstreams = options.upstreams.map(
-      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onStateChange),
-    );
+    this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
+  }
+
+  /** Called regularly: opens and closes sockets, probes upstreams. */
+  maintain(): void {
+    const nowMs = this.nowMs();
+    for (const upstream of this.upstreams) upstream.maintain(nowMs);
+    this.prober.tick(nowMs);
   }
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
@@ -80,8 +91,9 @@ export class AttemptRunner {
   }
 
   /** The time of the last attempt of the entry is over. */
-  onTimeout(entry: InFlight, nowMs: number): void {
-    if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
+  onTimeout(entry: InFlight): void {
+    const last = entry.attemptCount - 1;
+    if (entry.isOpen(last)) this.upstreams[entry.upstreams[last]].counters.timeouts++;
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }
 
@@ -89,12 +101,12 @@ export class AttemptRunner {
   private startNextAttempt(entry: InFlight): boolean {
     const nowMs = this.nowMs();
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
-      const upstream = this.choose(entry, nowMs);
+      const upstream = this.choose(entry);
       if (upstream === null) break;
       const socket = upstream.socket();
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
-        upstream.recordFailure(nowMs);
+        upstream.health.recordUnreachable();
         continue;
       }
       const isLast = entry.attemptCount === MAX_ATTEMPTS;
@@ -104,14 +116,14 @@ export class AttemptRunner {
       return true;
     }
     entry.attemptDeadlineMs = entry.deadlineMs;
-    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
+    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry);
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
     const { packet, exchange } = entry;
     const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, entry.ids[attempt]);
     entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
-    this.upstreams[socket.upstream].recordQuery(this.nowMs());
+    if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
   }
 
@@ -119,9 +131,9 @@ export class AttemptRunner {
    * After an error, an upstream is not asked twice, and one that is down is not asked: the error is better than a
    * timeout.
    */
-  private choose(entry: InFlight, nowMs: number): Upstream | null {
-    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry, nowMs);
-    return chooseUntried(this.upstreams, entry, nowMs);
+  private choose(entry: InFlight): Upstream | null {
+    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry);
+    return chooseUntried(this.upstreams, entry);
   }
 
   private fail(entry: InFlight): void {
@@ -143,8 +155,17 @@ export class AttemptRunner {
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
+    if (this.isDone(entry, attempt)) return;
     if (response.isTruncated) this.askOverTcp(entry, attempt);
     else this.acceptResponse(entry, attempt);
+  }
+
+  /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
+  private isDone(entry: InFlight, attempt: number): boolean {
+    const nowMs = this.nowMs();
+    this.upstreams[entry.upstreams[attempt]].health.recordAnswer(nowMs);
+    if (entry.isProbe) this.prober.onAnswer(entry, attempt, nowMs);
+    return entry.isProbe;
   }
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
@@ -156,6 +177,7 @@ export class AttemptRunner {
       return;
     }
     const attempt = entry.attemptOf(socket, id);
+    if (this.isDone(entry, attempt)) return;
     if (entry.withEdns[attempt] === 1) {
       upstream.leaveOutEdns(this.nowMs());
       entry.withEdns[attempt] = 0;
@@ -178,9 +200,10 @@ export class AttemptRunner {
       return;
     }
     const upstream = this.upstreams[entry.upstreams[attempt]];
-    const nowMs = this.nowMs();
-    upstream.recordLatency(nowMs - entry.startedMs[attempt], nowMs);
-    upstream.recordSuccess();
+    upstream.counters.answers++;
+    // A slow name says nothing about the upstream.
+    const tookMs = this.nowMs() - entry.startedMs[attempt];
+    upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
     if (hasUsableRcode(response)) this.complete(entry, response);
     else this.takeError(entry, attempt);
   }
@@ -220,14 +243,8 @@ export class AttemptRunner {
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
-    this.countFailure(entry, attempt);
+    this.upstreams[entry.upstreams[attempt]].counters.failures++;
     this.endAttempt(entry, attempt);
-  }
-
-  private countFailure(entry: InFlight, attempt: number): void {
-    const upstream = this.upstreams[entry.upstreams[attempt]];
-    upstream.counters.failures++;
-    upstream.recordFailure(this.nowMs());
   }
 
   /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
@@ -239,24 +256,16 @@ export class AttemptRunner {
   /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: UpstreamSocket): void {
     const nowMs = this.nowMs();
+    const { counters, health } = this.upstreams[socket.upstream];
+    health.recordUnreachable();
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
         if (entry.sockets[i] !== socket) continue;
-        this.countFailure(entry, i);
+        if (!entry.isProbe) counters.failures++;
         entry.endAttempt(i);
       }
       if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
-  }
-
-  /** The last attempt of the entry has timed out. A late answer still counts. */
-  private countTimeout(entry: InFlight, nowMs: number): void {
-    const last = entry.attemptCount - 1;
-    const upstream = this.upstreams[entry.upstreams[last]];
-    upstream.counters.timeouts++;
-    // The third attempt waits longer than the others, which says nothing about the upstream.
-    upstream.recordLatency(Math.min(nowMs - entry.startedMs[last], this.attemptTimeoutMs), nowMs);
-    upstream.recordFailure(nowMs);
   }
 }
 

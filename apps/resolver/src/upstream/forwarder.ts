@@ -75,8 +75,7 @@ export class Forwarder {
     await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
     this.timer = setInterval(() => {
       this.sweep.begin();
-      const nowMs = this.nowMs();
-      for (const upstream of this.upstreams) upstream.maintain(nowMs);
+      this.attempts.maintain();
     }, SWEEP_MS);
   }
 
@@ -108,10 +107,9 @@ export class Forwarder {
     return this.shares.refusals;
   }
 
-  /** Whether no upstream has answered recently, so waiting is pointless. */
+  /** Whether no upstream answers, so waiting is pointless. */
   get allDown(): boolean {
-    const nowMs = this.nowMs();
-    for (const upstream of this.upstreams) if (!upstream.isDown(nowMs)) return false;
+    for (const upstream of this.upstreams) if (!upstream.health.isDown) return false;
     return true;
   }
 

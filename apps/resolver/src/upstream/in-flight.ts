@@ -54,6 +54,9 @@ export class InFlight {
   errorRcode = NO_ERROR;
   errorEde = 0;
 
+  /** @param isProbe whether it is a probe of an upstream, see `Prober`; no client waits for it */
+  constructor(readonly isProbe = false) {}
+
   /** Begins the next attempt. Without a socket it has failed already. @returns its number */
   beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
     const attempt = this.attemptCount++;

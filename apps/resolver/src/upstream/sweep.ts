@@ -15,7 +15,7 @@ export class Sweep {
    */
   constructor(
     private readonly pool: InFlightPool,
-    private readonly onTimeout: (entry: InFlight, nowMs: number) => void,
+    private readonly onTimeout: (entry: InFlight) => void,
     private readonly nowMs: () => number,
   ) {
     this.budget = new TurnBudget(nowMs);
@@ -48,7 +48,7 @@ export class Sweep {
         this.turn = setImmediate(this.onTurn);
         return;
       }
-      this.onTimeout(entry, nowMs);
+      this.onTimeout(entry);
     }
     this.position = -1;
   };

@@ -1,5 +1,6 @@
 import type { Endpoint } from '@weir/ops';
 import type { RandomIds } from './random-ids.js';
+import type { UpstreamHealth } from './upstream-health.js';
 import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
 import { UpstreamTcp } from './upstream-tcp.js';
 
@@ -9,9 +10,6 @@ const SOCKETS = 4;
 const QUERIES_PER_SOCKET = 4096;
 /** How long a retired socket waits for answers: longer than any query lives. */
 const RETIRED_MS = 5_000;
-/** After this many failures in a row an upstream is down: others are asked first, for `DOWN_MS`. */
-const FAILURES_UNTIL_DOWN = 3;
-const DOWN_MS = 5_000;
 /** Delay before the next attempt to open a missing socket. */
 const REOPEN_MS = 1_000;
 
@@ -20,8 +18,6 @@ const WITHOUT_EDNS_MS = 300_000;
 
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
-/** A latency is valid for this long; then it is measured again. */
-const LATENCY_VALID_MS = 10_000;
 
 /** Plain counters, read by the metrics. */
 export interface UpstreamCounters {
@@ -36,12 +32,12 @@ export interface UpstreamCounters {
   overTcp: number;
   /** Packets that match no open query: late, forged or malformed. */
   strays: number;
+  /** Queries of our own, which are not among `queries`, and answers to them. */
+  probes: number;
+  probeAnswers: number;
 }
 
-/**
- * One upstream resolver: its sockets, its latency, and whether it is down. Times are milliseconds on one clock, passed
- * in by the caller.
- */
+/** One upstream resolver: its sockets, its latency and its health. Times are milliseconds on one clock, passed in. */
 export class Upstream {
   readonly name: string;
   readonly counters: UpstreamCounters = {
@@ -52,17 +48,16 @@ export class Upstream {
     failures: 0,
     overTcp: 0,
     strays: 0,
+    probes: 0,
+    probeAnswers: 0,
   };
   private readonly sockets: UpstreamSocket[] = [];
   private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
   private opening = 0;
   private reopenAtMs = 0;
-  private failuresInRow = 0;
-  private downUntilMs = 0;
   private withoutEdnsUntilMs = 0;
   private isClosed = false;
   private smoothedMs = 0;
-  private remeasureAtMs = 0;
   readonly tcp: UpstreamTcp;
 
   constructor(
@@ -70,7 +65,7 @@ export class Upstream {
     readonly endpoint: Endpoint,
     private readonly ids: RandomIds,
     private readonly events: UpstreamSocketEvents,
-    private readonly onStateChange: (upstream: Upstream, answers: boolean) => void,
+    readonly health: UpstreamHealth,
   ) {
     const { address, port } = endpoint;
     this.tcp = new UpstreamTcp(endpoint, ids);
@@ -90,10 +85,6 @@ export class Upstream {
     return this.sockets[this.ids.next() % this.sockets.length];
   }
 
-  isDown(nowMs: number): boolean {
-    return nowMs < this.downUntilMs;
-  }
-
   /** Whether to ask with EDNS. */
   hasEdns(nowMs: number): boolean {
     return nowMs >= this.withoutEdnsUntilMs;
@@ -104,44 +95,21 @@ export class Upstream {
     this.withoutEdnsUntilMs = nowMs + WITHOUT_EDNS_MS;
   }
 
-  /** Smoothed time to an answer or a timeout, however old it is; 0 before the first measurement. */
-  get smoothedLatencyMs(): number {
+  /** Smoothed time to an answer; 0 before the first. */
+  get latencyMs(): number {
     return this.smoothedMs;
   }
 
-  /** The smoothed latency; 0 when it is unknown or out of date. */
-  latencyMs(nowMs: number): number {
-    return nowMs < this.remeasureAtMs ? this.smoothedMs : 0;
-  }
-
-  /**
-   * A query is being sent. When the latency is out of date, this query measures it; until then the old value holds.
-   */
+  /** A query of a client is being sent. */
   recordQuery(nowMs: number): void {
     this.counters.queries++;
-    if (nowMs >= this.remeasureAtMs && this.smoothedMs > 0)
-      this.remeasureAtMs = nowMs + LATENCY_VALID_MS;
+    this.health.recordQuery(nowMs);
   }
 
-  /** An attempt took this long, with an answer or without. */
-  recordLatency(latencyMs: number, nowMs: number): void {
+  /** An answer has taken this long. */
+  recordLatency(latencyMs: number): void {
     const isFirst = this.smoothedMs === 0;
     this.smoothedMs += (latencyMs - this.smoothedMs) * (isFirst ? 1 : LATENCY_WEIGHT);
-    this.remeasureAtMs = nowMs + LATENCY_VALID_MS;
-  }
-
-  recordSuccess(): void {
-    this.counters.answers++;
-    const wasDown = this.failuresInRow >= FAILURES_UNTIL_DOWN;
-    this.failuresInRow = 0;
-    this.downUntilMs = 0;
-    if (wasDown) this.onStateChange(this, true);
-  }
-
-  recordFailure(nowMs: number): void {
-    this.failuresInRow++;
-    if (this.failuresInRow >= FAILURES_UNTIL_DOWN) this.downUntilMs = nowMs + DOWN_MS;
-    if (this.failuresInRow === FAILURES_UNTIL_DOWN) this.onStateChange(this, false);
   }
 
   /** Replaces worn sockets, closes retired ones, opens missing ones. Called regularly. */

@@ -15,6 +15,11 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
+      title: 'Upstreams down',
+      unit: 'short',
+      queries: [[`sum by (upstream) (1 - weir_resolver_upstream_up${RESOLVERS})`, '{{upstream}}']],
+    },
+    {
       title: 'Upstream latency',
       unit: 's',
       queries: [
