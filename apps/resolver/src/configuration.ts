@@ -71,9 +71,10 @@ const PAGE_ADDRESSES: ValueSchema = {
 export const SCHEMA = {
   DNS_HOST: listenAddressList(MAX_HOSTS, {
     description:
-      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. On a ' +
-      'machine with several addresses, name each instead of 0.0.0.0 or ::, so that a UDP answer comes from the ' +
-      'address that was asked. The address :: alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
+      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. 0.0.0.0 and ' +
+      ':: stand for all addresses of the machine, of which up to 64 have a UDP socket of their own, so that an ' +
+      'answer comes from the address that was asked; an added address has it within five seconds. The address :: ' +
+      'alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),

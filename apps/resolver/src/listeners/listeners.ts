@@ -17,10 +17,11 @@ import { type BoundAddress, type Connectors, HostListeners } from './host-listen
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { countKernelDrops } from './kernel-drops.js';
+import type { ListenerLog } from './listener-log.js';
 import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
-import { TlsIdentity, type TlsLog } from './tls-identity.js';
+import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 
 /** The part of the configuration that listening needs, under the names of the variables. */
@@ -44,7 +45,7 @@ export interface ListenersOptions {
   readonly limits: ClientLimits;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
-  readonly log: TlsLog;
+  readonly log: ListenerLog;
   /** Called with errors of listening sockets; the sockets go on. */
   readonly onError: (error: Error) => void;
 }
@@ -108,14 +109,14 @@ export class Listeners {
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
-    const inodes = this.hosts.map(({ udpInode }) => udpInode);
-    return countKernelDrops(new Set(inodes.filter((inode) => inode !== undefined)));
+    const all = this.hosts.map(({ udp }) => udp);
+    const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
+    return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
   }
 
   private logReceiveBuffers(): void {
-    const receiveBuffers = Object.fromEntries(
-      this.hosts.map(({ host, receiveBufferBytes }) => [host, receiveBufferBytes]),
-    );
+    const receiveBuffers: Record<string, number> = {};
+    for (const { udp } of this.hosts) Object.assign(receiveBuffers, udp.receiveBuffers);
     const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
     const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
     if (isSmall)

@@ -31,6 +31,8 @@ export interface UdpListenerOptions {
   readonly host: string;
   /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
   readonly ipv6Only?: boolean;
+  /** Whether other sockets of this process may have the same port, on other addresses. Default: none may. */
+  readonly sharesPort?: boolean;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   /** Shared with the listeners on other addresses. */
@@ -51,6 +53,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
   private isDraining = false;
+  private isClosed = false;
   /** Undefined until it is bound, and where there is no /proc. */
   inode: string | undefined;
 
@@ -58,6 +61,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
     const socket: SocketOptions = {
       type: isIPv6(options.host) ? 'udp6' : 'udp4',
       ipv6Only: options.ipv6Only ?? false,
+      reuseAddr: options.sharesPort ?? false,
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
@@ -78,6 +82,10 @@ export class UdpListener extends UDPServer implements ReplyPath {
     });
   }
 
+  get host(): string {
+    return this.options.host;
+  }
+
   /** Size of the receive buffer that the kernel granted. */
   get receiveBufferBytes(): number {
     return this.getRecvBufferSize() / REPORTED_SHARE;
@@ -92,9 +100,14 @@ export class UdpListener extends UDPServer implements ReplyPath {
   async stop(): Promise<void> {
     this.drain();
     await this.options.slots.idle();
-    await new Promise<void>((resolve) => {
-      this.close(resolve);
-    });
+    this.abort();
+  }
+
+  /** Closes at once. */
+  abort(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.close();
   }
 
   override handle(data: Buffer, from: RemoteInfo): void {
@@ -133,6 +146,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
+    if (this.isClosed) return this.drop(DropReason.unsent);
     const { slots } = this.options;
     const slot = slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);
