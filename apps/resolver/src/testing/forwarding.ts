@@ -67,6 +67,7 @@ export async function forwarder(
       maxWaiting: 16_384,
     },
     events: {
+      hasStale: () => false,
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },
