@@ -88,7 +88,7 @@ export class Forwarder {
 
   /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
-    await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
+    await Promise.all(this.upstreams.map((upstream) => upstream.sockets.open(this.nowMs())));
     this.timer = setInterval(() => {
       this.sweep.begin();
       this.attempts.maintain();
