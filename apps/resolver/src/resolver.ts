@@ -7,12 +7,12 @@ import {
   StartError,
 } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
-import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
 import type { BoundAddresses } from './listeners/listeners.js';
+import { machineAddresses } from './listeners/machine-addresses.js';
 import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
@@ -103,8 +103,7 @@ function refuseOwnAddress(
   { DNS_HOST: hosts, DNS_PORT: port }: ResolverConfiguration,
   upstreams: readonly Endpoint[],
 ): void {
-  const machine = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
-  const addresses = machine.map((one) => one.address);
+  const addresses = machineAddresses();
   const own = hosts
     .map((address) => findOwnAddress(upstreams, { address, port }, addresses))
     .find((one) => one !== undefined);

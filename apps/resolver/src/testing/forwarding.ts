@@ -18,6 +18,13 @@ export async function upstream(answer: Answerer, address?: string): Promise<Upst
   return server;
 }
 
+/** An upstream that answers nothing, not even probes. */
+export async function silentUpstream(): Promise<UpstreamServer> {
+  const server = await upstream(() => null);
+  server.fallSilent();
+  return server;
+}
+
 /** An endpoint on which nothing listens. */
 export async function deadEndpoint() {
   const server = await UpstreamServer.start(() => null);
@@ -51,6 +58,7 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
+    portsPerUpstream: 4,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {
@@ -59,6 +67,7 @@ export async function forwarder(
       maxWaiting: 16_384,
     },
     events: {
+      hasStale: () => false,
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },

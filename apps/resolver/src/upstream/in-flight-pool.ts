@@ -42,6 +42,7 @@ export class InFlightPool {
     entry.position = this.active.length;
     entry.isHidden = false;
     entry.attemptCount = 0;
+    entry.isLate = false;
     entry.errorRcode = NO_ERROR;
     this.active.push(entry);
     const bucket = this.bucketOf(entry.exchange);
