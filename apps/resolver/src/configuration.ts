@@ -13,6 +13,7 @@ import {
   json,
   listenAddressList,
   LOG_LEVELS,
+  OPS_CALL_VARIABLES,
   OPS_VARIABLES,
   optional,
   port,
@@ -39,9 +40,12 @@ const PRIVATE_NETWORKS = [
 
 const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
+const MAX_UPSTREAM_PORTS = 1024;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
 const MAX_MIN_TTL = 3600;
+/** How long a question is in flight at most. */
+const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
@@ -125,6 +129,13 @@ export const SCHEMA = {
       }),
     ),
   ),
+  UPSTREAM_PORTS: integer(1, MAX_UPSTREAM_PORTS, {
+    description:
+      'Number of UDP ports from which each upstream is asked, chosen at random for each query. Each is replaced ' +
+      'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
+      'upstreams together use at most a quarter of the files that the process may open.',
+    default: '64',
+  }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
       'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
@@ -189,6 +200,12 @@ export const SCHEMA = {
         'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
+  CACHE_STALE_AFTER_MS: integer(0, MAX_STALE_AFTER_MS, {
+    description:
+      'Time in milliseconds after which a client gets the expired answer from the cache when no ' +
+      'upstream has answered (RFC 8767). The upstreams are still asked, for the cache. 0: at once.',
+    default: '1800',
+  }),
   CACHE_NXDOMAIN_CUT: boolean({
     description:
       'Whether a cached NXDOMAIN also answers queries for all names below that name (RFC 8020). This ' +
@@ -268,6 +285,7 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...OPS_CALL_VARIABLES,
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

@@ -89,7 +89,7 @@ describe('Forwarder', () => {
   });
 
   it('asks the fastest upstream, and probes measure the others', async () => {
-    let slowMs = 60;
+    let slowMs = 300;
     const slow = await upstream(async (query) => {
       await sleep(slowMs);
       return respond(query);
@@ -103,7 +103,7 @@ describe('Forwarder', () => {
       queryTimeoutMs: 3_000,
     });
     const [first] = subject.upstreams;
-    await expect.poll(() => first.latencyMs).toBeGreaterThan(50);
+    await expect.poll(() => first.latencyMs).toBeGreaterThan(250);
     for (let i = 0; i < 6; i++) await ask();
     expect(slow.asked).toHaveLength(0);
     slowMs = 0;
@@ -112,7 +112,7 @@ describe('Forwarder', () => {
         skippedMs += 5_000;
         return first.latencyMs;
       })
-      .toBeLessThan(15);
+      .toBeLessThan(20);
     expect(slow.asked).toHaveLength(0);
     expect((await ask()) && slow.asked).toHaveLength(1);
   });
@@ -155,7 +155,7 @@ describe('Forwarder', () => {
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
     await sleep(50);
     expect(outcomes).toEqual([SILENCE]);
-    expect(subject.upstreams[0].counters.strays).toBe(3);
+    expect(subject.upstreams[0].counters.late).toBe(3);
   });
 
   it('fails at once when no upstream can be reached', async () => {

@@ -59,7 +59,7 @@ function createPath() {
     cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
     hasNxDomainCut: true,
     upstream: () => ({
-      allDown: false,
+      isStaleDue: () => false,
       refresh: () => false,
       forward: (exchange) => {
         const { bytes, query } = exchange;
