@@ -13,6 +13,7 @@ import {
   json,
   listenAddressList,
   LOG_LEVELS,
+  OPS_CALL_VARIABLES,
   OPS_VARIABLES,
   optional,
   port,
@@ -291,6 +292,7 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...OPS_CALL_VARIABLES,
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +
