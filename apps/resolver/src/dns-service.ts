@@ -64,6 +64,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'LOCAL_ZONES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -227,6 +228,7 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

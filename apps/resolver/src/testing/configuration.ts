@@ -37,5 +37,6 @@ export const CONFIGURATION: DnsConfiguration = {
   LOCAL_ZONES: true,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
+  UPSTREAM_0X20: false,
   UPSTREAM_PORTS: 4,
 };
