@@ -52,6 +52,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UDP_BYTE_RATE'
     | 'CLIENT_UPSTREAM_QUERIES'
     | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
@@ -167,6 +168,7 @@ export class DnsService {
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
     });

@@ -165,6 +165,12 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
