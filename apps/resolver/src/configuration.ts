@@ -51,6 +51,7 @@ const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
 const MAX_BYTE_RATE = 2 ** 30;
 const MAX_CONNECTIONS = 1024;
+const MAX_UNREAD_MB = 4096;
 const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
@@ -261,6 +262,12 @@ export const SCHEMA = {
       'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
       'open files above it.',
     default: '4096',
+  }),
+  DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
+    description:
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
+      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+    default: '64',
   }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
     description:

@@ -275,6 +275,11 @@ export class DnsService {
     return this.listeners.kernelDrops();
   }
 
+  /** Bytes of answers that clients have not read from their connections. */
+  get unreadBytes(): number {
+    return this.listeners.unreadBytes;
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();

@@ -16,6 +16,7 @@ export interface MetricsSources {
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -50,6 +51,7 @@ export function createRegistry({
   limits,
   allowedClients,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   forwarder,
@@ -175,6 +177,11 @@ export function createRegistry({
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
   );
   counter(
     'udp_kernel_drops_total',

@@ -30,6 +30,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_SERVER_ID: undefined,
   DNS_HTTPS_PORT: undefined,
   DNS_TCP_CONNECTIONS: 1024,
+  DNS_TCP_UNREAD_MB: 64,
   DNS_TLS_CERT: undefined,
   DNS_TLS_KEY: undefined,
   DNS_TLS_PORT: undefined,
