@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -155,6 +156,7 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
