@@ -137,6 +137,13 @@ export const SCHEMA = {
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
   }),
+  UPSTREAM_0X20: boolean({
+    description:
+      'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +
+      '(draft-vixie-dnsext-dns0x20). After an answer in another case, the question is asked again over TCP. An ' +
+      'upstream that changes the case there too may do so for five minutes.',
+    default: 'false',
+  }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
       'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +

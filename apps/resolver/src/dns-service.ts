@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -65,6 +66,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -157,6 +159,7 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
     const { METRICS_PROFILES: profiles } = configuration;
     this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
@@ -231,6 +234,7 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

@@ -158,6 +158,12 @@ export function createRegistry({
     () => byUpstream(upstreams, 'late'),
   );
   counter(
+    'upstream_suspects_total',
+    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'suspects'),
+  );
+  counter(
     'upstream_spoofs_total',
     'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
     ['upstream'],
