@@ -21,6 +21,7 @@ import {
   type ListenersConfiguration,
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -62,6 +63,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
@@ -141,6 +143,7 @@ export class DnsService {
   readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -159,6 +162,8 @@ export class DnsService {
       maxTtlSeconds,
       configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -221,6 +226,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,

@@ -14,6 +14,7 @@ import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { ProfileCounters } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
@@ -91,6 +92,7 @@ function createPath() {
     }),
     cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
     counters: new QueryCounters(),
+    profileCounters: new ProfileCounters(1),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,
     onDefect: (error) => {

@@ -35,6 +35,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
   LOCAL_ZONES: true,
+  METRICS_PROFILES: 0,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
