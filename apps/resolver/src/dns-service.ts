@@ -21,6 +21,7 @@ import {
   type ListenersConfiguration,
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -63,9 +64,11 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
+    | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -141,6 +144,7 @@ export class DnsService {
   readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -159,6 +163,8 @@ export class DnsService {
       maxTtlSeconds,
       configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -222,6 +228,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,
@@ -239,6 +246,10 @@ export class DnsService {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
         maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
+      zones: {
+        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+        key: parseHashKey(randomBytes(16).toString('hex')),
       },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');

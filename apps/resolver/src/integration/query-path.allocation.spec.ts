@@ -14,6 +14,7 @@ import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { ProfileCounters } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
@@ -22,6 +23,7 @@ import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { ForwardResult } from '../upstream/forwarder.js';
 
 const QUERIES = 20_000;
 const ROUNDS = 7;
@@ -77,7 +79,7 @@ function createPath() {
         if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
         path.onCompleted(exchange, response);
         path.onResponse(exchange, response);
-        return true;
+        return ForwardResult.taken;
       },
     }),
     nowSeconds: () => 7,
@@ -91,6 +93,7 @@ function createPath() {
     }),
     cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
     counters: new QueryCounters(),
+    profileCounters: new ProfileCounters(1),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,
     onDefect: (error) => {
