@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -20,6 +21,7 @@ import {
   type ListenersConfiguration,
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -32,6 +34,7 @@ import {
   READINESS_ZONES,
 } from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
+import { openFilesLimit, portsFor } from './upstream/open-files.js';
 
 /** The part of the configuration that answering queries needs. */
 export type DnsConfiguration = ListenersConfiguration &
@@ -46,9 +49,11 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_MIN_TTL'
     | 'CACHE_NXDOMAIN_CUT'
     | 'CACHE_SIZE_MB'
+    | 'CACHE_STALE_AFTER_MS'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UDP_BYTE_RATE'
     | 'CLIENT_UPSTREAM_QUERIES'
     | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
@@ -59,8 +64,12 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
+    | 'ZONE_UPSTREAM_QUERIES'
+    | 'UPSTREAM_PORTS'
   >;
 
 export interface DnsServiceOptions {
@@ -117,6 +126,17 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
+function upstreamPorts(
+  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  upstreamCount: number,
+  log: Pick<Logger, 'warn'>,
+): number {
+  const openFiles = openFilesLimit();
+  const ports = portsFor(wanted, upstreamCount, openFiles);
+  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
+  return ports;
+}
+
 /** Wires everything that answers queries. */
 export class DnsService {
   readonly counters = new QueryCounters();
@@ -124,6 +144,7 @@ export class DnsService {
   readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -140,7 +161,10 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -150,6 +174,7 @@ export class DnsService {
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
     });
@@ -203,6 +228,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,
@@ -211,12 +237,19 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
+      portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
+      staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
       share: {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
         maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
+      zones: {
+        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+        key: parseHashKey(randomBytes(16).toString('hex')),
       },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
@@ -251,6 +284,11 @@ export class DnsService {
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
     return this.listeners.kernelDrops();
+  }
+
+  /** Bytes of answers that clients have not read from their connections. */
+  get unreadBytes(): number {
+    return this.listeners.unreadBytes;
   }
 
   /** Accepts no more queries, answers those in flight, then closes. */

@@ -5,6 +5,7 @@ import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
@@ -12,10 +13,12 @@ import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
+  readonly profiles: ProfileCounters | null;
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -46,10 +49,12 @@ const CACHE_RESULTS = {
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
   queries,
+  profiles,
   latencies,
   limits,
   allowedClients,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   forwarder,
@@ -85,6 +90,14 @@ export function createRegistry({
     ['transport', 'type', 'verdict', 'reason', 'rcode'],
     () => queries.answeredCounts(),
   );
+  if (profiles !== null) {
+    counter(
+      'profile_queries_total',
+      'Queries answered after a decision, by active profile',
+      ['profile', 'verdict', 'reason'],
+      () => profiles.values(),
+    );
+  }
   registry.registerMetric(latencyMetric(latencies));
   counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
   counter(
@@ -114,6 +127,20 @@ export function createRegistry({
       ),
   );
   upstreamLatency(registry, upstreams);
+  upstreamUp(registry, upstreams);
+  counter(
+    'upstream_probes_total',
+    'Queries for the name servers of the root, sent to see whether an upstream is up, and the answers to them',
+    ['upstream', 'result'],
+    () => [
+      ...byUpstream(upstreams, 'probes').map(
+        ([labels, n]) => [{ ...labels, result: 'sent' }, n] as const,
+      ),
+      ...byUpstream(upstreams, 'probeAnswers').map(
+        ([labels, n]) => [{ ...labels, result: 'answered' }, n] as const,
+      ),
+    ],
+  );
   counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
@@ -122,9 +149,27 @@ export function createRegistry({
   );
   counter(
     'upstream_strays_total',
-    'Packets from an upstream that match no open query: late, forged or malformed',
+    'Packets from an upstream that answer no query which was sent: forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'upstream_late_total',
+    'Answers of an upstream to queries that were over',
+    ['upstream'],
+    () => byUpstream(upstreams, 'late'),
+  );
+  counter(
+    'upstream_suspects_total',
+    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'suspects'),
+  );
+  counter(
+    'upstream_spoofs_total',
+    'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'spoofs'),
   );
   counter(
     'error_hints_total',
@@ -133,10 +178,21 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
   );
   counter(
     'udp_kernel_drops_total',
@@ -153,6 +209,12 @@ export function createRegistry({
     [],
     () => [[{}, forwarder.overShare]],
   );
+  counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    [],
+    () => [[{}, forwarder.deadZone]],
+  );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],
   ]);
@@ -168,16 +230,26 @@ export function createRegistry({
   return registry;
 }
 
-function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+function upstreamUp(registry: Registry, upstreams: readonly Upstream[]): void {
   new Gauge({
-    name: `${PREFIX}upstream_latency_seconds`,
-    help: 'Smoothed time to an answer or a timeout of an upstream; 0 before the first',
+    name: `${PREFIX}upstream_up`,
+    help: 'Whether an upstream is up: 0 when it has not answered the last probes',
     labelNames: ['upstream'],
     registers: [registry],
     collect() {
-      for (const { name, smoothedLatencyMs } of upstreams) {
-        this.set({ upstream: name }, smoothedLatencyMs / 1000);
-      }
+      for (const { name, health } of upstreams) this.set({ upstream: name }, health.isDown ? 0 : 1);
+    },
+  });
+}
+
+function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+  new Gauge({
+    name: `${PREFIX}upstream_latency_seconds`,
+    help: 'Smoothed time to an answer of an upstream, to a query or a probe; 0 before the first',
+    labelNames: ['upstream'],
+    registers: [registry],
+    collect() {
+      for (const { name, latencyMs } of upstreams) this.set({ upstream: name }, latencyMs / 1000);
     },
   });
 }

@@ -8,6 +8,7 @@ import { CidrSet, StartError } from '@weir/ops';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
@@ -16,10 +17,15 @@ import { type BoundAddress, type Connectors, HostListeners } from './host-listen
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { countKernelDrops } from './kernel-drops.js';
+import type { ListenerLog } from './listener-log.js';
+import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
-import { TlsIdentity, type TlsLog } from './tls-identity.js';
+import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
+import { UnreadBytes } from './unread-bytes.js';
+
+const MEBIBYTE = 2 ** 20;
 
 /** The part of the configuration that listening needs, under the names of the variables. */
 export interface ListenersConfiguration {
@@ -29,6 +35,7 @@ export interface ListenersConfiguration {
   readonly DNS_PORT: number;
   readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
   readonly DNS_TCP_CONNECTIONS: number;
+  readonly DNS_TCP_UNREAD_MB: number;
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
@@ -42,7 +49,7 @@ export interface ListenersOptions {
   readonly limits: ClientLimits;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
-  readonly log: TlsLog;
+  readonly log: ListenerLog;
   /** Called with errors of listening sockets; the sockets go on. */
   readonly onError: (error: Error) => void;
 }
@@ -60,15 +67,20 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
+  private readonly unread: UnreadBytes;
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, subscriber, limits } = options;
+    const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
+    this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.identity = openIdentity(options);
     const shared = {
       ...options,
       connectors: this.connectors(),
+      slots: new SendSlots((error) => {
+        if (error !== null) counters.drop(DropReason.unsent);
+      }),
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
@@ -103,14 +115,19 @@ export class Listeners {
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
-    const inodes = this.hosts.map(({ udpInode }) => udpInode);
-    return countKernelDrops(new Set(inodes.filter((inode) => inode !== undefined)));
+    const all = this.hosts.map(({ udp }) => udp);
+    const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
+    return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
+  }
+
+  /** Bytes of answers that clients have not read, over all connections. */
+  get unreadBytes(): number {
+    return this.unread.total;
   }
 
   private logReceiveBuffers(): void {
-    const receiveBuffers = Object.fromEntries(
-      this.hosts.map(({ host, receiveBufferBytes }) => [host, receiveBufferBytes]),
-    );
+    const receiveBuffers: Record<string, number> = {};
+    for (const { udp } of this.hosts) Object.assign(receiveBuffers, udp.receiveBuffers);
     const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
     const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
     if (isSmall)
@@ -157,7 +174,8 @@ export class Listeners {
     transport: Transport,
   ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const shared = { handler, counters, exchange: this.exchange, nowMs };
+    const { exchange, unread } = this;
+    const shared = { handler, counters, exchange, unread, nowMs };
     return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 
@@ -168,10 +186,11 @@ export class Listeners {
     client: ClientAddress,
   ): Connection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange } = this;
+    const { exchange, unread } = this;
     const socket = identity.accept(raw, ['h2', 'http/1.1']);
     const speakHttp1 = http1.speak;
-    return new HttpsConnection({ socket, client, handler, counters, exchange, nowMs, speakHttp1 });
+    const shared = { handler, counters, exchange, unread, nowMs };
+    return new HttpsConnection({ ...shared, socket, client, speakHttp1 });
   }
 }
 
