@@ -38,5 +38,6 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
+  UPSTREAM_COOKIES: true,
   UPSTREAM_PORTS: 4,
 };
