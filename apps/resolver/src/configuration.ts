@@ -54,6 +54,7 @@ const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
 const MAX_WAITING_QUERIES = 16_384;
+const MAX_METRICS_PROFILES = 10_000;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -269,6 +270,14 @@ export const SCHEMA = {
       'nobody answers it.',
     default: '256',
   }),
+  ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
+      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'servers are dead leaves room for others. 0: no limit.',
+    default: '1024',
+  }),
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:
       'Maximum number of queries of one subscriber that wait for a question which is in flight ' +
@@ -300,6 +309,13 @@ export const SCHEMA = {
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,
+  METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
+    description:
+      'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
+      'query; all others share the label other. Each profile has up to ten time series for each resolver. 0: ' +
+      'queries are not counted by profile.',
+    default: '0',
+  }),
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

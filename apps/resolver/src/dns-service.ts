@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -20,6 +21,7 @@ import {
   type ListenersConfiguration,
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -61,10 +63,12 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
     | 'UPSTREAM_COOKIES'
+    | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -140,6 +144,7 @@ export class DnsService {
   readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -156,7 +161,10 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -219,6 +227,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,
@@ -237,6 +246,10 @@ export class DnsService {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
         maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
+      zones: {
+        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+        key: parseHashKey(randomBytes(16).toString('hex')),
       },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');

@@ -5,6 +5,7 @@ import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
@@ -12,6 +13,7 @@ import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
+  readonly profiles: ProfileCounters | null;
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
@@ -46,6 +48,7 @@ const CACHE_RESULTS = {
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
   queries,
+  profiles,
   latencies,
   limits,
   allowedClients,
@@ -85,6 +88,14 @@ export function createRegistry({
     ['transport', 'type', 'verdict', 'reason', 'rcode'],
     () => queries.answeredCounts(),
   );
+  if (profiles !== null) {
+    counter(
+      'profile_queries_total',
+      'Queries answered after a decision, by active profile',
+      ['profile', 'verdict', 'reason'],
+      () => profiles.values(),
+    );
+  }
   registry.registerMetric(latencyMetric(latencies));
   counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
   counter(
@@ -184,6 +195,12 @@ export function createRegistry({
     'Queries rejected because their subscriber had its share of upstream queries already',
     [],
     () => [[{}, forwarder.overShare]],
+  );
+  counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    [],
+    () => [[{}, forwarder.deadZone]],
   );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],
