@@ -1,4 +1,4 @@
-import { decodeOptions, opt, option } from '@weir/dns-wire/testing';
+import { decodeOptions, encodeMessage, opt, option } from '@weir/dns-wire/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,8 @@ function withCookies(
     additionals: [opt(1232, ttl, option(COOKIE, [...cookies]))],
   });
 }
+const formErr = ({ message }: AskedQuery): Uint8Array =>
+  encodeMessage({ id: message.id, flags: 0x8181 });
 const supporting: Answerer = (query) => withCookies(query);
 
 describe('cookies towards upstreams (RFC 7873)', () => {
@@ -124,6 +126,29 @@ describe('cookies towards upstreams (RFC 7873)', () => {
     skippedMs = 301_000;
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
     expect(transports(server.asked).slice(5)).toEqual(['udp', 'tcp']);
+  });
+
+  it('are not given up because of a bare header, which anybody who guesses the id can send', async () => {
+    const server = await upstream(supporting);
+    const { ask, subject } = await forwarder([server.endpoint], { hasCookies: true });
+    await ask();
+    server.answer = (query) => (query.transport === 'tcp' ? withCookies(query) : formErr(query));
+    for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(transports(server.asked)).toEqual(['udp', 'udp', 'tcp', 'udp', 'tcp']);
+    expect(server.asked.every((query) => cookiesOf(query) !== undefined)).toBe(true);
+    expect(subject.upstreams[0].counters).toMatchObject({ suspects: 2, failures: 0 });
+  });
+
+  it('are given up, with EDNS, when the upstream does not understand it over TCP either', async () => {
+    const server = await upstream(supporting);
+    const { ask } = await forwarder([server.endpoint], { hasCookies: true });
+    await ask();
+    server.answer = (query) =>
+      query.message.opt === undefined
+        ? respond(query, { answers: TRUE, additionals: [] })
+        : formErr(query);
+    for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(transports(server.asked)).toEqual(['udp', 'udp', 'tcp', 'udp', 'udp']);
   });
 
   it('that the upstream calls bad are sent once more with its new cookie', async () => {

@@ -63,7 +63,7 @@ export class AttemptRunner {
   private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
-  private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly tcpFallback = new TcpFallback();
   private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
@@ -202,13 +202,17 @@ export class AttemptRunner {
     const needsTcp = trust === Trust.suspect || response.isTruncated;
     if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
     else if (!needsTcp) this.acceptResponse(entry, attempt);
-    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+    else this.repeatOverTcp(entry, attempt);
+  }
+
+  private repeatOverTcp(entry: InFlight, attempt: number): void {
+    if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
   }
 
   /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
   private onBadCookie(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
     if (entry.badCookies[attempt]++ === 0) this.send(entry, attempt, socket);
-    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+    else this.repeatOverTcp(entry, attempt);
   }
 
   /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
@@ -255,8 +259,15 @@ export class AttemptRunner {
     }
     const attempt = entry.attemptOf(socket, id);
     if (this.isDone(entry, attempt)) return;
+    const upstream = this.upstreams[socket.upstream];
+    const nowMs = this.nowMs();
+    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
+      upstream.counters.suspects++;
+      this.repeatOverTcp(entry, attempt);
+      return;
+    }
     if (entry.withEdns[attempt] === 1) {
-      this.upstreams[socket.upstream].leaveOutEdns(this.nowMs());
+      upstream.leaveOutEdns(nowMs);
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
@@ -308,17 +319,30 @@ export class AttemptRunner {
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
     const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    this.tcpFallback.ask(entry, upstream.tcp, query, restMs, (isAnswer) => {
-      if (isAnswer) {
-        this.forgeryCheck.learn(entry, attempt, upstream, this.nowMs());
-        this.acceptResponse(entry, attempt);
-      } else this.failAttempt(entry, attempt);
+    this.tcpFallback.ask(entry, upstream.tcp, query, restMs, (message) => {
+      this.onTcpMessage(entry, attempt, message);
     });
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
     return true;
+  }
+
+  /** @param message null when none has come */
+  private onTcpMessage(entry: InFlight, attempt: number, message: Uint8Array | null): void {
+    const { response } = this;
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const isResponse = message !== null && parseResponse(message, message.length, response);
+    if (isResponse && !response.isTruncated && isAnswerTo(response, entry)) {
+      this.forgeryCheck.learn(entry, attempt, upstream, this.nowMs());
+      this.acceptResponse(entry, attempt);
+      return;
+    }
+    const isHeaderError =
+      message !== null && headerErrorOf(message, message.length) !== NO_HEADER_ERROR;
+    if (isHeaderError && entry.withEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
+    this.failAttempt(entry, attempt);
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {

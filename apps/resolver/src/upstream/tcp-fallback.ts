@@ -1,4 +1,3 @@
-import { answersQuestion, parseResponse, type Response } from '@weir/dns-wire';
 import type { InFlight } from './in-flight.js';
 import type { UpstreamTcp } from './upstream-tcp.js';
 
@@ -9,9 +8,6 @@ const CAPACITY = 256;
 export class TcpFallback {
   private count = 0;
 
-  /** @param response filled with each answer */
-  constructor(private readonly response: Response) {}
-
   get isFull(): boolean {
     return this.count >= CAPACITY;
   }
@@ -19,27 +15,20 @@ export class TcpFallback {
   /**
    * Must not be full.
    * @param packet the query; copied before this returns
-   * @param done called once, later, unless the question is completed by then. `isAnswer`: `response` is a complete
-   * answer to it.
+   * @param done called once, later, with the answer or null, unless the question is completed by then
    */
   ask(
     entry: InFlight,
     link: UpstreamTcp,
     packet: Uint8Array,
     timeoutMs: number,
-    done: (isAnswer: boolean) => void,
+    done: (message: Uint8Array | null) => void,
   ): void {
     const { generation } = entry;
     this.count++;
     link.ask(packet, timeoutMs, (message) => {
       this.count--;
-      if (entry.generation === generation) done(message !== null && this.isAnswer(message, entry));
+      if (entry.generation === generation) done(message);
     });
-  }
-
-  private isAnswer(message: Uint8Array, { exchange }: InFlight): boolean {
-    const { response } = this;
-    if (!parseResponse(message, message.length, response) || response.isTruncated) return false;
-    return answersQuestion(response, exchange.bytes, exchange.query);
   }
 }

@@ -52,6 +52,11 @@ export class UpstreamCookies {
     return addCookies(query, length, this.cookies, this.size);
   }
 
+  /** Whether answers of the upstream must have cookies. */
+  isExpected(nowMs: number): boolean {
+    return this.size > CLIENT_COOKIE_BYTES && nowMs >= this.optionalUntilMs;
+  }
+
   /** Judges an answer to a query with cookies, and keeps the server cookie of a good one. */
   check(response: Response, nowMs: number): Trust {
     if (response.cookieAt === 0) return this.isExpected(nowMs) ? Trust.suspect : Trust.good;
@@ -63,10 +68,6 @@ export class UpstreamCookies {
   learn(response: Response, nowMs: number): void {
     if (response.cookieAt === 0) this.optionalUntilMs = nowMs + WITHOUT_COOKIE_MS;
     else this.keep(response);
-  }
-
-  private isExpected(nowMs: number): boolean {
-    return this.size > CLIENT_COOKIE_BYTES && nowMs >= this.optionalUntilMs;
   }
 
   /** Keeps the server cookie. @returns false for an answer to another client cookie, and for a malformed one */
