@@ -8,6 +8,7 @@ export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
 export * from './records-answer.js';
+export { ResponseBuilder } from './response-builder.js';
 export {
   answersQuestion,
   parseResponse,
@@ -17,3 +18,5 @@ export {
 } from './response.js';
 export * from './targets.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
+export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
+export { ZoneFileError } from './zone-file/zone-file-error.js';
