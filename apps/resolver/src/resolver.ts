@@ -53,6 +53,7 @@ async function startParts(
     latencies: service.latencies,
     limits: service.limits,
     allowedClients: service.allowedClients,
+    localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
     cache: service.cache,
     queryLog: service.queryLog,

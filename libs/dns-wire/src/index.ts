@@ -1,5 +1,5 @@
 export * from './answer.js';
-export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
+export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';

@@ -33,6 +33,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_TLS_PORT: undefined,
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
+  LOCAL_RECORDS: undefined,
   LOCAL_ZONES: true,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,

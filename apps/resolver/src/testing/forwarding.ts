@@ -86,7 +86,7 @@ export async function forwarder(
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
     const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (!subject.forward(exchange)) return false;
+    if (!subject.forward(exchange, exchange)) return false;
     exchange.bytes.fill(0xee);
     return { outcome };
   };

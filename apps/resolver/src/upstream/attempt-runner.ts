@@ -108,8 +108,8 @@ export class AttemptRunner {
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
-    const { packet, exchange } = entry;
-    const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, entry.ids[attempt]);
+    const { packet, question } = entry;
+    const length = writeUpstreamQuery(packet, question.bytes, question.query, entry.ids[attempt]);
     entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
     this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
@@ -162,7 +162,7 @@ export class AttemptRunner {
       this.send(entry, attempt, socket);
       return;
     }
-    const { bytes, query } = entry.exchange;
+    const { bytes, query } = entry.question;
     setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
     this.acceptResponse(entry, attempt);
   }
@@ -262,13 +262,13 @@ export class AttemptRunner {
 
 /** The error that an upstream has sent, or SERVFAIL. */
 function setFailure(response: Response, entry: InFlight): void {
-  const { bytes, query } = entry.exchange;
+  const { bytes, query } = entry.question;
   const hasError = entry.errorRcode !== NO_ERROR;
   const rcode = hasError ? entry.errorRcode : Rcode.servFail;
   const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
   setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
 }
 
-function isAnswerTo(response: Response, { exchange }: InFlight): boolean {
-  return answersQuestion(response, exchange.bytes, exchange.query);
+function isAnswerTo(response: Response, { question }: InFlight): boolean {
+  return answersQuestion(response, question.bytes, question.query);
 }

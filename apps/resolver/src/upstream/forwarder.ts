@@ -116,32 +116,36 @@ export class Forwarder {
   }
 
   /**
-   * Asks the question of the exchange, or joins it when it is in flight already.
+   * Asks the question for the client of the exchange, or joins it when it is in flight already.
+   * @param question that of the exchange, or another one that its answer needs
    * @returns false when too many are in flight, or too many of this subscriber; no event follows
    */
-  forward(exchange: Exchange): boolean {
-    const entry = this.pool.find(exchange);
+  forward(exchange: Exchange, question: Question): boolean {
+    const entry = this.pool.find(question);
     if (entry === null ? this.pool.isFull : this.clients.isFull) {
       this.overloads++;
       return false;
     }
-    return entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
+    return entry === null
+      ? this.ask(exchange, question, false)
+      : this.clients.join(entry, exchange);
   }
 
   /**
-   * Asks the question of the exchange for the cache only: no client waits, and only `onCompleted` follows.
+   * Asks the question for the cache only, on the account of that client: no client waits, and only `onCompleted`
+   * follows.
    * @returns false when it is in flight already, or too many are
    */
-  refresh(exchange: Exchange): boolean {
-    if (this.pool.isFull || this.pool.find(exchange) !== null) return false;
-    return this.ask(exchange, true);
+  refresh(exchange: Exchange, question: Question): boolean {
+    if (this.pool.isFull || this.pool.find(question) !== null) return false;
+    return this.ask(exchange, question, true);
   }
 
   /** The pool is not full. @returns false when too many of this subscriber are in flight */
-  private ask(exchange: Exchange, isRefresh: boolean): boolean {
+  private ask(exchange: Exchange, question: Question, isRefresh: boolean): boolean {
     const account = this.shares.take(exchange.client, Share.questions);
     if (account === OVER_SHARE) return false;
-    const entry = this.pool.take(exchange);
+    const entry = this.pool.take(exchange, question);
     entry.exchange.account = account;
     entry.isRefresh = isRefresh;
     this.clients.add(entry);
@@ -154,7 +158,7 @@ export class Forwarder {
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
-    this.events.onCompleted(entry.exchange, response);
+    this.events.onCompleted(entry.question, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
   }

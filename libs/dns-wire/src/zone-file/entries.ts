@@ -22,6 +22,9 @@ export interface Entry {
 const PIECE =
   /[ \t\r]+|;[^\n]*|\n|[()]|"((?:[^"\\\n]|\\[^\n])*)"|(?:[^\s()";\\]|\\[^\n])+(?:"(?:[^"\\\n]|\\[^\n])*")?/y;
 
+/** More than fit a record. */
+const MAX_TOKENS = 65_536;
+
 /** Splits a zone file into its entries. @throws ZoneFileError */
 export function* readEntries(text: string): Generator<Entry> {
   const pieces = new RegExp(PIECE);
@@ -48,6 +51,8 @@ export function* readEntries(text: string): Generator<Entry> {
     else if (!isBlank && !isLineStart && !piece.startsWith(';')) {
       tokens.push({ text: quoted ?? piece, isQuoted: quoted !== undefined });
     }
+    if (tokens.length > MAX_TOKENS)
+      throw new ZoneFileError(`line ${firstLine}: the record is too large`);
     if (depth < 0)
       throw new ZoneFileError(`line ${lineNumber}: a parenthesis is closed that is not open`);
     if (isLineStart && depth === 0 && tokens.length > 0) {

@@ -1,39 +1,58 @@
+import { copyBytes } from '../bytes.js';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '../protocol.js';
 import { ZoneFileError } from './zone-file-error.js';
 
-const BACKSLASH = '\\';
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+const MAX_ASCII = 0x7f;
+/** Digits of `\DDD`. */
+const ESCAPE_DIGITS = 3;
 
-/** One character of a text, or one escape: `\DDD` is a byte, `\X` the character X itself (RFC 1035 §5.1). */
-interface Character {
-  readonly bytes: Uint8Array;
-  readonly isEscaped: boolean;
+/** Goes through the bytes of a text (UTF-8), and undoes its escapes: `\DDD` is a byte, `\X` is X (RFC 1035 §5.1). */
+class TextBytes {
+  /** Whether the last byte was escaped. */
+  isEscaped = false;
+  private at = 0;
+  private readonly bytes: Uint8Array;
+
+  constructor(text: string) {
+    this.bytes = Buffer.from(text);
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
+  }
+
+  next(): number {
+    const byte = this.bytes[this.at++];
+    this.isEscaped = byte === BACKSLASH;
+    if (!this.isEscaped) return byte;
+    return isDigit(this.bytes[this.at]) ? this.number() : this.bytes[this.at++];
+  }
+
+  private number(): number {
+    let value = 0;
+    for (let i = 0; i < ESCAPE_DIGITS; i++) {
+      const byte = this.bytes[this.at++];
+      if (!isDigit(byte)) throw new ZoneFileError('an escape has less than three digits');
+      value = value * 10 + byte - 0x30;
+    }
+    if (value > 0xff) throw new ZoneFileError(`\\${value} is not a byte`);
+    return value;
+  }
 }
 
-const utf8 = new TextEncoder();
-
-function* charactersOf(text: string): Generator<Character> {
-  const characters = Array.from(text);
-  for (let i = 0; i < characters.length; i++) {
-    if (characters[i] !== BACKSLASH) {
-      yield { bytes: utf8.encode(characters[i]), isEscaped: false };
-      continue;
-    }
-    const digits = characters.slice(i + 1, i + 4).join('');
-    if (!/^\d/.test(digits)) {
-      yield { bytes: utf8.encode(characters[++i]), isEscaped: true };
-      continue;
-    }
-    if (!/^\d{3}$/.test(digits) || Number(digits) > 255) {
-      throw new ZoneFileError(`\\${digits} is not a byte`);
-    }
-    yield { bytes: Uint8Array.of(Number(digits)), isEscaped: true };
-    i += 3;
-  }
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 /** The bytes of a text, without its escapes. Other characters than ASCII are UTF-8. */
 export function bytesOfText(text: string): Uint8Array {
-  return Uint8Array.from([...charactersOf(text)].flatMap(({ bytes }) => [...bytes]));
+  const source = new TextBytes(text);
+  const bytes = new Uint8Array(Buffer.byteLength(text));
+  let length = 0;
+  while (!source.isAtEnd) bytes[length++] = source.next();
+  return bytes.subarray(0, length);
 }
 
 /**
@@ -44,34 +63,39 @@ export function wireNameOf(text: string, origin: Uint8Array): Uint8Array {
   if (text === '@') return origin;
   if (text === '.') return Uint8Array.of(0);
   if (text === '') throw new ZoneFileError('a name is empty');
-  const name: number[] = [];
-  let label: number[] = [];
-  for (const { bytes, isEscaped } of charactersOf(text)) {
-    if (bytes.length > 1)
-      throw new ZoneFileError('a name has other characters than ASCII; write it with xn--');
-    if (bytes[0] === 0x2e && !isEscaped) {
-      appendLabel(name, label);
-      label = [];
-    } else {
-      label.push(bytes[0]);
+  const source = new TextBytes(text);
+  const name = new Uint8Array(Buffer.byteLength(text) + 1 + origin.length);
+  let labelAt = 0;
+  let end = 1;
+  while (!source.isAtEnd) {
+    const byte = source.next();
+    if (byte === DOT && !source.isEscaped) {
+      endLabel(name, labelAt, end);
+      labelAt = end++;
+      continue;
     }
+    if (byte > MAX_ASCII && !source.isEscaped) {
+      throw new ZoneFileError('a name has other characters than ASCII; write it with xn--');
+    }
+    name[end++] = byte;
   }
-  const isAbsolute = label.length === 0;
-  if (isAbsolute) return finished([...name, 0]);
-  appendLabel(name, label);
-  return finished([...name, ...origin]);
+  const isAbsolute = end === labelAt + 1;
+  if (!isAbsolute) {
+    endLabel(name, labelAt, end);
+    copyBytes(origin, 0, name, end, origin.length);
+    end += origin.length;
+  }
+  if (end > MAX_NAME_BYTES)
+    throw new ZoneFileError(`a name is longer than ${MAX_NAME_BYTES} bytes`);
+  return name.slice(0, end);
 }
 
-function appendLabel(name: number[], label: readonly number[]): void {
-  if (label.length === 0) throw new ZoneFileError('a name has an empty label');
-  if (label.length > MAX_LABEL_BYTES) {
+/** Writes the length of the label that is [labelAt + 1, end). */
+function endLabel(name: Uint8Array, labelAt: number, end: number): void {
+  const length = end - labelAt - 1;
+  if (length === 0) throw new ZoneFileError('a name has an empty label');
+  if (length > MAX_LABEL_BYTES) {
     throw new ZoneFileError(`a label is longer than ${MAX_LABEL_BYTES} bytes`);
   }
-  name.push(label.length, ...label);
-}
-
-function finished(name: readonly number[]): Uint8Array {
-  if (name.length > MAX_NAME_BYTES)
-    throw new ZoneFileError(`a name is longer than ${MAX_NAME_BYTES} bytes`);
-  return Uint8Array.from(name);
+  name[labelAt] = length;
 }
