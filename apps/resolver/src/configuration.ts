@@ -13,6 +13,7 @@ import {
   json,
   listenAddressList,
   LOG_LEVELS,
+  OPS_CALL_VARIABLES,
   OPS_VARIABLES,
   optional,
   port,
@@ -39,9 +40,12 @@ const PRIVATE_NETWORKS = [
 
 const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
+const MAX_UPSTREAM_PORTS = 1024;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
 const MAX_MIN_TTL = 3600;
+/** How long a question is in flight at most. */
+const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
@@ -69,9 +73,10 @@ const PAGE_ADDRESSES: ValueSchema = {
 export const SCHEMA = {
   DNS_HOST: listenAddressList(MAX_HOSTS, {
     description:
-      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. On a ' +
-      'machine with several addresses, name each instead of 0.0.0.0 or ::, so that a UDP answer comes from the ' +
-      'address that was asked. The address :: alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
+      'Addresses on which DNS queries are answered: over UDP, TCP, TLS and HTTPS, on the same ports. 0.0.0.0 and ' +
+      ':: stand for all addresses of the machine, of which up to 64 have a UDP socket of their own, so that an ' +
+      'answer comes from the address that was asked; an added address has it within five seconds. The address :: ' +
+      'alone also takes IPv4; beside an IPv4 address it takes only IPv6.',
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
@@ -118,10 +123,26 @@ export const SCHEMA = {
       endpointList(53, {
         description:
           'Resolvers to which permitted queries are forwarded. The fastest is used; among resolvers of ' +
-          'similar latency, the first in this list. Unset: the nameservers of /etc/resolv.conf.',
+          'similar latency, the first in this list. They are probed with queries for the name servers of ' +
+          'the root, which they must answer, if only with an error. Unset: the nameservers of ' +
+          '/etc/resolv.conf.',
       }),
     ),
   ),
+  UPSTREAM_PORTS: integer(1, MAX_UPSTREAM_PORTS, {
+    description:
+      'Number of UDP ports from which each upstream is asked, chosen at random for each query. Each is replaced ' +
+      'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
+      'upstreams together use at most a quarter of the files that the process may open.',
+    default: '64',
+  }),
+  UPSTREAM_0X20: boolean({
+    description:
+      'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +
+      '(draft-vixie-dnsext-dns0x20). After an answer in another case, the question is asked again over TCP. An ' +
+      'upstream that changes the case there too may do so for five minutes.',
+    default: 'false',
+  }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
       'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
@@ -186,6 +207,12 @@ export const SCHEMA = {
         'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
+  CACHE_STALE_AFTER_MS: integer(0, MAX_STALE_AFTER_MS, {
+    description:
+      'Time in milliseconds after which a client gets the expired answer from the cache when no ' +
+      'upstream has answered (RFC 8767). The upstreams are still asked, for the cache. 0: at once.',
+    default: '1800',
+  }),
   CACHE_NXDOMAIN_CUT: boolean({
     description:
       'Whether a cached NXDOMAIN also answers queries for all names below that name (RFC 8020). This ' +
@@ -275,6 +302,7 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...OPS_CALL_VARIABLES,
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

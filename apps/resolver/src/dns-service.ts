@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -35,6 +36,7 @@ import {
   READINESS_ZONES,
 } from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
+import { openFilesLimit, portsFor } from './upstream/open-files.js';
 
 /** The part of the configuration that answering queries needs. */
 export type DnsConfiguration = ListenersConfiguration &
@@ -49,6 +51,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_MIN_TTL'
     | 'CACHE_NXDOMAIN_CUT'
     | 'CACHE_SIZE_MB'
+    | 'CACHE_STALE_AFTER_MS'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
@@ -65,6 +68,8 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'LOCAL_ZONES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
+    | 'UPSTREAM_PORTS'
   >;
 
 export interface DnsServiceOptions {
@@ -123,6 +128,17 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
+function upstreamPorts(
+  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  upstreamCount: number,
+  log: Pick<Logger, 'warn'>,
+): number {
+  const openFiles = openFilesLimit();
+  const ports = portsFor(wanted, upstreamCount, openFiles);
+  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
+  return ports;
+}
+
 /** Wires everything that answers queries. */
 export class DnsService {
   readonly counters = new QueryCounters();
@@ -148,6 +164,7 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
@@ -227,8 +244,11 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
+      portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
+      staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
       share: {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,

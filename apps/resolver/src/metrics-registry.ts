@@ -117,6 +117,20 @@ export function createRegistry({
       ),
   );
   upstreamLatency(registry, upstreams);
+  upstreamUp(registry, upstreams);
+  counter(
+    'upstream_probes_total',
+    'Queries for the name servers of the root, sent to see whether an upstream is up, and the answers to them',
+    ['upstream', 'result'],
+    () => [
+      ...byUpstream(upstreams, 'probes').map(
+        ([labels, n]) => [{ ...labels, result: 'sent' }, n] as const,
+      ),
+      ...byUpstream(upstreams, 'probeAnswers').map(
+        ([labels, n]) => [{ ...labels, result: 'answered' }, n] as const,
+      ),
+    ],
+  );
   counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
@@ -125,9 +139,27 @@ export function createRegistry({
   );
   counter(
     'upstream_strays_total',
-    'Packets from an upstream that match no open query: late, forged or malformed',
+    'Packets from an upstream that answer no query which was sent: forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'upstream_late_total',
+    'Answers of an upstream to queries that were over',
+    ['upstream'],
+    () => byUpstream(upstreams, 'late'),
+  );
+  counter(
+    'upstream_suspects_total',
+    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'suspects'),
+  );
+  counter(
+    'upstream_spoofs_total',
+    'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'spoofs'),
   );
   counter(
     'error_hints_total',
@@ -177,16 +209,26 @@ export function createRegistry({
   return registry;
 }
 
-function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+function upstreamUp(registry: Registry, upstreams: readonly Upstream[]): void {
   new Gauge({
-    name: `${PREFIX}upstream_latency_seconds`,
-    help: 'Smoothed time to an answer or a timeout of an upstream; 0 before the first',
+    name: `${PREFIX}upstream_up`,
+    help: 'Whether an upstream is up: 0 when it has not answered the last probes',
     labelNames: ['upstream'],
     registers: [registry],
     collect() {
-      for (const { name, smoothedLatencyMs } of upstreams) {
-        this.set({ upstream: name }, smoothedLatencyMs / 1000);
-      }
+      for (const { name, health } of upstreams) this.set({ upstream: name }, health.isDown ? 0 : 1);
+    },
+  });
+}
+
+function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): void {
+  new Gauge({
+    name: `${PREFIX}upstream_latency_seconds`,
+    help: 'Smoothed time to an answer of an upstream, to a query or a probe; 0 before the first',
+    labelNames: ['upstream'],
+    registers: [registry],
+    collect() {
+      for (const { name, latencyMs } of upstreams) this.set({ upstream: name }, latencyMs / 1000);
     },
   });
 }

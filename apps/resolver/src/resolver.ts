@@ -1,9 +1,18 @@
-import { type Endpoint, type Logger, OpsServer, type Service, StartError } from '@weir/ops';
+import {
+  type Endpoint,
+  type Logger,
+  OpsCalls,
+  OpsServer,
+  type Service,
+  StartError,
+} from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
-import { networkInterfaces } from 'node:os';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
+import { CacheFlush } from './flush/cache-flush.js';
+import { flushCall } from './flush/flush-call.js';
 import type { BoundAddresses } from './listeners/listeners.js';
+import { machineAddresses } from './listeners/machine-addresses.js';
 import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
@@ -60,7 +69,8 @@ async function startParts(
     forwarder: service.forwarder,
     follower,
   });
-  ops.serve({ notReady, degraded, registry });
+  const calls = createCalls(configuration, service, log);
+  ops.serve({ notReady, degraded, registry, calls });
   const drain = (): void => {
     isDraining = true;
     ops.drain();
@@ -81,12 +91,20 @@ async function startParts(
   };
 }
 
+function createCalls(
+  { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
+  { cache, forwarder }: DnsService,
+  log: Logger,
+): OpsCalls {
+  const flush = new CacheFlush(cache, forwarder);
+  return new OpsCalls(tokens, { '/cache/flush': flushCall({ flush, hasNxDomainCut, log }) });
+}
+
 function refuseOwnAddress(
   { DNS_HOST: hosts, DNS_PORT: port }: ResolverConfiguration,
   upstreams: readonly Endpoint[],
 ): void {
-  const machine = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
-  const addresses = machine.map((one) => one.address);
+  const addresses = machineAddresses();
   const own = hosts
     .map((address) => findOwnAddress(upstreams, { address, port }, addresses))
     .find((one) => one !== undefined);

@@ -3,7 +3,15 @@ export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './b
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
-export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js';
+export { hasSameCase, mixCase, type RandomSource } from './letter-case.js';
+export {
+  BAD_NAME,
+  equalsIgnoringCase,
+  expandName,
+  formatName,
+  parseName,
+  wireNameBytes,
+} from './names.js';
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';

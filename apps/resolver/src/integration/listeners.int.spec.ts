@@ -3,7 +3,8 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askOneTcp, askTcp, askUdp } from '../testing/client.js';
+import { SendSlots } from '../listeners/send-slots.js';
+import { askOneTcp, askTcp, askUdp, type Server } from '../testing/client.js';
 import { EchoHandler } from '../testing/echo-handler.js';
 import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
@@ -24,6 +25,19 @@ async function tcp(...options: Parameters<typeof startTcp>) {
     started.listener.stop();
   });
   return started;
+}
+
+/** Asks until the handler holds that many queries, few from each socket, so that no receive buffer overflows. */
+async function askFromManySockets(server: Server, handler: EchoHandler, queries: number) {
+  let answers = 0;
+  for (let sent = 0; sent < queries;) {
+    const socket = createSocket('udp4');
+    cleanups.push(() => socket.close());
+    socket.on('message', () => answers++);
+    for (let i = 0; i < 100; i++) socket.send(query(sent++), server.port, server.address);
+    await expect.poll(() => handler.held.length, { interval: 1 }).toBe(sent);
+  }
+  return { answered: () => answers };
 }
 
 describe('UdpListener', () => {
@@ -59,6 +73,30 @@ describe('UdpListener', () => {
     for (let i = 0; i < 150; i++) socket.send(query(i), server.port, server.address);
     await expect.poll(() => names.size).toBe(150);
     for (const [id, name] of names) expect(name).toBe(`n${id}.example.com`);
+  });
+
+  it('answers more queries in one turn than there are send slots at the start', async () => {
+    const { listener, handler, server, counters } = await udp();
+    cleanups.push(() => listener.stop());
+    handler.isHolding = true;
+    const { answered } = await askFromManySockets(server, handler, 5000);
+    handler.release();
+    await expect.poll(() => answered()).toBe(5000);
+    expect(droppedFor(counters, 'backlog')).toBe(0);
+  });
+
+  it('drops and counts only the answers for which there is no memory', async () => {
+    const slots = new SendSlots(() => undefined, 3_000_000);
+    const { listener, handler, server, counters } = await startUdp({ slots });
+    cleanups.push(() => listener.stop());
+    handler.isHolding = true;
+    const { answered } = await askFromManySockets(server, handler, 3000);
+    handler.release();
+    // Two chunks of 1024 slots.
+    expect(droppedFor(counters, 'backlog')).toBe(3000 - 2048);
+    await expect.poll(() => answered()).toBe(2048);
+    handler.isHolding = false;
+    expect(idOf((await askUdp(server, query(7)))!)).toBe(7);
   });
 
   it('sends late answers, and closes after them', async () => {

@@ -7,6 +7,7 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
+import { TargetHasher } from '../cache/target-hasher.js';
 import { PolicyLookup } from '../decision/policy-lookup.js';
 import { QueryDecider } from '../decision/query-decider.js';
 import { TargetInspector } from '../decision/target-inspector.js';
@@ -68,10 +69,10 @@ function createPath() {
     serverIdentity: new ServerIdentity(),
     maxTtlSeconds: Infinity,
     queryLog: null,
-    cache: new AnswerCache(1 << 20),
+    cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
     hasNxDomainCut: true,
     upstream: () => ({
-      allDown: false,
+      isStaleDue: () => false,
       refresh: () => false,
       forward: (exchange, question) => {
         const { bytes, query } = question;

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { ConnectionTotal } from './connection-total.js';
+import type { ListenerLog } from './listener-log.js';
+import type { SendSlots } from './send-slots.js';
 import { type Connect, StreamListener } from './stream-listener.js';
-import { UdpListener } from './udp-listener.js';
+import { UdpSockets } from './udp-sockets.js';
 
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {
@@ -35,25 +37,28 @@ export interface HostListenersOptions {
   readonly counters: QueryCounters;
   readonly loadBalancers: CidrSet;
   /** Shared with the listeners on other addresses. */
+  readonly slots: SendSlots;
+  /** Shared with the listeners on other addresses. */
   readonly connections: ClientConnections;
   /** Shared with the listeners on other addresses. */
   readonly total: ConnectionTotal;
   /** Whether this client may begin a TLS handshake in this second. */
   readonly mayHandshake: (client: ClientAddress) => boolean;
   readonly nowMs: () => number;
+  readonly log: ListenerLog;
   readonly onError: (error: Error) => void;
 }
 
 /** All transports on one address. */
 export class HostListeners {
-  private readonly udp: UdpListener;
+  readonly udp: UdpSockets;
   private readonly tcp: StreamListener;
   private readonly tls: StreamListener | null;
   private readonly https: StreamListener | null;
 
   constructor(private readonly options: HostListenersOptions) {
     const { tcp, tls, https } = options.connectors;
-    this.udp = new UdpListener(options);
+    this.udp = new UdpSockets(options);
     this.tcp = new StreamListener({ ...options, connect: tcp });
     const secure = { ...options, isWithinRate: options.mayHandshake };
     this.tls = tls && new StreamListener({ ...secure, connect: tls });
@@ -86,22 +91,8 @@ export class HostListeners {
 
   /** Closes at once, after a start that failed. */
   abort(): void {
-    this.udp.close();
+    this.udp.abort();
     for (const listener of this.streams()) listener.stop();
-  }
-
-  get host(): string {
-    return this.options.host;
-  }
-
-  /** Size of the receive buffer for UDP. */
-  get receiveBufferBytes(): number {
-    return this.udp.receiveBufferBytes;
-  }
-
-  /** See `inodeOf`. */
-  get udpInode(): string | undefined {
-    return this.udp.inode;
   }
 
   private streams(): StreamListener[] {

@@ -8,6 +8,7 @@ import { CidrSet, StartError } from '@weir/ops';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
@@ -16,9 +17,11 @@ import { type BoundAddress, type Connectors, HostListeners } from './host-listen
 import { Http1Server } from './https/http1-server.js';
 import { HttpsConnection } from './https/https-connection.js';
 import { countKernelDrops } from './kernel-drops.js';
+import type { ListenerLog } from './listener-log.js';
+import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
-import { TlsIdentity, type TlsLog } from './tls-identity.js';
+import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
 
 /** The part of the configuration that listening needs, under the names of the variables. */
@@ -42,7 +45,7 @@ export interface ListenersOptions {
   readonly limits: ClientLimits;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
-  readonly log: TlsLog;
+  readonly log: ListenerLog;
   /** Called with errors of listening sockets; the sockets go on. */
   readonly onError: (error: Error) => void;
 }
@@ -63,12 +66,15 @@ export class Listeners {
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
-    const { configuration, subscriber, limits } = options;
+    const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.identity = openIdentity(options);
     const shared = {
       ...options,
       connectors: this.connectors(),
+      slots: new SendSlots((error) => {
+        if (error !== null) counters.drop(DropReason.unsent);
+      }),
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
@@ -103,14 +109,14 @@ export class Listeners {
 
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
-    const inodes = this.hosts.map(({ udpInode }) => udpInode);
-    return countKernelDrops(new Set(inodes.filter((inode) => inode !== undefined)));
+    const all = this.hosts.map(({ udp }) => udp);
+    const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
+    return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
   }
 
   private logReceiveBuffers(): void {
-    const receiveBuffers = Object.fromEntries(
-      this.hosts.map(({ host, receiveBufferBytes }) => [host, receiveBufferBytes]),
-    );
+    const receiveBuffers: Record<string, number> = {};
+    for (const { udp } of this.hosts) Object.assign(receiveBuffers, udp.receiveBuffers);
     const details = { receiveBuffers, wantedBytes: RECEIVE_BUFFER_BYTES };
     const isSmall = Object.values(receiveBuffers).some((bytes) => bytes < RECEIVE_BUFFER_BYTES);
     if (isSmall)

@@ -1,18 +1,13 @@
 import { readTlsFiles, type TlsFileNames, type TlsFiles } from '@weir/ops';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
+import type { ListenerLog } from './listener-log.js';
 
 const CHECK_MS = 10_000;
 
-/** Where renewals of the certificate are logged. */
-export interface TlsLog {
-  info(details: object, text: string): void;
-  warn(details: object, text: string): void;
-}
-
 export interface TlsIdentityOptions {
   readonly names: TlsFileNames;
-  readonly log: TlsLog;
+  readonly log: ListenerLog;
   /** Interval between checks of the files. */
   readonly checkMs?: number;
 }

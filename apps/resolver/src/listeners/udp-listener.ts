@@ -10,9 +10,8 @@ import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
 import { inodeOf } from './kernel-drops.js';
-import { SendSlots } from './send-slots.js';
+import type { SendSlots } from './send-slots.js';
 
-const SLOTS = 1024;
 /** Size of the receive buffer that is asked for. */
 export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 /** Linux reports twice the size that it granted, because it needs space for its own records (socket(7)). */
@@ -32,8 +31,12 @@ export interface UdpListenerOptions {
   readonly host: string;
   /** Whether `::` leaves IPv4 to another listener. Default: it takes both. */
   readonly ipv6Only?: boolean;
+  /** Whether other sockets of this process may have the same port, on other addresses. Default: none may. */
+  readonly sharesPort?: boolean;
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
+  /** Shared with the listeners on other addresses. */
+  readonly slots: SendSlots;
   /** Load balancers. They must name their client in a PROXY header before each query. */
   readonly loadBalancers: CidrSet;
   /** Called with errors of the socket; it goes on. */
@@ -49,26 +52,22 @@ export class UdpListener extends UDPServer implements ReplyPath {
   // Names of this class must not clash with those of dgram.Socket.
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
-  private readonly slots: SendSlots;
   private isDraining = false;
+  private isClosed = false;
   /** Undefined until it is bound, and where there is no /proc. */
   inode: string | undefined;
-  private onDrained: (() => void) | null = null;
 
   constructor(private readonly options: UdpListenerOptions) {
     const socket: SocketOptions = {
       type: isIPv6(options.host) ? 'udp6' : 'udp4',
       ipv6Only: options.ipv6Only ?? false,
+      reuseAddr: options.sharesPort ?? false,
       recvBufferSize: RECEIVE_BUFFER_BYTES,
       lookup,
     };
     // dns2 passes `type` to dgram.Socket unchanged, which accepts all options there.
     super({ type: socket as unknown as 'udp4' });
     this.exchange.replyPath = this;
-    this.slots = new SendSlots(SLOTS, (error) => {
-      if (error !== null) options.counters.drop(DropReason.unsent);
-      if (this.slots.busy === 0) this.onDrained?.();
-    });
   }
 
   /** @throws the bind error (`EADDRINUSE` …). */
@@ -81,6 +80,10 @@ export class UdpListener extends UDPServer implements ReplyPath {
         resolve(this.address());
       });
     });
+  }
+
+  get host(): string {
+    return this.options.host;
   }
 
   /** Size of the receive buffer that the kernel granted. */
@@ -96,14 +99,15 @@ export class UdpListener extends UDPServer implements ReplyPath {
   /** Closes when the last answer is out. */
   async stop(): Promise<void> {
     this.drain();
-    if (this.slots.busy > 0) {
-      await new Promise<void>((resolve) => {
-        this.onDrained = resolve;
-      });
-    }
-    await new Promise<void>((resolve) => {
-      this.close(resolve);
-    });
+    await this.options.slots.idle();
+    this.abort();
+  }
+
+  /** Closes at once. */
+  abort(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.close();
   }
 
   override handle(data: Buffer, from: RemoteInfo): void {
@@ -142,11 +146,12 @@ export class UdpListener extends UDPServer implements ReplyPath {
   }
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
-    const slot = this.slots.fill(answer, length);
+    if (this.isClosed) return this.drop(DropReason.unsent);
+    const { slots } = this.options;
+    const slot = slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);
-    const buffer = this.slots.bufferOf(slot);
     const { peerAddress, peerPort } = exchange;
-    this.send(buffer, 0, length, peerPort, peerAddress, this.slots.callbackOf(slot));
+    this.send(slots.bufferOf(slot), 0, length, peerPort, peerAddress, slots.callbackOf(slot));
   }
 
   drop(reason: DropReason): void {

@@ -23,13 +23,14 @@ import type { Exchange } from '../query/exchange.js';
 import { OwnQuestion } from '../query/own-question.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
+import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
-  readonly allDown: boolean;
+  isStaleDue(question: Question): boolean;
   forward(exchange: Exchange, question: Question): boolean;
   refresh(exchange: Exchange, question: Question): boolean;
 }
@@ -88,6 +89,16 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
+  hasStale(question: Question): boolean {
+    const { cache, onDefect } = this.options;
+    try {
+      return cache.findStale(question, this.nowSeconds());
+    } catch (error) {
+      onDefect(error);
+      return false;
+    }
+  }
+
   onResponse(exchange: Exchange, response: Response): void {
     try {
       this.handleResponse(exchange, response);
@@ -131,7 +142,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       return this.act(exchange, action, question);
     }
     if (!hasUsableRcode(response) && this.replyStale(exchange, question)) return;
-    this.replyWithResponse(exchange, response);
+    this.replyWithResponse(exchange, response, null);
   }
 
   private answer(exchange: Exchange): void {
@@ -187,7 +198,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   /**
    * Answers from the cache. Asks upstream for what is missing or expired; an expired answer is used only when no
-   * upstream has a new one.
+   * upstream has a new one in time, or none can be asked.
    */
   private resolve(exchange: Exchange, question: Question): void {
     const { cache } = this.options;
@@ -198,45 +209,54 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
     const found = cache.find(question, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
-    if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
+    if (found === CacheResult.fresh) return this.replyFromCache(exchange, cache.read(query));
     if (found === CacheResult.expiring) {
       const response = cache.read(query);
-      cache.markRefreshing();
-      this.upstream.refresh(exchange, question);
-      return this.replyWithResponse(exchange, response);
+      // One that is refused now is tried again at the next hit.
+      if (this.upstream.refresh(exchange, question)) cache.markRefreshing();
+      return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {
       const { hashes } = this.options.decider;
       const response = cache.readAbove(question, hashes, this.nowSeconds());
-      if (response !== null) return this.replyWithResponse(exchange, response);
+      if (response !== null) return this.replyFromCache(exchange, response);
     }
-    if (found === CacheResult.failing)
-      return this.replyWithResponse(exchange, cache.readStale(query));
-    if (found === CacheResult.stale && this.upstream.allDown) {
+    if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
+    if (found === CacheResult.stale && this.upstream.isStaleDue(question)) {
       const response = cache.readStale(query);
       this.upstream.refresh(exchange, question);
-      return this.replyWithResponse(exchange, response);
+      return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
-    if (!this.upstream.forward(exchange, question)) {
-      this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
-    }
+    if (this.upstream.forward(exchange, question)) return;
+    if (this.replyStale(exchange, question)) return;
+    this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
   private replyStale(exchange: Exchange, question: Question): boolean {
     const { cache } = this.options;
     if (!cache.findStale(question, this.nowSeconds())) return false;
-    this.replyWithResponse(exchange, cache.readStale(question.query));
+    this.replyFromCache(exchange, cache.readStale(question.query));
     return true;
+  }
+
+  /** @param response what the cache has just returned */
+  private replyFromCache(exchange: Exchange, response: Response): void {
+    this.replyWithResponse(exchange, response, this.options.cache.targets);
   }
 
   /**
    * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
    * client, by the policy in force now.
+   * @param kept the hashes of its targets, if it comes from the cache
    */
-  private replyWithResponse(exchange: Exchange, response: Response): void {
-    switch (this.options.targetInspector.inspect(response)) {
+  private replyWithResponse(
+    exchange: Exchange,
+    response: Response,
+    kept: TargetHashes | null,
+  ): void {
+    switch (this.options.targetInspector.inspect(response, kept)) {
       case TargetVerdict.pass:
         return this.sendResponse(exchange, response);
       case TargetVerdict.block:

@@ -18,6 +18,13 @@ export async function upstream(answer: Answerer, address?: string): Promise<Upst
   return server;
 }
 
+/** An upstream that answers nothing, not even probes. */
+export async function silentUpstream(): Promise<UpstreamServer> {
+  const server = await upstream(() => null);
+  server.fallSilent();
+  return server;
+}
+
 /** An endpoint on which nothing listens. */
 export async function deadEndpoint() {
   const server = await UpstreamServer.start(() => null);
@@ -44,13 +51,17 @@ export async function forwarder(
   const waiting = new Map<number, (outcome: Outcome) => void>();
   const outcomes: Outcome[] = [];
   const settled: Outcome[] = [];
+  const exchanges: Exchange[] = [];
   const settle = (exchange: Exchange, outcome: Outcome) => {
+    exchanges.push(exchange);
     outcomes.push(outcome);
     waiting.get(exchange.query.id)?.(outcome);
   };
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
+    portsPerUpstream: 4,
+    hasMixedCase: false,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {
@@ -59,6 +70,7 @@ export async function forwarder(
       maxWaiting: 16_384,
     },
     events: {
+      hasStale: () => false,
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },
@@ -95,5 +107,5 @@ export async function forwarder(
     if (asked === false) throw new Error('rejected');
     return asked.outcome;
   };
-  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
+  return { subject, ask, tryAsk, outcomes, settled, exchanges, exchangeOf };
 }

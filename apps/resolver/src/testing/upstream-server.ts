@@ -16,8 +16,12 @@ type Answered = Uint8Array | readonly Uint8Array[] | null;
 
 /** A real upstream on a loopback port, UDP and TCP. The test decides its answers byte by byte. */
 export class UpstreamServer {
-  /** All received queries, in order. */
+  /** All received queries but for probes, in order. */
   readonly asked: AskedQuery[] = [];
+  /** The queries by which a resolver finds out whether this upstream is up: those for the root. */
+  readonly probes: AskedQuery[] = [];
+  /** The answer to a probe. Default: an empty one. */
+  answerProbe: Answerer = ({ bytes }) => bytes.with(2, 0x81);
   readonly connections = new Set<Connection>();
   /** Total number of TCP connections. */
   connectionCount = 0;
@@ -44,6 +48,12 @@ export class UpstreamServer {
     return server;
   }
 
+  /** Answers nothing any more, not even probes. */
+  fallSilent(): void {
+    this.answer = () => null;
+    this.answerProbe = () => null;
+  }
+
   /** Sends a packet from this server's own address and port. */
   sendTo(packet: Uint8Array, to: RemoteInfo): void {
     this.udp.send(packet, to.port, to.address);
@@ -67,8 +77,9 @@ export class UpstreamServer {
       bytes: Uint8Array.from(query.bytes),
       message: decodeMessage(query.bytes),
     };
-    this.asked.push(asked);
-    const answer = await this.answer(asked);
+    const isProbe = asked.message.questions[0]?.qname === '.';
+    (isProbe ? this.probes : this.asked).push(asked);
+    const answer = await (isProbe ? this.answerProbe(asked) : this.answer(asked));
     const packets = answer === null ? [] : answer instanceof Uint8Array ? [answer] : answer;
     packets.forEach(send);
   }

@@ -1,11 +1,12 @@
 import {
   answersQuestion,
   Ede,
+  hasSameCase,
   hasUsableRcode,
   headerErrorOf,
+  mixCase,
   NO_HEADER_ERROR,
   parseResponse,
-  Rcode,
   readUint16,
   removeEdns,
   Response,
@@ -13,28 +14,36 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
+import { setFailure } from './failure.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
+import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
+import { UpstreamHealth } from './upstream-health.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 import { Upstream } from './upstream.js';
 
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
+  /** Number of UDP ports from which each upstream is asked. */
+  readonly portsPerUpstream: number;
+  /** Whether the letters of each question get a random case, which the answer must have too. */
+  readonly hasMixedCase: boolean;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
   readonly errorTimeoutMs?: number;
-  /** Called when an upstream goes down, and when it answers again. */
-  readonly onStateChange?: (upstream: Upstream, answers: boolean) => void;
+  readonly onStateChange?: StateListener;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
+/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
+const MAX_WRONG_IDS = 8;
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
@@ -45,9 +54,11 @@ const MAX_PLAIN_RCODE = 15;
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
+  private readonly hasMixedCase: boolean;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
   private readonly errorTimeoutMs: number;
@@ -61,27 +72,41 @@ export class AttemptRunner {
     private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
+    this.hasMixedCase = options.hasMixedCase;
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
       onPacket: this.onPacket.bind(this),
       onUnreachable: this.onUnreachable.bind(this),
     };
+    this.upstreams = options.upstreams.map((endpoint, index) => {
+      const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
+      return new Upstream(index, endpoint, options.portsPerUpstream, this.ids, events, health);
+    });
     const onStateChange = options.onStateChange ?? (() => undefined);
-    this.upstreams = options.upstreams.map(
-      (endpoint, index) => new Upstream(index, endpoint, this.ids, events, onStateChange),
-    );
+    this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
+  }
+
+  /** Called regularly: opens and closes sockets, probes upstreams. */
+  maintain(): void {
+    const nowMs = this.nowMs();
+    for (const upstream of this.upstreams) upstream.sockets.maintain(nowMs);
+    this.prober.tick(nowMs);
   }
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
+    const { packet, question } = entry;
+    writeUpstreamQuery(packet, question.bytes, question.query, 0);
+    if (this.hasMixedCase) mixCase(packet, question.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
 
   /** The time of the last attempt of the entry is over. */
-  onTimeout(entry: InFlight, nowMs: number): void {
-    if (entry.isOpen(entry.attemptCount - 1)) this.countTimeout(entry, nowMs);
+  onTimeout(entry: InFlight): void {
+    const last = entry.attemptCount - 1;
+    if (entry.isOpen(last)) this.upstreams[entry.upstreams[last]].counters.timeouts++;
     if (!this.startNextAttempt(entry)) this.fail(entry);
   }
 
@@ -89,12 +114,12 @@ export class AttemptRunner {
   private startNextAttempt(entry: InFlight): boolean {
     const nowMs = this.nowMs();
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
-      const upstream = this.choose(entry, nowMs);
+      const upstream = this.choose(entry);
       if (upstream === null) break;
-      const socket = upstream.socket();
+      const socket = upstream.sockets.choose();
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
-        upstream.recordFailure(nowMs);
+        upstream.health.recordUnreachable();
         continue;
       }
       const isLast = entry.attemptCount === MAX_ATTEMPTS;
@@ -104,14 +129,14 @@ export class AttemptRunner {
       return true;
     }
     entry.attemptDeadlineMs = entry.deadlineMs;
-    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry, nowMs);
+    return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry);
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
     const { packet, question } = entry;
-    const length = writeUpstreamQuery(packet, question.bytes, question.query, entry.ids[attempt]);
+    const length = writeUpstreamQuery(packet, packet, question.query, entry.ids[attempt]);
     entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
-    this.upstreams[socket.upstream].recordQuery(this.nowMs());
+    if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
   }
 
@@ -119,9 +144,9 @@ export class AttemptRunner {
    * After an error, an upstream is not asked twice, and one that is down is not asked: the error is better than a
    * timeout.
    */
-  private choose(entry: InFlight, nowMs: number): Upstream | null {
-    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry, nowMs);
-    return chooseUntried(this.upstreams, entry, nowMs);
+  private choose(entry: InFlight): Upstream | null {
+    if (entry.errorRcode === NO_ERROR) return chooseUpstream(this.upstreams, entry);
+    return chooseUntried(this.upstreams, entry);
   }
 
   private fail(entry: InFlight): void {
@@ -136,28 +161,82 @@ export class AttemptRunner {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
       return;
     }
+    const entry = socket.find(readUint16(packet, 0));
     const isValid = parseResponse(packet, packet.length, response);
-    const entry = isValid ? socket.find(response.id) : undefined;
-    if (entry === undefined || !isAnswerTo(response, entry)) {
-      this.upstreams[socket.upstream].counters.strays++;
+    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
+      this.onStray(socket, readUint16(packet, 0));
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
-    if (response.isTruncated) this.askOverTcp(entry, attempt);
-    else this.acceptResponse(entry, attempt);
+    if (this.isDone(entry, attempt)) return;
+    const isSuspect = this.isSuspect(entry, attempt);
+    if (isSuspect) this.upstreams[socket.upstream].counters.suspects++;
+    if (!isSuspect && !response.isTruncated) this.acceptResponse(entry, attempt);
+    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+  }
+
+  /** Whether `this.response`, which has the right id and question, may be forged nevertheless. */
+  private isSuspect(entry: InFlight, attempt: number): boolean {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    return this.hasMixedCase && !this.hasCaseOf(entry) && upstream.keepsCase(this.nowMs());
+  }
+
+  private hasCaseOf({ packet, question }: InFlight): boolean {
+    return hasSameCase(this.response.bytes, packet, question.query.questionEnd);
+  }
+
+  /** `this.response` has come over TCP, so nobody has forged it: it shows what answers of the upstream are like. */
+  private learn(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    if (this.hasMixedCase && !this.hasCaseOf(entry)) upstream.allowAnyCase(this.nowMs());
+  }
+
+  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
+  private onStray(socket: UpstreamSocket, id: number): void {
+    const { counters } = this.upstreams[socket.upstream];
+    if (socket.hasUsed(id) && socket.find(id) === undefined) {
+      counters.late++;
+      return;
+    }
+    counters.strays++;
+    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
+    counters.spoofs++;
+    this.abandon(socket);
+  }
+
+  /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
+  private abandon(socket: UpstreamSocket): void {
+    const nowMs = this.nowMs();
+    for (const entry of socket.waitingEntries()) {
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket) continue;
+        if (!entry.isProbe && this.askOverTcp(entry, i)) continue;
+        entry.endAttempt(i);
+        if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
+      }
+    }
+    this.upstreams[socket.upstream].sockets.abandon(socket, nowMs);
+  }
+
+  /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
+  private isDone(entry: InFlight, attempt: number): boolean {
+    const nowMs = this.nowMs();
+    this.upstreams[entry.upstreams[attempt]].health.recordAnswer(nowMs);
+    if (entry.isProbe) this.prober.onAnswer(entry, attempt, nowMs);
+    return entry.isProbe;
   }
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
   private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
-    const upstream = this.upstreams[socket.upstream];
     const entry = socket.find(id);
     if (entry === undefined) {
-      upstream.counters.strays++;
+      this.onStray(socket, id);
       return;
     }
     const attempt = entry.attemptOf(socket, id);
+    if (this.isDone(entry, attempt)) return;
     if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(this.nowMs());
+      this.upstreams[socket.upstream].leaveOutEdns(this.nowMs());
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
@@ -178,9 +257,10 @@ export class AttemptRunner {
       return;
     }
     const upstream = this.upstreams[entry.upstreams[attempt]];
-    const nowMs = this.nowMs();
-    upstream.recordLatency(nowMs - entry.startedMs[attempt], nowMs);
-    upstream.recordSuccess();
+    upstream.counters.answers++;
+    // A slow name says nothing about the upstream.
+    const tookMs = this.nowMs() - entry.startedMs[attempt];
+    upstream.recordLatency(Math.min(tookMs, this.attemptTimeoutMs));
     if (hasUsableRcode(response)) this.complete(entry, response);
     else this.takeError(entry, attempt);
   }
@@ -199,35 +279,30 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  private askOverTcp(entry: InFlight, attempt: number): void {
+  /** @returns false when too many queries go over TCP already */
+  private askOverTcp(entry: InFlight, attempt: number): boolean {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
     const hasEdns = entry.withEdns[attempt] === 1;
     const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, hasEdns, (isAnswer) => {
-      if (isAnswer) this.acceptResponse(entry, attempt);
-      else this.failAttempt(entry, attempt);
+      if (isAnswer) {
+        this.learn(entry, attempt);
+        this.acceptResponse(entry, attempt);
+      } else this.failAttempt(entry, attempt);
     });
-    if (!isAsked) {
-      this.failAttempt(entry, attempt);
-      return;
-    }
+    if (!isAsked) return false;
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
+    return true;
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
-    this.countFailure(entry, attempt);
+    this.upstreams[entry.upstreams[attempt]].counters.failures++;
     this.endAttempt(entry, attempt);
-  }
-
-  private countFailure(entry: InFlight, attempt: number): void {
-    const upstream = this.upstreams[entry.upstreams[attempt]];
-    upstream.counters.failures++;
-    upstream.recordFailure(this.nowMs());
   }
 
   /** The attempt has brought nothing. The next one begins, unless a later one is open already. */
@@ -239,34 +314,17 @@ export class AttemptRunner {
   /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
   private onUnreachable(socket: UpstreamSocket): void {
     const nowMs = this.nowMs();
+    const { counters, health } = this.upstreams[socket.upstream];
+    health.recordUnreachable();
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
         if (entry.sockets[i] !== socket) continue;
-        this.countFailure(entry, i);
+        if (!entry.isProbe) counters.failures++;
         entry.endAttempt(i);
       }
       if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
   }
-
-  /** The last attempt of the entry has timed out. A late answer still counts. */
-  private countTimeout(entry: InFlight, nowMs: number): void {
-    const last = entry.attemptCount - 1;
-    const upstream = this.upstreams[entry.upstreams[last]];
-    upstream.counters.timeouts++;
-    // The third attempt waits longer than the others, which says nothing about the upstream.
-    upstream.recordLatency(Math.min(nowMs - entry.startedMs[last], this.attemptTimeoutMs), nowMs);
-    upstream.recordFailure(nowMs);
-  }
-}
-
-/** The error that an upstream has sent, or SERVFAIL. */
-function setFailure(response: Response, entry: InFlight): void {
-  const { bytes, query } = entry.question;
-  const hasError = entry.errorRcode !== NO_ERROR;
-  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
-  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
-  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
 }
 
 function isAnswerTo(response: Response, { question }: InFlight): boolean {

@@ -28,9 +28,14 @@ export class InFlight {
   private ownQuestion: OwnQuestion | null = null;
   /** Whether the question is asked for the cache only. */
   isRefresh = false;
+  /** Whether the answer is only for the clients that wait already: its name was flushed from the cache meanwhile. */
+  isHidden = false;
   /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
-  /** The packet of the last attempt. It must not change while a socket may still send it. */
+  /**
+   * The packet of the last attempt. It must not change while a socket may still send it. Its question is the same in
+   * all attempts, but its letters may have another case than those of the client.
+   */
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
   /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */
@@ -54,9 +59,16 @@ export class InFlight {
   /** When the last attempt times out, and when the whole question does. */
   attemptDeadlineMs = 0;
   deadlineMs = 0;
+  /** From this time on, clients rather get an expired answer than wait. */
+  staleAtMs = 0;
+  /** Whether that time was seen to pass. */
+  isLate = false;
   /** RCODE and EDE of the first upstream that answered with an error. `NO_ERROR`: none has. */
   errorRcode = NO_ERROR;
   errorEde = 0;
+
+  /** @param isProbe whether it is a probe of an upstream, see `Prober`; no client waits for it */
+  constructor(readonly isProbe = false) {}
 
   /** Copies both. */
   setQuestion(exchange: Exchange, question: Question): void {
@@ -93,6 +105,11 @@ export class InFlight {
 
   isOpen(attempt: number): boolean {
     return this.open[attempt] === 1;
+  }
+
+  /** Whether any client waits for the answer. */
+  get hasClients(): boolean {
+    return !this.isRefresh || this.firstWaiting !== null;
   }
 
   /** Whether any attempt may still bring an answer. */

@@ -1,4 +1,4 @@
-/** Limits of one turn. The UDP listener has room for many more answers that are being sent. */
+/** Limits of one turn. */
 const MAX_STEPS = 32;
 const MAX_MS = 1;
 

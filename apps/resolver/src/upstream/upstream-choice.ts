@@ -6,56 +6,44 @@ const LATENCY_TOLERANCE_FACTOR = 1.5;
 const LATENCY_TOLERANCE_MS = 20;
 
 /**
- * The upstream for the next attempt: of those that are up and not tried yet, the first whose latency is close to the
- * lowest; else the first not tried; else the one after the last.
+ * The upstream for the next attempt: of those that are sound and not tried yet, the first whose latency is close to the
+ * lowest; else the first not tried, rather one that is not down; else the one after the last.
  */
-export function chooseUpstream(
-  upstreams: readonly Upstream[],
-  entry: InFlight,
-  nowMs: number,
-): Upstream {
+export function chooseUpstream(upstreams: readonly Upstream[], entry: InFlight): Upstream {
   const limitMs =
-    lowestLatencyMs(upstreams, entry, nowMs) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
+    lowestLatencyMs(upstreams, entry) * LATENCY_TOLERANCE_FACTOR + LATENCY_TOLERANCE_MS;
   let untried: Upstream | null = null;
   for (const upstream of upstreams) {
     if (entry.hasTried(upstream.index)) continue;
-    if (!upstream.isDown(nowMs) && upstream.latencyMs(nowMs) <= limitMs) return upstream;
-    untried ??= upstream;
+    if (upstream.health.isSound && upstream.latencyMs <= limitMs) return upstream;
+    if (untried === null || (untried.health.isDown && !upstream.health.isDown)) untried = upstream;
   }
   if (untried !== null) return untried;
   const last = entry.upstreams[entry.attemptCount - 1];
   return upstreams[(last + 1) % upstreams.length];
 }
 
-/** The first upstream that is up and not tried yet; null when there is none. */
-export function chooseUntried(
-  upstreams: readonly Upstream[],
-  entry: InFlight,
-  nowMs: number,
-): Upstream | null {
+/** The first upstream that is not down and not tried yet; null when there is none. */
+export function chooseUntried(upstreams: readonly Upstream[], entry: InFlight): Upstream | null {
   for (const upstream of upstreams) {
-    if (!entry.hasTried(upstream.index) && !upstream.isDown(nowMs)) return upstream;
+    if (!entry.hasTried(upstream.index) && !upstream.health.isDown) return upstream;
   }
   return null;
 }
 
-/** Whether an attempt is open at an upstream that is up, so an answer may still come. */
-export function hasLiveAttempt(
-  upstreams: readonly Upstream[],
-  entry: InFlight,
-  nowMs: number,
-): boolean {
+/** Whether an attempt is open at an upstream that is not down, so an answer may still come. */
+export function hasLiveAttempt(upstreams: readonly Upstream[], entry: InFlight): boolean {
   for (let i = 0; i < entry.attemptCount; i++) {
-    if (entry.isOpen(i) && !upstreams[entry.upstreams[i]].isDown(nowMs)) return true;
+    if (entry.isOpen(i) && !upstreams[entry.upstreams[i]].health.isDown) return true;
   }
   return false;
 }
 
-function lowestLatencyMs(upstreams: readonly Upstream[], entry: InFlight, nowMs: number): number {
+function lowestLatencyMs(upstreams: readonly Upstream[], entry: InFlight): number {
   let lowest = Infinity;
   for (const upstream of upstreams) {
-    if (entry.hasTried(upstream.index) || upstream.isDown(nowMs)) continue;
-    lowest = Math.min(lowest, upstream.latencyMs(nowMs));
+    if (entry.hasTried(upstream.index) || !upstream.health.isSound) continue;
+    lowest = Math.min(lowest, upstream.latencyMs);
   }
   return lowest;
 }

@@ -15,6 +15,11 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
+      title: 'Upstreams down',
+      unit: 'short',
+      queries: [[`sum by (upstream) (1 - weir_resolver_upstream_up${RESOLVERS})`, '{{upstream}}']],
+    },
+    {
       title: 'Upstream latency',
       unit: 's',
       queries: [
@@ -28,6 +33,10 @@ export const UPSTREAMS_AND_CACHE: Row = {
         [
           `sum by (upstream) (rate(weir_resolver_upstream_strays_total${RESOLVERS}${RATE}))`,
           '{{upstream}}',
+        ],
+        [
+          `sum by (upstream) (rate(weir_resolver_upstream_spoofs_total${RESOLVERS}${RATE}))`,
+          '{{upstream}} ports closed',
         ],
       ],
     },

@@ -163,6 +163,7 @@ export class Fuzzer {
 
   private answerOf(upstream: UpstreamServer, { bytes, message }: AskedQuery): Uint8Array {
     upstream.asked.length = 0;
+    upstream.probes.length = 0;
     const [question] = message.questions;
     const qname = bytes.slice(12, message.questionEnd - 4);
     const make = this.answers[this.upstreamQueries++ % this.answers.length];

@@ -37,6 +37,10 @@ export class FailingUpstreams {
         this.asked++;
         return this.answer(this.behaviours[index], query);
       });
+      server.answerProbe = (query) => {
+        server.probes.length = 0;
+        return this.answer(this.behaviours[index], query);
+      };
       this.servers.push(server);
     }
     let step = 0;

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { a } from '../query/testing/records.js';
+import {
+  deadEndpoint,
+  forwarder,
+  SILENCE,
+  silentUpstream,
+  upstream,
+} from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+import type { Answerer } from '../testing/upstream-server.js';
+
+const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
+const GOOD = { answers: [{ type: 1 }] };
+
+/** Answers every name except those below `dead.example`. */
+const alive: Answerer = (query) => {
+  const isDead = query.message.questions[0].qname.endsWith('dead.example');
+  return isDead ? null : respond(query, { answers: [a('192.0.2.1')] });
+};
+
+/** A clock that only `skip` moves. */
+function skippedClock() {
+  let elapsedMs = 0;
+  const skip = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  return { nowMs: () => elapsedMs, skip };
+}
+
+describe('the health of an upstream', () => {
+  it('does not suffer from names that nobody answers', async () => {
+    const servers = [await upstream(alive), await upstream(alive)];
+    const { ask, subject } = await forwarder(
+      servers.map(({ endpoint }) => endpoint),
+      HASTY,
+    );
+    for (let round = 0; round < 3; round++) {
+      const dead = Array.from({ length: 20 }, (_, i) => ask(`n${round}-${i}.dead.example`));
+      for (const outcome of await Promise.all(dead)) expect(outcome).toEqual(SILENCE);
+    }
+    expect(subject.upstreams[0].counters.timeouts).toBeGreaterThan(50);
+    await expect.poll(() => subject.upstreams.every(({ health }) => health.isSound)).toBe(true);
+    expect(await ask('www.example.com')).toMatchObject(GOOD);
+    expect(servers[0].asked.at(-1)?.message.questions[0].qname).toBe('www.example.com');
+  });
+
+  it('is found out by probes: random, recursive queries for the root that look like all others', async () => {
+    const server = await upstream(alive);
+    const clock = skippedClock();
+    const { ask, subject } = await forwarder([server.endpoint], clock);
+    for (let sent = 1; sent <= 40; sent++) {
+      await expect.poll(() => server.probes.length).toBe(sent);
+      await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(sent);
+      clock.skip(5_000);
+    }
+    await ask();
+    const [like] = server.asked;
+    for (const { message } of server.probes) {
+      expect(message.questions).toEqual([{ qname: '.', qtype: 2, qclass: 1 }]);
+      expect(message.flags).toBe(like.message.flags);
+      expect(message.opt?.class).toBe(like.message.opt?.class);
+    }
+    expect(new Set(server.probes.map(({ message }) => message.id)).size).toBeGreaterThan(35);
+    expect(new Set(server.probes.map(({ from }) => from?.port)).size).toBeGreaterThan(1);
+    expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, strays: 0 });
+  });
+
+  it('is good when it answers probes with an error', async () => {
+    const server = await upstream(alive);
+    server.answerProbe = (query) => respond(query, { flags: 0x8185 });
+    const clock = skippedClock();
+    const { subject } = await forwarder([server.endpoint], clock);
+    for (let sent = 1; sent <= 5; sent++) {
+      await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(sent);
+      clock.skip(5_000);
+    }
+    expect(subject.upstreams[0].health.isSound).toBe(true);
+  });
+
+  it.each([
+    ['silent', async () => (await silentUpstream()).endpoint],
+    ['unreachable', deadEndpoint],
+  ])('is bad when it is %s, without any query of a client', async (_what, endpoint) => {
+    const { subject } = await forwarder([await endpoint()], HASTY);
+    await expect.poll(() => subject.allDown).toBe(true);
+    expect(subject.upstreams[0].counters).toMatchObject({ queries: 0, timeouts: 0, failures: 0 });
+  });
+
+  it('is reported when it changes, at most once in ten seconds', async () => {
+    const server = await silentUpstream();
+    const clock = skippedClock();
+    const told: boolean[] = [];
+    const { subject } = await forwarder([server.endpoint], {
+      nowMs: clock.nowMs,
+      onStateChange: (_upstream, answers) => told.push(answers),
+    });
+    const { health } = subject.upstreams[0];
+    const until = (isDown: boolean) =>
+      expect
+        .poll(() => {
+          clock.skip(250);
+          return health.isDown;
+        })
+        .toBe(isDown);
+    const silence = server.answerProbe;
+    await until(true);
+    await expect.poll(() => told).toEqual([false]);
+    const toldMs = clock.nowMs();
+    server.answerProbe = alive;
+    await until(false);
+    server.answerProbe = silence;
+    await until(true);
+    server.answerProbe = alive;
+    await until(false);
+    if (clock.nowMs() - toldMs < 10_000) expect(told).toEqual([false]);
+    clock.skip(10_000);
+    await expect.poll(() => told).toEqual([false, true]);
+  });
+});
+
+it('clients soon stop to wait for an upstream that died', async () => {
+  const first = await upstream(alive);
+  const second = await upstream(alive);
+  const { ask, subject } = await forwarder([first.endpoint, second.endpoint], HASTY);
+  expect(await ask('www.example.com')).toMatchObject(GOOD);
+  first.fallSilent();
+  const { counters, health } = subject.upstreams[0];
+  await expect
+    .poll(async () => {
+      await ask();
+      return health.isSound;
+    })
+    .toBe(false);
+  const { queries } = counters;
+  await expect.poll(() => health.isDown).toBe(true);
+  for (let i = 0; i < 20; i++) expect(await ask(`n${i}.example.com`)).toMatchObject(GOOD);
+  expect(counters.queries).toBe(queries);
+  // And it is asked again when it is back.
+  first.answer = alive;
+  first.answerProbe = alive;
+  await expect.poll(() => health.isSound).toBe(true);
+});
