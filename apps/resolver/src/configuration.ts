@@ -54,6 +54,7 @@ const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
 const MAX_WAITING_QUERIES = 16_384;
+const MAX_METRICS_PROFILES = 10_000;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -303,6 +304,13 @@ export const SCHEMA = {
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,
+  METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
+    description:
+      'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
+      'query; all others share the label other. Each profile has up to ten time series for each resolver. 0: ' +
+      'queries are not counted by profile.',
+    default: '0',
+  }),
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

@@ -58,6 +58,7 @@ export class WatchedFile<T> {
   }
 
   private async check(): Promise<void> {
+    // The disk may not have answered the check before.
     if (this.isChecking) return;
     this.isChecking = true;
     const { log, file, content } = this.options;
@@ -69,8 +70,9 @@ export class WatchedFile<T> {
       const reason = this.reasonOf(error);
       if (reason !== this.lastFault) log.warn({ reason }, `${content} were not replaced`);
       this.lastFault = reason;
+    } finally {
+      this.isChecking = false;
     }
-    this.isChecking = false;
   }
 
   /** @returns whether the file has changed. @throws when it cannot be read or used */

@@ -15,6 +15,7 @@ import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LocalRecords } from '../local-records/local-records.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { ProfileCounters } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
@@ -103,6 +104,7 @@ function createPath() {
     }),
     cookies: new ServerCookies([hashKey], () => NOW_MS),
     counters: new QueryCounters(),
+    profileCounters: new ProfileCounters(1),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,
     onDefect: (error) => {

@@ -36,6 +36,7 @@ export const CONFIGURATION: DnsConfiguration = {
   INSPECT_CNAME: true,
   LOCAL_RECORDS: undefined,
   LOCAL_ZONES: true,
+  METRICS_PROFILES: 0,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
