@@ -263,6 +263,14 @@ export const SCHEMA = {
       'nobody answers it.',
     default: '256',
   }),
+  ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
+      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'servers are dead leaves room for others. 0: no limit.',
+    default: '1024',
+  }),
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:
       'Maximum number of queries of one subscriber that wait for a question which is in flight ' +

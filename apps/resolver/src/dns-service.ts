@@ -71,6 +71,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
+    | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -259,6 +260,10 @@ export class DnsService {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
         maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
+      zones: {
+        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+        key: parseHashKey(randomBytes(16).toString('hex')),
       },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');

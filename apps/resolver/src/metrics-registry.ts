@@ -205,6 +205,12 @@ export function createRegistry({
     [],
     () => [[{}, forwarder.overShare]],
   );
+  counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    [],
+    () => [[{}, forwarder.deadZone]],
+  );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],
   ]);

@@ -24,6 +24,7 @@ import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { ForwardResult } from '../upstream/forwarder.js';
 
 const hashKey = parseHashKey(HASH_KEY_HEX);
 const QUERIES = 20_000;
@@ -91,7 +92,7 @@ function createPath() {
         if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
         path.onCompleted(question, response);
         path.onResponse(exchange, response);
-        return true;
+        return ForwardResult.taken;
       },
     }),
     nowSeconds: () => 7,

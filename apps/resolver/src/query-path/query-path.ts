@@ -25,13 +25,13 @@ import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
-import type { ForwardEvents } from '../upstream/forwarder.js';
+import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
   isStaleDue(question: Question): boolean;
-  forward(exchange: Exchange, question: Question): boolean;
+  forward(exchange: Exchange, question: Question): ForwardResult;
   refresh(exchange: Exchange, question: Question): boolean;
 }
 
@@ -228,9 +228,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
-    if (this.upstream.forward(exchange, question)) return;
-    if (this.replyStale(exchange, question)) return;
-    this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
+    const result = this.upstream.forward(exchange, question);
+    if (result === ForwardResult.taken || this.replyStale(exchange, question)) return;
+    const ede = result === ForwardResult.deadZone ? Ede.noReachableAuthority : Ede.other;
+    this.replies.sendDecided(exchange, Rcode.servFail, ede);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */

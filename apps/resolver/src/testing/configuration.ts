@@ -40,5 +40,6 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
+  ZONE_UPSTREAM_QUERIES: 1024,
   UPSTREAM_PORTS: 4,
 };
