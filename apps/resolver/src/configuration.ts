@@ -49,7 +49,9 @@ const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
+const MAX_BYTE_RATE = 2 ** 30;
 const MAX_CONNECTIONS = 1024;
+const MAX_UNREAD_MB = 4096;
 const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
@@ -238,6 +240,13 @@ export const SCHEMA = {
       'over UDP. It protects the owners of spoofed source addresses. 0: no limit.',
     default: '50',
   }),
+  CLIENT_UDP_BYTE_RATE: integer(0, MAX_BYTE_RATE, {
+    description:
+      'Maximum number of bytes per second that one subscriber gets in UDP answers of more than 512 bytes. ' +
+      'Larger answers beyond it are truncated, so that the client comes back over TCP. It protects the owners of ' +
+      'spoofed source addresses; clients with a valid DNS cookie are exempt. 0: no limit.',
+    default: '262144',
+  }),
   CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
     description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
@@ -254,6 +263,12 @@ export const SCHEMA = {
       'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
       'open files above it.',
     default: '4096',
+  }),
+  DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
+    description:
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
+      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+    default: '64',
   }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
     description:

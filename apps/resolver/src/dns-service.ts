@@ -56,6 +56,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UDP_BYTE_RATE'
     | 'CLIENT_UPSTREAM_QUERIES'
     | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
@@ -181,6 +182,7 @@ export class DnsService {
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
     });
@@ -298,6 +300,11 @@ export class DnsService {
   /** Number of UDP queries that the kernel dropped because a receive buffer was full. */
   kernelDrops(): number {
     return this.listeners.kernelDrops();
+  }
+
+  /** Bytes of answers that clients have not read from their connections. */
+  get unreadBytes(): number {
+    return this.listeners.unreadBytes;
   }
 
   /** Accepts no more queries, answers those in flight, then closes. */

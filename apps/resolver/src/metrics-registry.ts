@@ -20,6 +20,7 @@ export interface MetricsSources {
   readonly allowedClients: AllowedClients;
   readonly localRecords: WatchedFile<unknown> | null;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -56,6 +57,7 @@ export function createRegistry({
   allowedClients,
   localRecords,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   forwarder,
@@ -179,10 +181,21 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
   );
   counter(
     'local_records_file_faults_total',

@@ -65,6 +65,7 @@ async function startParts(
     allowedClients: service.allowedClients,
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
+    unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
     forwarder: service.forwarder,

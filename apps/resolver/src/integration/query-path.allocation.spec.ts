@@ -100,6 +100,7 @@ function createPath() {
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
       handshakesPerSecond: 0,
+      bytesPerSecond: 1_000_000_000,
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
