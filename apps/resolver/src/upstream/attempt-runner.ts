@@ -112,9 +112,9 @@ export class AttemptRunner {
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
-    const { packet, exchange } = entry;
-    writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
-    if (this.hasMixedCase) mixCase(packet, exchange.query.questionEnd, this.ids);
+    const { packet, question } = entry;
+    writeUpstreamQuery(packet, question.bytes, question.query, 0);
+    if (this.hasMixedCase) mixCase(packet, question.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
@@ -157,7 +157,7 @@ export class AttemptRunner {
 
   /** @returns the length of the query for the attempt */
   private writeQuery(out: Uint8Array, entry: InFlight, attempt: number, id: number): number {
-    const length = writeUpstreamQuery(out, entry.packet, entry.exchange.query, id);
+    const length = writeUpstreamQuery(out, entry.packet, entry.question.query, id);
     if (entry.withEdns[attempt] === 0) return removeEdns(out, length);
     const { cookies } = this.upstreams[entry.upstreams[attempt]];
     return cookies === null ? length : cookies.addTo(out, length);
@@ -272,7 +272,7 @@ export class AttemptRunner {
       this.send(entry, attempt, socket);
       return;
     }
-    const { bytes, query } = entry.exchange;
+    const { bytes, query } = entry.question;
     setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
     this.acceptResponse(entry, attempt);
   }
@@ -372,6 +372,6 @@ export class AttemptRunner {
   }
 }
 
-function isAnswerTo(response: Response, { exchange }: InFlight): boolean {
-  return answersQuestion(response, exchange.bytes, exchange.query);
+function isAnswerTo(response: Response, { question }: InFlight): boolean {
+  return answersQuestion(response, question.bytes, question.query);
 }

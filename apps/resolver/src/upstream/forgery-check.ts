@@ -25,8 +25,8 @@ export class ForgeryCheck {
     if (entry.withEdns[attempt] === 1) upstream.cookies?.learn(this.response, nowMs);
   }
 
-  private hasCaseOf({ packet, exchange }: InFlight): boolean {
+  private hasCaseOf({ packet, question }: InFlight): boolean {
     const { bytes } = this.response;
-    return !this.hasMixedCase || hasSameCase(bytes, packet, exchange.query.questionEnd);
+    return !this.hasMixedCase || hasSameCase(bytes, packet, question.query.questionEnd);
   }
 }
