@@ -141,9 +141,9 @@ export const SCHEMA = {
   }),
   UPSTREAM_COOKIES: boolean({
     description:
-      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an upstream ' +
-      'that has sent cookies leaves them out, the question is asked again over TCP. Turn it off for upstreams that ' +
-      'reject unknown EDNS options.',
+      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +
+      'a wrong cookie, or lacks an expected one, the question is asked again over TCP. Turn it off for upstreams ' +
+      'that reject unknown EDNS options.',
     default: 'true',
   }),
   UPSTREAM_0X20: boolean({

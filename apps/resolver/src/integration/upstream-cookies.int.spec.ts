@@ -25,12 +25,14 @@ const transports = (asked: readonly AskedQuery[]): string[] => asked.map((one) =
 /** An answer with these cookies; by default the right client cookie and the server cookie. */
 function withCookies(
   query: AskedQuery,
-  { cookies = Buffer.concat([clientCookieOf(query), SERVER_COOKIE]), extendedRcode = 0 } = {},
+  options: { cookies?: Uint8Array; extendedRcode?: number; last?: number } = {},
 ): Uint8Array {
+  const { extendedRcode = 0, last = 1 } = options;
+  const cookies = options.cookies ?? Buffer.concat([clientCookieOf(query), SERVER_COOKIE]);
   const ttl = (extendedRcode >>> 4) * 2 ** 24;
   return respond(query, {
     flags: 0x8180 | (extendedRcode & 15),
-    answers: extendedRcode === 0 ? TRUE : [],
+    answers: extendedRcode === 0 ? [a(`192.0.2.${last}`)] : [],
     additionals: [opt(1232, ttl, option(COOKIE, [...cookies]))],
   });
 }
@@ -79,21 +81,31 @@ describe('cookies towards upstreams (RFC 7873)', () => {
     expect(cookiesOf(server.asked[0])).toBeUndefined();
   });
 
-  it('that are wrong make the answer a stray', async () => {
+  it.each<[string, (own: Uint8Array) => Uint8Array]>([
+    ['of another client', () => Buffer.concat([Buffer.alloc(8, 7), SERVER_COOKIE])],
+    ['too short', () => Buffer.alloc(5)],
+    ['too long', (own) => Buffer.concat([own, Buffer.alloc(33)])],
+  ])('that are %s make the question go over TCP', async (_what, cookies) => {
     const server = await upstream((query) => {
-      const wrong = Buffer.concat([Buffer.alloc(8, 7), SERVER_COOKIE]);
-      const tooLong = Buffer.concat([clientCookieOf(query), Buffer.alloc(33)]);
-      return [
-        withCookies(query, { cookies: wrong }),
-        withCookies(query, { cookies: Buffer.alloc(5) }),
-        withCookies(query, { cookies: tooLong }),
-        withCookies(query),
-      ];
+      if (query.transport === 'tcp') return withCookies(query);
+      return withCookies(query, { cookies: cookies(clientCookieOf(query)), last: 66 });
     });
     const { ask, subject } = await forwarder([server.endpoint], { hasCookies: true });
-    expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-    expect(subject.upstreams[0].counters).toMatchObject({ strays: 3, suspects: 0, answers: 1 });
-    expect(server.asked).toHaveLength(1);
+    for (let i = 0; i < 2; i++) {
+      const outcome = await ask();
+      expect(outcome).toMatchObject({ answers: [{ rdata: Buffer.from([192, 0, 2, 1]) }] });
+    }
+    expect(transports(server.asked)).toEqual(['udp', 'tcp', 'udp', 'tcp']);
+    expect(subject.upstreams[0].counters).toMatchObject({ suspects: 2, strays: 0, failures: 0 });
+  });
+
+  it('of other clients are accepted for a while of an upstream whose cache sends them', async () => {
+    const server = await upstream((query) =>
+      withCookies(query, { cookies: Buffer.concat([Buffer.alloc(8, 7), SERVER_COOKIE]) }),
+    );
+    const { ask } = await forwarder([server.endpoint], { hasCookies: true });
+    for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
+    expect(transports(server.asked)).toEqual(['udp', 'tcp', 'udp', 'udp']);
   });
 
   it('are asked for over TCP when a supporting upstream seems to leave them out', async () => {

@@ -20,7 +20,6 @@ import { ForgeryCheck } from './forgery-check.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
-import { Trust } from './trust.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import { UpstreamHealth } from './upstream-health.js';
@@ -192,14 +191,10 @@ export class AttemptRunner {
     }
     const attempt = entry.attemptOf(socket, response.id);
     const upstream = this.upstreams[socket.upstream];
-    const trust = this.forgeryCheck.judge(entry, attempt, upstream, this.nowMs());
-    if (trust === Trust.forged) {
-      this.onStray(socket, response.id);
-      return;
-    }
+    const isSuspect = this.forgeryCheck.isSuspect(entry, attempt, upstream, this.nowMs());
     if (this.isDone(entry, attempt)) return;
-    if (trust === Trust.suspect) upstream.counters.suspects++;
-    const needsTcp = trust === Trust.suspect || response.isTruncated;
+    if (isSuspect) upstream.counters.suspects++;
+    const needsTcp = isSuspect || response.isTruncated;
     if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
     else if (!needsTcp) this.acceptResponse(entry, attempt);
     else this.repeatOverTcp(entry, attempt);

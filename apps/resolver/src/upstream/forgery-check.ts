@@ -1,6 +1,5 @@
 import { hasSameCase, type Response } from '@weir/dns-wire';
 import type { InFlight } from './in-flight.js';
-import { Trust } from './trust.js';
 import type { Upstream } from './upstream.js';
 
 /** Judges answers that have the right address, port, id and question, by their letters and cookies. */
@@ -10,13 +9,12 @@ export class ForgeryCheck {
     private readonly hasMixedCase: boolean,
   ) {}
 
-  /** Judges `response`, which came over UDP. */
-  judge(entry: InFlight, attempt: number, upstream: Upstream, nowMs: number): Trust {
+  /** Whether `response`, which came over UDP, may be forged. */
+  isSuspect(entry: InFlight, attempt: number, upstream: Upstream, nowMs: number): boolean {
     const { cookies } = upstream;
     const hasCookies = cookies !== null && entry.withEdns[attempt] === 1;
-    const trust = hasCookies ? cookies.check(this.response, nowMs) : Trust.good;
-    if (trust !== Trust.good || this.hasCaseOf(entry)) return trust;
-    return upstream.keepsCase(nowMs) ? Trust.suspect : Trust.good;
+    if (hasCookies && cookies.isSuspect(this.response, nowMs)) return true;
+    return !this.hasCaseOf(entry) && upstream.keepsCase(nowMs);
   }
 
   /** `response` has come over TCP, so nobody has forged it: it shows what answers of the upstream are like. */

@@ -7,11 +7,10 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { randomFillSync } from 'node:crypto';
-import { Trust } from './trust.js';
 
 /** How long a client cookie is used. */
 const RENEW_MS = 86_400_000;
-/** For how long an upstream that has left out its cookie may do so. */
+/** For how long an upstream whose answers have shown no cookies, or wrong ones, may send such answers. */
 const WITHOUT_COOKIE_MS = 300_000;
 
 /**
@@ -57,17 +56,20 @@ export class UpstreamCookies {
     return this.size > CLIENT_COOKIE_BYTES && nowMs >= this.optionalUntilMs;
   }
 
-  /** Judges an answer to a query with cookies, and keeps the server cookie of a good one. */
-  check(response: Response, nowMs: number): Trust {
-    if (response.cookieAt === 0) return this.isExpected(nowMs) ? Trust.suspect : Trust.good;
-    if (this.keep(response)) return Trust.good;
-    return hasClientCookie(response, this.previous) ? Trust.good : Trust.forged;
+  /** Keeps the server cookie of a good answer to a query with cookies. @returns whether the answer may be forged */
+  isSuspect(response: Response, nowMs: number): boolean {
+    if (response.cookieAt === 0) return this.isExpected(nowMs);
+    if (this.keep(response) || hasClientCookie(response, this.previous)) return false;
+    return nowMs >= this.optionalUntilMs;
   }
 
-  /** Takes note of an answer that came over TCP, so it is not forged. */
+  /**
+   * Takes note of an answer that came over TCP, so it is not forged. It may have no cookies, or those of another client
+   * when it comes from the cache of a proxy.
+   */
   learn(response: Response, nowMs: number): void {
-    if (response.cookieAt === 0) this.optionalUntilMs = nowMs + WITHOUT_COOKIE_MS;
-    else this.keep(response);
+    const isGood = response.cookieAt > 0 && this.keep(response);
+    if (!isGood) this.optionalUntilMs = nowMs + WITHOUT_COOKIE_MS;
   }
 
   /** Keeps the server cookie. @returns false for an answer to another client cookie, and for a malformed one */
