@@ -59,10 +59,13 @@ async function startParts(
   const dns = await service.start();
   const registry = createRegistry({
     queries: service.counters,
+    profiles: service.profileCounters,
     latencies: service.latencies,
     limits: service.limits,
     allowedClients: service.allowedClients,
+    localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
+    unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
     forwarder: service.forwarder,
