@@ -1,0 +1,205 @@
+import { isIPv6 } from 'node:net';
+import { BatchMemory } from './batch-memory.js';
+import {
+  AF_INET,
+  AF_INET6,
+  EAGAIN,
+  EINTR,
+  IP_PKTINFO,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_RECVPKTINFO,
+  IPV6_V6ONLY,
+  MSG_DONTWAIT,
+  SO_RCVBUF,
+  SO_REUSEPORT,
+  SOCK_CLOEXEC,
+  SOCK_DGRAM,
+  SOL_SOCKET,
+} from './constants.js';
+import { NAME_BYTES } from './layout.js';
+import { encodeSocketAddress, portOf } from './socket-address.js';
+import { SystemError, type SystemCalls } from './system-calls.js';
+
+export interface UdpBatchOptions {
+  /** Address to listen on, without a zone. It determines the address family. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether `::` leaves IPv4 to another socket. Default: it takes both. */
+  readonly ipv6Only?: boolean;
+  /** Whether other sockets with this option may have the same port. The kernel then spreads clients over them. */
+  readonly reusePort?: boolean;
+  /** Size of the receive buffer to ask for. The kernel may grant less. */
+  readonly receiveBufferBytes?: number;
+}
+
+/** Most datagrams of one system call. */
+export const BATCH = 64;
+
+/**
+ * A UDP socket of Linux that receives and sends up to 64 datagrams with one system call. Answers leave from the address
+ * that the query was sent to (IP_PKTINFO), also when the socket listens on a wildcard. Reading and writing allocate
+ * nothing.
+ *
+ * `receive` fills the receive slots 0 to n − 1. Each answer is put into a send slot with `queue`; `flush` sends them.
+ */
+export class UdpBatchSocket {
+  /** The bytes of all slots. */
+  readonly bytes: Uint8Array;
+  /** The port that it listens on. */
+  readonly port: number;
+  private readonly memory: BatchMemory;
+  private readonly receiveAddress: number;
+  private readonly sendAddress: number;
+  private queued = 0;
+
+  private constructor(
+    private readonly calls: SystemCalls,
+    /** The descriptor. Its owner closes it. */
+    readonly fd: number,
+    readonly family: 4 | 6,
+  ) {
+    this.memory = new BatchMemory(calls.addressOf, BATCH, family);
+    this.bytes = this.memory.bytes;
+    this.receiveAddress = this.memory.receiveAddress;
+    this.sendAddress = this.memory.sendAddress;
+    this.port = localPort(calls, fd);
+  }
+
+  /** Opens and binds a socket. @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL or EACCES */
+  static open(calls: SystemCalls, options: UdpBatchOptions): UdpBatchSocket {
+    const family = isIPv6(options.host) ? 6 : 4;
+    const domain = family === 6 ? AF_INET6 : AF_INET;
+    const fd = calls.socket(domain, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) throw new SystemError('socket', calls.errno());
+    try {
+      configure(calls, fd, family, options);
+      const address = encodeSocketAddress(options.host, options.port);
+      check('bind', calls, calls.bind(fd, address, address.length));
+      return new UdpBatchSocket(calls, fd, family);
+    } catch (error) {
+      calls.close(fd);
+      throw error;
+    }
+  }
+
+  /**
+   * Receives what has arrived, without waiting. What `offsetOf` and the like say about the previous batch is then void.
+   * @returns the number of datagrams, 0 to 64
+   */
+  receive(): number {
+    const { calls, memory } = this;
+    memory.resetReceiveSlots();
+    const count = calls.recvmmsg(this.fd, this.receiveAddress, BATCH, MSG_DONTWAIT, 0);
+    memory.received = Math.max(count, 0);
+    // What else can fail here is an error of an earlier answer (ICMP). The next call reads on.
+    return memory.received;
+  }
+
+  /** Where the datagram of a receive slot begins in `bytes`. */
+  offsetOf(slot: number): number {
+    return this.memory.offsetOf(slot);
+  }
+
+  /** Length of the datagram. */
+  lengthOf(slot: number): number {
+    return this.memory.lengthOf(slot);
+  }
+
+  /** Whether the datagram was longer than a slot. */
+  isTruncated(slot: number): boolean {
+    return this.memory.isTruncated(slot);
+  }
+
+  /** Writes the route of the datagram to `route`. */
+  copyRoute(slot: number, route: Int32Array): void {
+    this.memory.copyRoute(slot, route);
+  }
+
+  /** The datagrams in send slots. */
+  get unsent(): number {
+    return this.queued;
+  }
+
+  /** Whether there is a free send slot. */
+  get hasRoom(): boolean {
+    return this.queued < BATCH;
+  }
+
+  /** Puts a copy of the first `length` bytes of `answer` into a send slot. There must be room. */
+  queue(route: Int32Array, answer: Uint8Array, length: number): void {
+    this.memory.fillSendSlot(this.queued++, route, answer, length);
+  }
+
+  /**
+   * Sends what is in the send slots, without waiting.
+   * @param onFailed called for each datagram that the kernel did not take, with its slot, its length, and whether the
+   *   kernel may take it later: it has no room now
+   */
+  flush(onFailed: (slot: number, isBusy: boolean) => void): void {
+    const { calls, queued } = this;
+    let at = 0;
+    while (at < queued) {
+      const messages = this.sendAddress + this.memory.sendMessageOffset(at);
+      const sent = calls.sendmmsg(this.fd, messages, queued - at, MSG_DONTWAIT);
+      if (sent > 0) {
+        at += sent;
+        continue;
+      }
+      const errno = calls.errno();
+      if (errno !== EINTR) onFailed(at++, errno === EAGAIN);
+    }
+    this.queued = 0;
+  }
+
+  /** The bytes of a send slot. */
+  sendSlotBytes(slot: number): Uint8Array {
+    return this.memory.sendSlotBytes(slot);
+  }
+
+  /** Size of the receive buffer that the kernel granted. */
+  get receiveBufferBytes(): number {
+    const value = new Int32Array(1);
+    const length = Int32Array.of(value.byteLength);
+    const { calls } = this;
+    check('getsockopt', calls, calls.getsockopt(this.fd, SOL_SOCKET, SO_RCVBUF, value, length));
+    // Linux reports twice the size that it granted, because it needs space for its own records (socket(7)).
+    return value[0] / 2;
+  }
+
+  close(): void {
+    this.calls.close(this.fd);
+  }
+}
+
+const OPTION_BYTES = 4;
+
+function configure(
+  calls: SystemCalls,
+  fd: number,
+  family: 4 | 6,
+  { ipv6Only = false, reusePort = false, receiveBufferBytes }: UdpBatchOptions,
+): void {
+  const set = (level: number, name: number, value: number): void => {
+    const bytes = new Uint8Array(Int32Array.of(value).buffer);
+    check('setsockopt', calls, calls.setsockopt(fd, level, name, bytes, OPTION_BYTES));
+  };
+  if (family === 4) set(IPPROTO_IP, IP_PKTINFO, 1);
+  else {
+    set(IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only ? 1 : 0);
+    set(IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+  }
+  if (reusePort) set(SOL_SOCKET, SO_REUSEPORT, 1);
+  if (receiveBufferBytes !== undefined) set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
+}
+
+function localPort(calls: SystemCalls, fd: number): number {
+  const address = new Uint8Array(NAME_BYTES);
+  const length = Int32Array.of(NAME_BYTES);
+  check('getsockname', calls, calls.getsockname(fd, address, length));
+  return portOf(address);
+}
+
+function check(syscall: string, calls: SystemCalls, result: number): void {
+  if (result < 0) throw new SystemError(syscall, calls.errno());
+}
