@@ -42,6 +42,8 @@ const MAX_UPSTREAMS = 16;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
 const MAX_MIN_TTL = 3600;
+/** How long a question is in flight at most. */
+const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
@@ -189,6 +191,12 @@ export const SCHEMA = {
         'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
+  CACHE_STALE_AFTER_MS: integer(0, MAX_STALE_AFTER_MS, {
+    description:
+      'Time in milliseconds after which a client gets the expired answer from the cache when no ' +
+      'upstream has answered (RFC 8767). The upstreams are still asked, for the cache. 0: at once.',
+    default: '1800',
+  }),
   CACHE_NXDOMAIN_CUT: boolean({
     description:
       'Whether a cached NXDOMAIN also answers queries for all names below that name (RFC 8020). This ' +

@@ -46,6 +46,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_MIN_TTL'
     | 'CACHE_NXDOMAIN_CUT'
     | 'CACHE_SIZE_MB'
+    | 'CACHE_STALE_AFTER_MS'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
@@ -213,6 +214,7 @@ export class DnsService {
       upstreams,
       events: path,
       nowMs: monotonicMs,
+      staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
       share: {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,

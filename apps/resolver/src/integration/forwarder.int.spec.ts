@@ -89,7 +89,7 @@ describe('Forwarder', () => {
   });
 
   it('asks the fastest upstream, and probes measure the others', async () => {
-    let slowMs = 60;
+    let slowMs = 300;
     const slow = await upstream(async (query) => {
       await sleep(slowMs);
       return respond(query);
@@ -103,7 +103,7 @@ describe('Forwarder', () => {
       queryTimeoutMs: 3_000,
     });
     const [first] = subject.upstreams;
-    await expect.poll(() => first.latencyMs).toBeGreaterThan(50);
+    await expect.poll(() => first.latencyMs).toBeGreaterThan(250);
     for (let i = 0; i < 6; i++) await ask();
     expect(slow.asked).toHaveLength(0);
     slowMs = 0;
@@ -112,7 +112,7 @@ describe('Forwarder', () => {
         skippedMs += 5_000;
         return first.latencyMs;
       })
-      .toBeLessThan(15);
+      .toBeLessThan(20);
     expect(slow.asked).toHaveLength(0);
     expect((await ask()) && slow.asked).toHaveLength(1);
   });

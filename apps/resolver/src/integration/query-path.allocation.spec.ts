@@ -58,7 +58,7 @@ function createPath() {
     cache: new AnswerCache(1 << 20),
     hasNxDomainCut: true,
     upstream: () => ({
-      allDown: false,
+      isStaleDue: () => false,
       refresh: () => false,
       forward: (exchange) => {
         const { bytes, query } = exchange;

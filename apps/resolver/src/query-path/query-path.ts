@@ -26,7 +26,7 @@ import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
-  readonly allDown: boolean;
+  isStaleDue(exchange: Exchange): boolean;
   forward(exchange: Exchange): boolean;
   refresh(exchange: Exchange): boolean;
 }
@@ -80,6 +80,16 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     } catch (error) {
       // The clients must be answered all the same.
       onDefect(error);
+    }
+  }
+
+  hasStale(question: Question): boolean {
+    const { cache, onDefect } = this.options;
+    try {
+      return cache.findStale(question, this.nowSeconds());
+    } catch (error) {
+      onDefect(error);
+      return false;
     }
   }
 
@@ -160,7 +170,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
 
   /**
    * Answers from the cache. Asks upstream for what is missing or expired; an expired answer is used only when no
-   * upstream has a new one.
+   * upstream has a new one in time, or none can be asked.
    */
   private resolve(exchange: Exchange): void {
     const { cache } = this.options;
@@ -174,8 +184,8 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
     if (found === CacheResult.expiring) {
       const response = cache.read(query);
-      cache.markRefreshing();
-      this.upstream.refresh(exchange);
+      // One that is refused now is tried again at the next hit.
+      if (this.upstream.refresh(exchange)) cache.markRefreshing();
       return this.replyWithResponse(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {
@@ -185,15 +195,15 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
     if (found === CacheResult.failing)
       return this.replyWithResponse(exchange, cache.readStale(query));
-    if (found === CacheResult.stale && this.upstream.allDown) {
+    if (found === CacheResult.stale && this.upstream.isStaleDue(exchange)) {
       const response = cache.readStale(query);
       this.upstream.refresh(exchange);
       return this.replyWithResponse(exchange, response);
     }
     this.timer.startUpstream(exchange);
-    if (!this.upstream.forward(exchange)) {
-      this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
-    }
+    if (this.upstream.forward(exchange)) return;
+    if (this.replyStale(exchange)) return;
+    this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */

@@ -66,6 +66,7 @@ export async function forwarder(
       maxWaiting: 16_384,
     },
     events: {
+      hasStale: () => false,
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },

@@ -5,7 +5,6 @@ import {
   headerErrorOf,
   NO_HEADER_ERROR,
   parseResponse,
-  Rcode,
   readUint16,
   removeEdns,
   Response,
@@ -13,6 +12,7 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
+import { setFailure } from './failure.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
@@ -267,15 +267,6 @@ export class AttemptRunner {
       if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
   }
-}
-
-/** The error that an upstream has sent, or SERVFAIL. */
-function setFailure(response: Response, entry: InFlight): void {
-  const { bytes, query } = entry.exchange;
-  const hasError = entry.errorRcode !== NO_ERROR;
-  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
-  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
-  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
 }
 
 function isAnswerTo(response: Response, { exchange }: InFlight): boolean {

@@ -1,7 +1,8 @@
-import type { Response } from '@weir/dns-wire';
+import { Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
+import { setFailure } from './failure.js';
 import { InFlightPool } from './in-flight-pool.js';
 import type { InFlight } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
@@ -9,8 +10,13 @@ import { Sweep } from './sweep.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
-/** Events of a question: `onCompleted` once, then `onResponse` once for each waiting client. */
+/** Events of a question: `onCompleted` once, then `onResponse` once for each client that still waits. */
 export interface ForwardEvents extends ClientEvents {
+  /**
+   * The question is in flight for a while. @returns whether its clients get an expired answer when they are given an
+   * empty response, as if no upstream had answered; then they do not wait any more
+   */
+  hasStale(question: Question): boolean;
   /**
    * The accepted response to the question, with an RCODE below 16. Without an answer from any upstream the response is
    * empty: the first error that an upstream sent, else SERVFAIL with EDE 22, or with EDE 23 when no upstream could be
@@ -27,6 +33,8 @@ export interface ForwarderOptions extends AttemptOptions {
   readonly waitingCapacity?: number;
   /** Time limit for all attempts of a question together. */
   readonly queryTimeoutMs?: number;
+  /** After this long, clients with an expired answer get it. 0: at once. */
+  readonly staleAfterMs?: number;
   /** What one subscriber may have of these capacities. */
   readonly share: ShareOptions;
 }
@@ -34,6 +42,8 @@ export interface ForwarderOptions extends AttemptOptions {
 const DEFAULT_CAPACITY = 8192;
 const DEFAULT_WAITING_CAPACITY = 16_384;
 const DEFAULT_QUERY_TIMEOUT_MS = 3_000;
+/** The client response timer of RFC 8767 §5. */
+const DEFAULT_STALE_AFTER_MS = 1_800;
 const SWEEP_MS = 25;
 
 /**
@@ -43,14 +53,18 @@ const SWEEP_MS = 25;
 export class Forwarder {
   /** Queries that were rejected because too many of all subscribers were in flight, or waited. */
   overloads = 0;
+  /** Queries that were rejected because their subscriber had its share already. */
+  overShare = 0;
   private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
   private readonly shares: SubscriberShares;
   private readonly sweep: Sweep;
+  private readonly noAnswer = new Response();
   private readonly events: ForwardEvents;
   private readonly nowMs: () => number;
   private readonly queryTimeoutMs: number;
+  private readonly staleAfterMs: number;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(options: ForwarderOptions) {
@@ -59,11 +73,13 @@ export class Forwarder {
     this.events = events;
     this.nowMs = nowMs;
     this.queryTimeoutMs = queryTimeoutMs;
+    this.staleAfterMs = options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
     this.pool = new InFlightPool(capacity);
     this.shares = new SubscriberShares(capacity + waitingCapacity, options.share);
     this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
     this.attempts = new AttemptRunner(options, this.complete.bind(this));
-    this.sweep = new Sweep(this.pool, this.attempts.onTimeout.bind(this.attempts), nowMs);
+    const onTimeout = this.attempts.onTimeout.bind(this.attempts);
+    this.sweep = new Sweep(this.pool, { onTimeout, onLate: this.onLate.bind(this) }, nowMs);
   }
 
   get upstreams(): readonly Upstream[] {
@@ -102,15 +118,17 @@ export class Forwarder {
     return this.clients.coalesced;
   }
 
-  /** Queries that were rejected because their subscriber had its share already. */
-  get overShare(): number {
-    return this.shares.refusals;
-  }
-
-  /** Whether no upstream answers, so waiting is pointless. */
+  /** Whether no upstream answers. */
   get allDown(): boolean {
     for (const upstream of this.upstreams) if (!upstream.health.isDown) return false;
     return true;
+  }
+
+  /** Whether a client rather gets an expired answer than waits: nobody answers, or has not for long enough. */
+  isStaleDue(question: Question): boolean {
+    if (this.staleAfterMs === 0 || this.allDown) return true;
+    const entry = this.pool.find(question);
+    return entry !== null && this.nowMs() >= entry.staleAtMs;
   }
 
   /**
@@ -123,7 +141,9 @@ export class Forwarder {
       this.overloads++;
       return false;
     }
-    return entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
+    const isTaken = entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
+    if (!isTaken) this.overShare++;
+    return isTaken;
   }
 
   /**
@@ -143,9 +163,20 @@ export class Forwarder {
     entry.exchange.account = account;
     entry.isRefresh = isRefresh;
     this.clients.add(entry);
-    entry.deadlineMs = this.nowMs() + this.queryTimeoutMs;
+    const nowMs = this.nowMs();
+    entry.deadlineMs = nowMs + this.queryTimeoutMs;
+    entry.staleAtMs = nowMs + this.staleAfterMs;
     this.attempts.start(entry);
     return true;
+  }
+
+  /** Clients with an expired answer get it. The question goes on for the cache, and for clients that come later. */
+  private onLate(entry: InFlight): void {
+    entry.isLate = true;
+    if (!entry.hasClients || !this.events.hasStale(entry.exchange)) return;
+    setFailure(this.noAnswer, entry);
+    this.clients.answerAll(entry, this.noAnswer);
+    entry.isRefresh = true;
   }
 
   /** The question has a result. All waiting clients get it. */

@@ -41,6 +41,7 @@ export class InFlightPool {
     entry.exchange.copyFrom(exchange);
     entry.position = this.active.length;
     entry.attemptCount = 0;
+    entry.isLate = false;
     entry.errorRcode = NO_ERROR;
     this.active.push(entry);
     const bucket = this.bucketOf(entry.exchange);

@@ -50,6 +50,10 @@ export class InFlight {
   /** When the last attempt times out, and when the whole question does. */
   attemptDeadlineMs = 0;
   deadlineMs = 0;
+  /** From this time on, clients rather get an expired answer than wait. */
+  staleAtMs = 0;
+  /** Whether that time was seen to pass. */
+  isLate = false;
   /** RCODE and EDE of the first upstream that answered with an error. `NO_ERROR`: none has. */
   errorRcode = NO_ERROR;
   errorEde = 0;
@@ -82,6 +86,11 @@ export class InFlight {
 
   isOpen(attempt: number): boolean {
     return this.open[attempt] === 1;
+  }
+
+  /** Whether any client waits for the answer. */
+  get hasClients(): boolean {
+    return !this.isRefresh || this.firstWaiting !== null;
   }
 
   /** Whether any attempt may still bring an answer. */
