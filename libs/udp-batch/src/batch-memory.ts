@@ -1,4 +1,4 @@
-import { IP_PKTINFO, IPPROTO_IP, IPPROTO_IPV6, IPV6_PKTINFO, MSG_TRUNC } from './constants.js';
+import { IP_PKTINFO, IPPROTO_IP, IPPROTO_IPV6, IPV6_PKTINFO } from './constants.js';
 import {
   CMSG_LEN,
   CMSG_LEVEL,
@@ -17,21 +17,24 @@ import {
   MESSAGE_BYTES,
   MSG_CONTROL,
   MSG_CONTROLLEN,
-  MSG_FLAGS,
   MSG_IOV,
   MSG_IOVLEN,
   MSG_LEN,
   MSG_NAME,
   MSG_NAMELEN,
   NAME_BYTES,
+  SOCKADDR_IN6_ADDRESS,
   SOCKADDR_IN6_BYTES,
+  SOCKADDR_IN_ADDRESS,
   SOCKADDR_IN_BYTES,
+  SOCKADDR_PORT,
 } from './layout.js';
+import { ROUTE_WORDS } from './route.js';
 
-/** Longest datagram that is received whole: a query of 4096 bytes behind a PROXY header. */
-export const RECEIVE_BYTES = 5120;
-/** Longest answer over UDP that is sent. */
-export const SEND_BYTES = 4096;
+/** Longest datagram that is received whole: a query of 4096 bytes behind a PROXY header of as many. */
+export const RECEIVE_BYTES = 8320;
+/** Longest answer. */
+const SEND_BYTES = 1280;
 /** Keeps the slots from beginning in the same lines of the processor's caches. */
 const STAGGER = 64;
 
@@ -98,6 +101,8 @@ export class BatchMemory {
   /** Addresses of the first message of each direction. */
   readonly receiveAddress: number;
   readonly sendAddress: number;
+  /** Views of the receive slots. */
+  readonly receiveViews: readonly Uint8Array[];
   /** Datagrams of the last batch: their messages are not as they were before. */
   received = 0;
   private readonly words: Int32Array;
@@ -114,6 +119,10 @@ export class BatchMemory {
     const memory = new ArrayBuffer(this.sending.end);
     this.bytes = new Uint8Array(memory);
     this.words = new Int32Array(memory);
+    this.receiveViews = Array.from({ length: count }, (_, slot) => {
+      const offset = this.receiving.dataAt(slot);
+      return this.bytes.subarray(offset, offset + RECEIVE_BYTES);
+    });
     const base = addressOf(this.bytes);
     this.receiveAddress = base + this.receiving.messages;
     this.sendAddress = base + this.sending.messages;
@@ -135,12 +144,19 @@ export class BatchMemory {
     return this.receiving.dataAt(slot);
   }
 
+  /** Of the whole datagram, also where it did not fit the slot (MSG_TRUNC). */
   lengthOf(slot: number): number {
     return this.words[(this.receiving.message(slot) + MSG_LEN) >> 2];
   }
 
-  isTruncated(slot: number): boolean {
-    return (this.words[(this.receiving.message(slot) + MSG_FLAGS) >> 2] & MSG_TRUNC) !== 0;
+  senderOffsetOf(slot: number): number {
+    const address = this.isIpv6 ? SOCKADDR_IN6_ADDRESS : SOCKADDR_IN_ADDRESS;
+    return this.receiving.name(slot) + address;
+  }
+
+  senderPortOf(slot: number): number {
+    const at = this.receiving.name(slot) + SOCKADDR_PORT;
+    return this.bytes[at] * 256 + this.bytes[at + 1];
   }
 
   /** The route has the socket address, then the local address as it must stand in the control message of an answer. */
@@ -176,6 +192,13 @@ export class BatchMemory {
     const data = this.sending.dataAt(slot);
     const length = this.words[(this.sending.iovec(slot) + IOVEC_LEN) >> 2];
     return this.bytes.subarray(data, data + length);
+  }
+
+  sendSlotRoute(slot: number): Int32Array {
+    const name = this.sending.name(slot) >> 2;
+    const route = new Int32Array(ROUTE_WORDS);
+    route.set(this.words.subarray(name, name + this.nameWords));
+    return route;
   }
 
   /** Offset of a message to send from the first one. */

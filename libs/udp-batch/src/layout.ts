@@ -14,7 +14,6 @@ export const MSG_IOV = 16;
 export const MSG_IOVLEN = 24;
 export const MSG_CONTROL = 32;
 export const MSG_CONTROLLEN = 40;
-export const MSG_FLAGS = 48;
 /** Length of the datagram that was received. */
 export const MSG_LEN = 56;
 

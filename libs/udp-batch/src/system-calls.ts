@@ -1,3 +1,4 @@
+import type * as Koffi from 'koffi';
 import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { getSystemErrorName } from 'node:util';
@@ -21,7 +22,7 @@ export interface SystemCalls {
   /** errno of the last call of this thread. */
   errno(): number;
   /** Address of the first byte. The memory must stay referenced as long as libc may use it. */
-  addressOf(bytes: Uint8Array): number;
+  readonly addressOf: (bytes: Uint8Array) => number;
 }
 
 /** A system call failed. `code` is the name of the error, such as `EADDRINUSE`. */
@@ -63,20 +64,19 @@ function isSupported(): boolean {
 function load(): SystemCalls | null {
   try {
     // Loaded only here: where its native part is missing, loading it throws.
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+    const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
     // The libc of this process, whichever it is.
     const libc = koffi.load(null);
-    const define = <T>(prototype: string): T => libc.func(prototype) as T;
     return {
-      socket: define('int socket(int, int, int)'),
-      bind: define('int bind(int, const void *, uint32_t)'),
-      getsockname: define('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
-      setsockopt: define('int setsockopt(int, int, int, const void *, uint32_t)'),
-      getsockopt: define('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
+      socket: libc.func('int socket(int, int, int)'),
+      bind: libc.func('int bind(int, const void *, uint32_t)'),
+      getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
+      setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
+      getsockopt: libc.func('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
       // An address as a number costs less than a view.
-      recvmmsg: define('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
-      sendmmsg: define('int sendmmsg(int, uintptr_t, uint32_t, int)'),
-      close: define('int close(int)'),
+      recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
+      sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+      close: libc.func('int close(int)'),
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),
     };

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { BatchMemory } from './batch-memory.js';
+import { BatchMemory, RECEIVE_BYTES } from './batch-memory.js';
 import {
   AF_INET,
   AF_INET6,
@@ -11,7 +11,9 @@ import {
   IPV6_RECVPKTINFO,
   IPV6_V6ONLY,
   MSG_DONTWAIT,
+  MSG_TRUNC,
   SO_RCVBUF,
+  SO_REUSEADDR,
   SO_REUSEPORT,
   SOCK_CLOEXEC,
   SOCK_DGRAM,
@@ -27,12 +29,18 @@ export interface UdpBatchOptions {
   readonly port: number;
   /** Whether `::` leaves IPv4 to another socket. Default: it takes both. */
   readonly ipv6Only?: boolean;
+  /** Whether other sockets with this option may have the same port on other addresses (SO_REUSEADDR). */
+  readonly reuseAddress?: boolean;
   /** Whether other sockets with this option may have the same port. The kernel then spreads clients over them. */
   readonly reusePort?: boolean;
   /** Size of the receive buffer to ask for. The kernel may grant less. */
   readonly receiveBufferBytes?: number;
 }
 
+/** MSG_TRUNC: it tells the length of the whole datagram. */
+const RECEIVE_FLAGS = MSG_DONTWAIT | MSG_TRUNC;
+/** Longest datagram that is received whole. */
+export const MAX_DATAGRAM_BYTES = RECEIVE_BYTES;
 /** Most datagrams of one system call. */
 export const BATCH = 64;
 
@@ -90,7 +98,7 @@ export class UdpBatchSocket {
   receive(): number {
     const { calls, memory } = this;
     memory.resetReceiveSlots();
-    const count = calls.recvmmsg(this.fd, this.receiveAddress, BATCH, MSG_DONTWAIT, 0);
+    const count = calls.recvmmsg(this.fd, this.receiveAddress, BATCH, RECEIVE_FLAGS, 0);
     memory.received = Math.max(count, 0);
     // What else can fail here is an error of an earlier answer (ICMP). The next call reads on.
     return memory.received;
@@ -101,14 +109,23 @@ export class UdpBatchSocket {
     return this.memory.offsetOf(slot);
   }
 
-  /** Length of the datagram. */
+  /** Length of the datagram. Above `MAX_DATAGRAM_BYTES` the slot has only its beginning. */
   lengthOf(slot: number): number {
     return this.memory.lengthOf(slot);
   }
 
-  /** Whether the datagram was longer than a slot. */
-  isTruncated(slot: number): boolean {
-    return this.memory.isTruncated(slot);
+  /** Where the address of the sender begins in `bytes`: 4 bytes, or 16 on a socket of IPv6. */
+  senderOffsetOf(slot: number): number {
+    return this.memory.senderOffsetOf(slot);
+  }
+
+  senderPortOf(slot: number): number {
+    return this.memory.senderPortOf(slot);
+  }
+
+  /** The bytes of a receive slot, from the datagram's first byte on. Always the same view. */
+  receiveSlotBytes(slot: number): Uint8Array {
+    return this.memory.receiveViews[slot];
   }
 
   /** Writes the route of the datagram to `route`. */
@@ -152,9 +169,14 @@ export class UdpBatchSocket {
     this.queued = 0;
   }
 
-  /** The bytes of a send slot. */
+  /** The datagram of a send slot. */
   sendSlotBytes(slot: number): Uint8Array {
     return this.memory.sendSlotBytes(slot);
+  }
+
+  /** Where the datagram of a send slot goes, without the local address. */
+  sendSlotRoute(slot: number): Int32Array {
+    return this.memory.sendSlotRoute(slot);
   }
 
   /** Size of the receive buffer that the kernel granted. */
@@ -174,12 +196,8 @@ export class UdpBatchSocket {
 
 const OPTION_BYTES = 4;
 
-function configure(
-  calls: SystemCalls,
-  fd: number,
-  family: 4 | 6,
-  { ipv6Only = false, reusePort = false, receiveBufferBytes }: UdpBatchOptions,
-): void {
+function configure(calls: SystemCalls, fd: number, family: 4 | 6, options: UdpBatchOptions): void {
+  const { ipv6Only = false, reuseAddress = false, reusePort = false, receiveBufferBytes } = options;
   const set = (level: number, name: number, value: number): void => {
     const bytes = new Uint8Array(Int32Array.of(value).buffer);
     check('setsockopt', calls, calls.setsockopt(fd, level, name, bytes, OPTION_BYTES));
@@ -189,6 +207,7 @@ function configure(
     set(IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only ? 1 : 0);
     set(IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
   }
+  if (reuseAddress) set(SOL_SOCKET, SO_REUSEADDR, 1);
   if (reusePort) set(SOL_SOCKET, SO_REUSEPORT, 1);
   if (receiveBufferBytes !== undefined) set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
 }
