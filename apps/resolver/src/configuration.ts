@@ -13,6 +13,7 @@ import {
   json,
   listenAddressList,
   LOG_LEVELS,
+  OPS_CALL_VARIABLES,
   OPS_VARIABLES,
   optional,
   port,
@@ -39,6 +40,7 @@ const PRIVATE_NETWORKS = [
 
 const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
+const MAX_UPSTREAM_PORTS = 1024;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
 const MAX_MIN_TTL = 3600;
@@ -127,6 +129,13 @@ export const SCHEMA = {
       }),
     ),
   ),
+  UPSTREAM_PORTS: integer(1, MAX_UPSTREAM_PORTS, {
+    description:
+      'Number of UDP ports from which each upstream is asked, chosen at random for each query. Each is replaced ' +
+      'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
+      'upstreams together use at most a quarter of the files that the process may open.',
+    default: '64',
+  }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
       'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
@@ -276,6 +285,7 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...OPS_CALL_VARIABLES,
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

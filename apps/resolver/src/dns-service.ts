@@ -32,6 +32,7 @@ import {
   READINESS_ZONES,
 } from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
+import { openFilesLimit, portsFor } from './upstream/open-files.js';
 
 /** The part of the configuration that answering queries needs. */
 export type DnsConfiguration = ListenersConfiguration &
@@ -62,6 +63,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'LOCAL_ZONES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_PORTS'
   >;
 
 export interface DnsServiceOptions {
@@ -116,6 +118,17 @@ function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog 
 function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   const secrets = DNS_COOKIE_SECRETS ?? [randomBytes(16).toString('hex')];
   return secrets.map(parseHashKey);
+}
+
+function upstreamPorts(
+  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  upstreamCount: number,
+  log: Pick<Logger, 'warn'>,
+): number {
+  const openFiles = openFilesLimit();
+  const ports = portsFor(wanted, upstreamCount, openFiles);
+  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
+  return ports;
 }
 
 /** Wires everything that answers queries. */
@@ -212,6 +225,7 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
       staleAfterMs: configuration.CACHE_STALE_AFTER_MS,

@@ -136,9 +136,21 @@ export function createRegistry({
   );
   counter(
     'upstream_strays_total',
-    'Packets from an upstream that match no open query: late, forged or malformed',
+    'Packets from an upstream that answer no query which was sent: forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'upstream_late_total',
+    'Answers of an upstream to queries that were over',
+    ['upstream'],
+    () => byUpstream(upstreams, 'late'),
+  );
+  counter(
+    'upstream_spoofs_total',
+    'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'spoofs'),
   );
   counter(
     'error_hints_total',

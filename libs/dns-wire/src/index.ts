@@ -3,7 +3,14 @@ export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
-export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js';
+export {
+  BAD_NAME,
+  equalsIgnoringCase,
+  expandName,
+  formatName,
+  parseName,
+  wireNameBytes,
+} from './names.js';
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';

@@ -10,7 +10,8 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import type { SuffixHashes } from '@weir/dns-name';
-import { nameKey, type Question, questionKey } from '../query/question.js';
+import type { NameRange } from '../query/name-range.js';
+import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
 import { AnswerStore } from './answer-store.js';
 import { EntryCodec } from './entry-codec.js';
 import { entryWords, Head, Use } from './entry.js';
@@ -217,6 +218,27 @@ export class AnswerCache {
     const infoCode = ede === Ede.none ? Ede.cachedError : ede;
     const { questionEnd } = query;
     this.codec.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
+  }
+
+  /**
+   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces.
+   * @yields the number of entries that the piece has removed
+   */
+  flush(names: NameRange): Generator<number> {
+    const { store } = this;
+    const { words, bytes } = store;
+    return store.dropMatching((at) => {
+      const nameAt = store.messageAt(at) * 4;
+      const isNxDomain = isNameKey(words[at + Head.key]);
+      return isNxDomain ? names.hasNxDomain(bytes, nameAt) : names.has(bytes, nameAt);
+    });
+  }
+
+  /** Removes everything at once. @returns the number of entries */
+  flushAll(): number {
+    const { entries } = this;
+    this.store.clear();
+    return entries;
   }
 
   /** The entry of the question, unless that is of no use now and the name is known not to exist. */

@@ -155,7 +155,7 @@ describe('Forwarder', () => {
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
     await sleep(50);
     expect(outcomes).toEqual([SILENCE]);
-    expect(subject.upstreams[0].counters.strays).toBe(3);
+    expect(subject.upstreams[0].counters.late).toBe(3);
   });
 
   it('fails at once when no upstream can be reached', async () => {

@@ -37,4 +37,5 @@ export const CONFIGURATION: DnsConfiguration = {
   LOCAL_ZONES: true,
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
+  UPSTREAM_PORTS: 4,
 };

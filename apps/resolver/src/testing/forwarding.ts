@@ -58,6 +58,7 @@ export async function forwarder(
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
+    portsPerUpstream: 4,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {

@@ -25,6 +25,8 @@ import { Upstream } from './upstream.js';
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
+  /** Number of UDP ports from which each upstream is asked. */
+  readonly portsPerUpstream: number;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -36,6 +38,8 @@ const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
+/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
+const MAX_WRONG_IDS = 8;
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
@@ -71,7 +75,7 @@ export class AttemptRunner {
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
       const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
-      return new Upstream(index, endpoint, this.ids, events, health);
+      return new Upstream(index, endpoint, options.portsPerUpstream, this.ids, events, health);
     });
     const onStateChange = options.onStateChange ?? (() => undefined);
     this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
@@ -80,7 +84,7 @@ export class AttemptRunner {
   /** Called regularly: opens and closes sockets, probes upstreams. */
   maintain(): void {
     const nowMs = this.nowMs();
-    for (const upstream of this.upstreams) upstream.maintain(nowMs);
+    for (const upstream of this.upstreams) upstream.sockets.maintain(nowMs);
     this.prober.tick(nowMs);
   }
 
@@ -103,7 +107,7 @@ export class AttemptRunner {
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
       const upstream = this.choose(entry);
       if (upstream === null) break;
-      const socket = upstream.socket();
+      const socket = upstream.sockets.choose();
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
         upstream.health.recordUnreachable();
@@ -148,16 +152,43 @@ export class AttemptRunner {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
       return;
     }
+    const entry = socket.find(readUint16(packet, 0));
     const isValid = parseResponse(packet, packet.length, response);
-    const entry = isValid ? socket.find(response.id) : undefined;
-    if (entry === undefined || !isAnswerTo(response, entry)) {
-      this.upstreams[socket.upstream].counters.strays++;
+    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
+      this.onStray(socket, readUint16(packet, 0));
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
     if (this.isDone(entry, attempt)) return;
-    if (response.isTruncated) this.askOverTcp(entry, attempt);
-    else this.acceptResponse(entry, attempt);
+    if (!response.isTruncated) this.acceptResponse(entry, attempt);
+    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+  }
+
+  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
+  private onStray(socket: UpstreamSocket, id: number): void {
+    const { counters } = this.upstreams[socket.upstream];
+    if (socket.hasUsed(id) && socket.find(id) === undefined) {
+      counters.late++;
+      return;
+    }
+    counters.strays++;
+    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
+    counters.spoofs++;
+    this.abandon(socket);
+  }
+
+  /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
+  private abandon(socket: UpstreamSocket): void {
+    const nowMs = this.nowMs();
+    for (const entry of socket.waitingEntries()) {
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket) continue;
+        if (!entry.isProbe && this.askOverTcp(entry, i)) continue;
+        entry.endAttempt(i);
+        if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
+      }
+    }
+    this.upstreams[socket.upstream].sockets.abandon(socket, nowMs);
   }
 
   /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
@@ -170,16 +201,15 @@ export class AttemptRunner {
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
   private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
-    const upstream = this.upstreams[socket.upstream];
     const entry = socket.find(id);
     if (entry === undefined) {
-      upstream.counters.strays++;
+      this.onStray(socket, id);
       return;
     }
     const attempt = entry.attemptOf(socket, id);
     if (this.isDone(entry, attempt)) return;
     if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(this.nowMs());
+      this.upstreams[socket.upstream].leaveOutEdns(this.nowMs());
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
@@ -222,7 +252,8 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  private askOverTcp(entry: InFlight, attempt: number): void {
+  /** @returns false when too many queries go over TCP already */
+  private askOverTcp(entry: InFlight, attempt: number): boolean {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
@@ -232,14 +263,12 @@ export class AttemptRunner {
       if (isAnswer) this.acceptResponse(entry, attempt);
       else this.failAttempt(entry, attempt);
     });
-    if (!isAsked) {
-      this.failAttempt(entry, attempt);
-      return;
-    }
+    if (!isAsked) return false;
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
+    return true;
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {

@@ -1,5 +1,6 @@
-import { Response } from '@weir/dns-wire';
+import { HEADER_BYTES, Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
+import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { setFailure } from './failure.js';
@@ -10,7 +11,10 @@ import { Sweep } from './sweep.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 
-/** Events of a question: `onCompleted` once, then `onResponse` once for each client that still waits. */
+/**
+ * Events of a question: `onCompleted` once unless it was forgotten, then `onResponse` once for each client that still
+ * waits.
+ */
 export interface ForwardEvents extends ClientEvents {
   /**
    * The question is in flight for a while. @returns whether its clients get an expired answer when they are given an
@@ -88,7 +92,7 @@ export class Forwarder {
 
   /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
-    await Promise.all(this.upstreams.map((upstream) => upstream.open(this.nowMs())));
+    await Promise.all(this.upstreams.map((upstream) => upstream.sockets.open(this.nowMs())));
     this.timer = setInterval(() => {
       this.sweep.begin();
       this.attempts.maintain();
@@ -155,6 +159,19 @@ export class Forwarder {
     return this.ask(exchange, true);
   }
 
+  /**
+   * Forgets the questions about these names, or all questions. Their answers reach the clients that wait for them, but
+   * no other client, and `onCompleted` does not follow.
+   */
+  forget(names: NameRange | null): void {
+    for (let i = 0; i < this.pool.size; i++) {
+      const entry = this.pool.at(i);
+      // The answer may turn out to be NXDOMAIN.
+      const isMeant = names === null || names.hasNxDomain(entry.exchange.bytes, HEADER_BYTES);
+      if (isMeant) this.pool.hide(entry);
+    }
+  }
+
   /** The pool is not full. @returns false when too many of this subscriber are in flight */
   private ask(exchange: Exchange, isRefresh: boolean): boolean {
     const account = this.shares.take(exchange.client, Share.questions);
@@ -183,7 +200,7 @@ export class Forwarder {
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
-    this.events.onCompleted(entry.exchange, response);
+    if (!entry.isHidden) this.events.onCompleted(entry.exchange, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
   }

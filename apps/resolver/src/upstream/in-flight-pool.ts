@@ -40,6 +40,7 @@ export class InFlightPool {
     const entry = this.free.pop() ?? new InFlight();
     entry.exchange.copyFrom(exchange);
     entry.position = this.active.length;
+    entry.isHidden = false;
     entry.attemptCount = 0;
     entry.isLate = false;
     entry.errorRcode = NO_ERROR;
@@ -54,13 +55,20 @@ export class InFlightPool {
   end(entry: InFlight): void {
     for (let i = 0; i < entry.attemptCount; i++) entry.endAttempt(i);
     entry.generation++;
-    this.unlink(entry);
+    if (!entry.isHidden) this.unlink(entry);
     const last = this.active.pop();
     if (last !== undefined && last !== entry) {
       this.active[entry.position] = last;
       last.position = entry.position;
     }
     entry.position = -1;
+  }
+
+  /** From now on `find` does not find the entry, so the same question may be taken once more. */
+  hide(entry: InFlight): void {
+    if (entry.isHidden) return;
+    entry.isHidden = true;
+    this.unlink(entry);
   }
 
   release(entry: InFlight): void {

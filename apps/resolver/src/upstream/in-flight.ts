@@ -24,6 +24,8 @@ export class InFlight {
   readonly exchange = new Exchange();
   /** Whether the question is asked for the cache only. */
   isRefresh = false;
+  /** Whether the answer is only for the clients that wait already: its name was flushed from the cache meanwhile. */
+  isHidden = false;
   /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
   /** The packet of the last attempt. It must not change while a socket may still send it. */

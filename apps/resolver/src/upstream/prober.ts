@@ -55,7 +55,7 @@ export class Prober {
   private probe(upstream: Upstream, nowMs: number): void {
     const probe = this.probes[upstream.index];
     if (probe.attemptCount === MAX_ATTEMPTS) endAttempts(probe);
-    const socket = upstream.socket();
+    const socket = upstream.sockets.choose();
     upstream.counters.probes++;
     const attempt = probe.beginAttempt(upstream.index, socket, nowMs);
     probe.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
