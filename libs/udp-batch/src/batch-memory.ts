@@ -24,12 +24,10 @@ import {
   MSG_NAMELEN,
   NAME_BYTES,
   SOCKADDR_IN6_ADDRESS,
-  SOCKADDR_IN6_BYTES,
   SOCKADDR_IN_ADDRESS,
-  SOCKADDR_IN_BYTES,
   SOCKADDR_PORT,
 } from './layout.js';
-import { ROUTE_WORDS } from './route.js';
+import { LOCAL_AT_IPV4, LOCAL_AT_IPV6, ROUTE_WORDS } from './route.js';
 
 /** Longest datagram that is received whole: a query of 4096 bytes behind a PROXY header of as many. */
 export const RECEIVE_BYTES = 8320;
@@ -45,8 +43,6 @@ const LINK_LOCAL_MASK = 0xc0ff;
 const LOCAL_WORDS_IPV4 = 1;
 /** The address and the index of its interface. */
 const LOCAL_WORDS_IPV6 = 5;
-const NAME_WORDS_IPV4 = SOCKADDR_IN_BYTES / 4;
-const NAME_WORDS_IPV6 = SOCKADDR_IN6_BYTES / 4;
 
 /** One direction of a batch: offsets of its messages, and of what each message points to. */
 class Slots {
@@ -113,7 +109,7 @@ export class BatchMemory {
 
   constructor(addressOf: (bytes: Uint8Array) => number, count: number, family: 4 | 6) {
     this.isIpv6 = family === 6;
-    this.nameWords = this.isIpv6 ? NAME_WORDS_IPV6 : NAME_WORDS_IPV4;
+    this.nameWords = this.isIpv6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
     this.receiving = new Slots(0, count, RECEIVE_BYTES);
     this.sending = new Slots(this.receiving.end, count, SEND_BYTES);
     const memory = new ArrayBuffer(this.sending.end);

@@ -1,5 +1,5 @@
 export { loadSystemCalls, SystemError, type SystemCalls } from './system-calls.js';
-export { addressOfRoute, portOfRoute, ROUTE_WORDS, writeRoute } from './route.js';
+export { addressOfRoute, portOfRoute, ROUTE_WORDS } from './route.js';
 export {
   BATCH,
   MAX_DATAGRAM_BYTES,

@@ -1,4 +1,5 @@
 import { AF_INET, AF_INET6 } from './constants.js';
+import { SOCKADDR_IN6_BYTES, SOCKADDR_IN_BYTES } from './layout.js';
 
 /**
  * Words of a route: where a datagram came from, and the local address that it was sent to, so that the answer goes back
@@ -8,6 +9,9 @@ import { AF_INET, AF_INET6 } from './constants.js';
  * in 4 and, for a link-local one, the index of its interface in 1. The bytes are those of the kernel.
  */
 export const ROUTE_WORDS = 12;
+/** Where the local address begins. */
+export const LOCAL_AT_IPV4 = SOCKADDR_IN_BYTES / 4;
+export const LOCAL_AT_IPV6 = SOCKADDR_IN6_BYTES / 4;
 
 /**
  * Writes the route to an address, from whichever address the kernel chooses.

@@ -19,6 +19,13 @@ export function encodeSocketAddress(host: string, port: number): Uint8Array {
   return bytes;
 }
 
+/** The address in a socket address, as the words of a route. */
+export function addressWordsOf(bytes: Uint8Array, family: 4 | 6): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const [start, count] = family === 6 ? [SOCKADDR_IN6_ADDRESS, 4] : [SOCKADDR_IN_ADDRESS, 1];
+  return Int32Array.from({ length: count }, (_, i) => view.getInt32(start + 4 * i, true));
+}
+
 /** The port of a socket address of either family. */
 export function portOf(bytes: Uint8Array): number {
   return bytes[SOCKADDR_PORT] * 256 + bytes[SOCKADDR_PORT + 1];

@@ -109,6 +109,17 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     }
   });
 
+  it('answers from the address that it is bound to where something else has read the query', async () => {
+    const socket = open({ host: '127.0.0.2' });
+    const one = await client();
+    const answer = next(one);
+    const route = new Int32Array(ROUTE_WORDS);
+    socket.writeRoute(route, 4, Uint32Array.of(0x7f00_0001), one.address().port);
+    socket.queue(route, Buffer.from('hello'), 5);
+    socket.flush(never);
+    expect(await answer).toMatchObject({ text: 'hello', from: { address: '127.0.0.2' } });
+  });
+
   it('receives no more than a batch at once, and the rest the next time', async () => {
     const socket = open();
     const one = await client();

@@ -20,7 +20,8 @@ import {
   SOL_SOCKET,
 } from './constants.js';
 import { NAME_BYTES } from './layout.js';
-import { encodeSocketAddress, portOf } from './socket-address.js';
+import { LOCAL_AT_IPV4, LOCAL_AT_IPV6, writeRoute } from './route.js';
+import { addressWordsOf, encodeSocketAddress, portOf } from './socket-address.js';
 import { SystemError, type SystemCalls } from './system-calls.js';
 
 export interface UdpBatchOptions {
@@ -59,6 +60,8 @@ export class UdpBatchSocket {
   private readonly memory: BatchMemory;
   private readonly receiveAddress: number;
   private readonly sendAddress: number;
+  /** The address that it is bound to, as words of a route; 0 for a wildcard. */
+  private readonly localWords: Int32Array;
   private queued = 0;
 
   private constructor(
@@ -71,7 +74,9 @@ export class UdpBatchSocket {
     this.bytes = this.memory.bytes;
     this.receiveAddress = this.memory.receiveAddress;
     this.sendAddress = this.memory.sendAddress;
-    this.port = localPort(calls, fd);
+    const local = localAddress(calls, fd);
+    this.port = portOf(local);
+    this.localWords = addressWordsOf(local, family);
   }
 
   /** Opens and binds a socket. @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL or EACCES */
@@ -131,6 +136,18 @@ export class UdpBatchSocket {
   /** Writes the route of the datagram to `route`. */
   copyRoute(slot: number, route: Int32Array): void {
     this.memory.copyRoute(slot, route);
+  }
+
+  /**
+   * Writes the route to a sender whose datagram was received otherwise. The answer leaves from the address that the
+   * socket is bound to; on a wildcard, from one of the kernel's choice.
+   * @param words the address in the order of the network: one word for IPv4, four for IPv6
+   */
+  writeRoute(route: Int32Array, family: 4 | 6, words: Uint32Array, port: number): void {
+    const isIpv6 = this.family === 6;
+    writeRoute(route, family, words, port, isIpv6);
+    const start = isIpv6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
+    for (let i = 0; i < this.localWords.length; i++) route[start + i] = this.localWords[i];
   }
 
   /** The datagrams in send slots. */
@@ -212,11 +229,11 @@ function configure(calls: SystemCalls, fd: number, family: 4 | 6, options: UdpBa
   if (receiveBufferBytes !== undefined) set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
 }
 
-function localPort(calls: SystemCalls, fd: number): number {
+function localAddress(calls: SystemCalls, fd: number): Uint8Array {
   const address = new Uint8Array(NAME_BYTES);
   const length = Int32Array.of(NAME_BYTES);
   check('getsockname', calls, calls.getsockname(fd, address, length));
-  return portOf(address);
+  return address;
 }
 
 function check(syscall: string, calls: SystemCalls, result: number): void {

@@ -3,12 +3,10 @@ import { type Query, readUint32 } from '@weir/dns-wire';
 import type { CidrSet } from '@weir/ops';
 import {
   addressOfRoute,
-  loadSystemCalls,
   MAX_DATAGRAM_BYTES,
   portOfRoute,
   type SystemCalls,
   UdpBatchSocket,
-  writeRoute,
 } from '@weir/udp-batch';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
@@ -50,8 +48,8 @@ export interface UdpListenerOptions {
   readonly loadBalancers: CidrSet;
   /** Called with errors of the socket; it goes on. */
   readonly onError: (error: Error) => void;
-  /** Null: one system call for each datagram. Default: batches, where this machine has them. */
-  readonly systemCalls?: SystemCalls | null;
+  /** Null: one system call for each datagram. */
+  readonly systemCalls: SystemCalls | null;
 }
 
 /**
@@ -59,8 +57,8 @@ export interface UdpListenerOptions {
  * creates objects for every query, can be stalled by chains of compression pointers, and does not distinguish a dot in
  * a label from a separator.
  *
- * Where the machine has the system calls, datagrams are received and sent in batches: dgram wakes this listener with the
- * first datagram, the others that have arrived come with one call, and their answers leave with one.
+ * Where the system can, datagrams are received and sent in batches: dgram wakes this listener with the first datagram,
+ * the others that have arrived come with one call, and their answers leave with one.
  */
 export class UdpListener extends UDPServer implements ReplyPath {
   // Names of this class must not clash with those of dgram.Socket.
@@ -105,11 +103,15 @@ export class UdpListener extends UDPServer implements ReplyPath {
   }
 
   private openBatch(port: number): UdpBatchSocket | null {
-    const { host, ipv6Only = false, sharesPort: reuseAddress = false } = this.options;
-    const { systemCalls = loadSystemCalls() } = this.options;
+    const { host, systemCalls, ipv6Only = false, sharesPort = false } = this.options;
     // A zone (`fe80::1%eth0`) is for dgram to resolve.
     if (systemCalls === null || host.includes('%')) return null;
-    return UdpBatchSocket.open(systemCalls, { host, port, ipv6Only, reuseAddress });
+    return UdpBatchSocket.open(systemCalls, {
+      host,
+      port,
+      ipv6Only,
+      reuseAddress: sharesPort,
+    });
   }
 
   get host(): string {
@@ -155,7 +157,7 @@ export class UdpListener extends UDPServer implements ReplyPath {
       exchange.peerPort = from.port;
     } else {
       const { family, words } = exchange.client;
-      writeRoute(exchange.route, family, words, from.port, batch.family === 6);
+      batch.writeRoute(exchange.route, family, words, from.port);
     }
     this.handleDatagram(data, data.length);
   }
