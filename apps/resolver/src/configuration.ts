@@ -54,6 +54,7 @@ const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
 const MAX_WAITING_QUERIES = 16_384;
+const MAX_METRICS_PROFILES = 10_000;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -141,6 +142,13 @@ export const SCHEMA = {
       'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
+  }),
+  UPSTREAM_0X20: boolean({
+    description:
+      'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +
+      '(draft-vixie-dnsext-dns0x20). After an answer in another case, the question is asked again over TCP. An ' +
+      'upstream that changes the case there too may do so for five minutes.',
+    default: 'false',
   }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
@@ -292,6 +300,13 @@ export const SCHEMA = {
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,
+  METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
+    description:
+      'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
+      'query; all others share the label other. Each profile has up to ten time series for each resolver. 0: ' +
+      'queries are not counted by profile.',
+    default: '0',
+  }),
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

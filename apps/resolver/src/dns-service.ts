@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
@@ -20,6 +21,7 @@ import {
   type ListenersConfiguration,
 } from './listeners/listeners.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -61,8 +63,10 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
     | 'UPSTREAM_PORTS'
   >;
 
@@ -138,6 +142,7 @@ export class DnsService {
   readonly allowedClients: AllowedClients;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -154,7 +159,10 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -217,6 +225,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,
@@ -225,6 +234,7 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

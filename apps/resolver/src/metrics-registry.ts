@@ -5,6 +5,7 @@ import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
@@ -12,6 +13,7 @@ import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
+  readonly profiles: ProfileCounters | null;
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
@@ -46,6 +48,7 @@ const CACHE_RESULTS = {
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
   queries,
+  profiles,
   latencies,
   limits,
   allowedClients,
@@ -85,6 +88,14 @@ export function createRegistry({
     ['transport', 'type', 'verdict', 'reason', 'rcode'],
     () => queries.answeredCounts(),
   );
+  if (profiles !== null) {
+    counter(
+      'profile_queries_total',
+      'Queries answered after a decision, by active profile',
+      ['profile', 'verdict', 'reason'],
+      () => profiles.values(),
+    );
+  }
   registry.registerMetric(latencyMetric(latencies));
   counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
   counter(
@@ -145,6 +156,12 @@ export function createRegistry({
     'Answers of an upstream to queries that were over',
     ['upstream'],
     () => byUpstream(upstreams, 'late'),
+  );
+  counter(
+    'upstream_suspects_total',
+    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'suspects'),
   );
   counter(
     'upstream_spoofs_total',

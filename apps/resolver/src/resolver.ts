@@ -59,6 +59,7 @@ async function startParts(
   const dns = await service.start();
   const registry = createRegistry({
     queries: service.counters,
+    profiles: service.profileCounters,
     latencies: service.latencies,
     limits: service.limits,
     allowedClients: service.allowedClients,

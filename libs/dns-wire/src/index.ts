@@ -3,6 +3,7 @@ export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
+export { hasSameCase, mixCase, type RandomSource } from './letter-case.js';
 export {
   BAD_NAME,
   equalsIgnoringCase,

@@ -7,12 +7,14 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
+import { TargetHasher } from '../cache/target-hasher.js';
 import { PolicyLookup } from '../decision/policy-lookup.js';
 import { QueryDecider } from '../decision/query-decider.js';
 import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { ProfileCounters } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
@@ -55,7 +57,7 @@ function createPath() {
     serverIdentity: new ServerIdentity(),
     maxTtlSeconds: Infinity,
     queryLog: null,
-    cache: new AnswerCache(1 << 20),
+    cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
     hasNxDomainCut: true,
     upstream: () => ({
       isStaleDue: () => false,
@@ -89,6 +91,7 @@ function createPath() {
     }),
     cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
     counters: new QueryCounters(),
+    profileCounters: new ProfileCounters(1),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,
     onDefect: (error) => {

@@ -1,5 +1,6 @@
 import { type AddressWords, CidrSet, InvalidCidrError, StartError } from '@weir/ops';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 
 const CHECK_MS = 10_000;
 
@@ -29,6 +30,7 @@ export class AllowedClients {
   private networks: CidrSet;
   private text: string | null = null;
   private lastFault = '';
+  private isChecking = false;
   private readonly timer: NodeJS.Timeout | undefined;
 
   /** @throws StartError when the file is not usable. */
@@ -37,12 +39,12 @@ export class AllowedClients {
     this.networks = networks;
     if (file === undefined) return;
     try {
-      this.load(file);
+      this.use(readFileSync(file, 'utf8'));
     } catch (error) {
       throw new StartError(`DNS_ALLOWED_CLIENTS_FILE: ${reasonOf(error, file)}`, { cause: error });
     }
     this.timer = setInterval(() => {
-      this.check(file);
+      void this.check(file);
     }, checkMs);
     this.timer.unref();
   }
@@ -55,22 +57,27 @@ export class AllowedClients {
     clearInterval(this.timer);
   }
 
-  private check(file: string): void {
+  private async check(file: string): Promise<void> {
     const { log } = this.options;
+    // The disk may have not answered the check before.
+    if (this.isChecking) return;
+    this.isChecking = true;
     try {
-      if (this.load(file)) log.info({ file }, 'new allowed clients are in force');
+      if (this.use(await readFile(file, 'utf8')))
+        log.info({ file }, 'new allowed clients are in force');
       this.lastFault = '';
     } catch (error) {
       this.faults++;
       const reason = reasonOf(error, file);
       if (reason !== this.lastFault) log.warn({ reason }, 'the allowed clients were not replaced');
       this.lastFault = reason;
+    } finally {
+      this.isChecking = false;
     }
   }
 
-  /** @returns whether the file has changed. @throws when it cannot be read, or has something other than networks */
-  private load(file: string): boolean {
-    const text = readFileSync(file, 'utf8');
+  /** @returns whether the text is a new one. @throws when it has something other than networks */
+  private use(text: string): boolean {
     if (text === this.text) return false;
     const lines = text.split('\n').map((line) => line.replace(/#.*/, '').trim());
     const networks = lines.filter((line) => line !== '');

@@ -20,6 +20,7 @@ import { DropReason } from '../query/drop-reason.js';
 import type { Exchange } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
+import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
 import type { ForwardEvents } from '../upstream/forwarder.js';
 import { Replies, type RepliesOptions } from './replies.js';
@@ -133,7 +134,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const action = this.options.decider.decide(exchange);
     if (action !== Action.resolve) return this.act(exchange, action);
     if (!hasUsableRcode(response) && this.replyStale(exchange)) return;
-    this.replyWithResponse(exchange, response);
+    this.replyWithResponse(exchange, response, null);
   }
 
   private answer(exchange: Exchange): void {
@@ -181,24 +182,23 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
     const found = cache.find(exchange, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
-    if (found === CacheResult.fresh) return this.replyWithResponse(exchange, cache.read(query));
+    if (found === CacheResult.fresh) return this.replyFromCache(exchange, cache.read(query));
     if (found === CacheResult.expiring) {
       const response = cache.read(query);
       // One that is refused now is tried again at the next hit.
       if (this.upstream.refresh(exchange)) cache.markRefreshing();
-      return this.replyWithResponse(exchange, response);
+      return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {
       const { hashes } = this.options.decider;
       const response = cache.readAbove(exchange, hashes, this.nowSeconds());
-      if (response !== null) return this.replyWithResponse(exchange, response);
+      if (response !== null) return this.replyFromCache(exchange, response);
     }
-    if (found === CacheResult.failing)
-      return this.replyWithResponse(exchange, cache.readStale(query));
+    if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
     if (found === CacheResult.stale && this.upstream.isStaleDue(exchange)) {
       const response = cache.readStale(query);
       this.upstream.refresh(exchange);
-      return this.replyWithResponse(exchange, response);
+      return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
     if (this.upstream.forward(exchange)) return;
@@ -210,16 +210,26 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private replyStale(exchange: Exchange): boolean {
     const { cache } = this.options;
     if (!cache.findStale(exchange, this.nowSeconds())) return false;
-    this.replyWithResponse(exchange, cache.readStale(exchange.query));
+    this.replyFromCache(exchange, cache.readStale(exchange.query));
     return true;
+  }
+
+  /** @param response what the cache has just returned */
+  private replyFromCache(exchange: Exchange, response: Response): void {
+    this.replyWithResponse(exchange, response, this.options.cache.targets);
   }
 
   /**
    * Every response goes to the client through here, from the cache or from upstream: its targets are inspected for this
    * client, by the policy in force now.
+   * @param kept the hashes of its targets, if it comes from the cache
    */
-  private replyWithResponse(exchange: Exchange, response: Response): void {
-    switch (this.options.targetInspector.inspect(response)) {
+  private replyWithResponse(
+    exchange: Exchange,
+    response: Response,
+    kept: TargetHashes | null,
+  ): void {
+    switch (this.options.targetInspector.inspect(response, kept)) {
       case TargetVerdict.pass:
         return this.replies.sendResponse(exchange, response);
       case TargetVerdict.block:

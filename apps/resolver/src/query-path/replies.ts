@@ -19,6 +19,7 @@ import { type Decision, Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
 import { writeSpecialAnswer } from '../answer/special-answer.js';
 import type { ClientLimits } from '../limits/client-limits.js';
+import type { ProfileCounters } from '../metrics/profile-counters.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
 import type { QueryTimer } from '../metrics/query-timer.js';
 import type { QueryLog } from '../query-log/query-log.js';
@@ -44,6 +45,8 @@ export interface RepliesOptions {
   readonly serverIdentity: ServerIdentity;
   readonly limits: ClientLimits;
   readonly counters: QueryCounters;
+  /** Null: queries are not counted by profile. */
+  readonly profileCounters: ProfileCounters | null;
   readonly timer: QueryTimer;
   /** Null: queries are not logged. */
   readonly queryLog: QueryLog | null;
@@ -188,10 +191,13 @@ export class Replies {
     verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
   ): void {
-    const { decision, counters, timer, queryLog } = this.options;
+    const { decision, counters, profileCounters, timer, queryLog } = this.options;
     const { replyPath, query } = exchange;
     const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
+    if (profileCounters !== null && verdict !== NO_VERDICT) {
+      profileCounters.answered(decision.profileId, verdict, reason);
+    }
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
     replyPath.reply(exchange, this.out, length);

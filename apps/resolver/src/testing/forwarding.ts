@@ -51,7 +51,9 @@ export async function forwarder(
   const waiting = new Map<number, (outcome: Outcome) => void>();
   const outcomes: Outcome[] = [];
   const settled: Outcome[] = [];
+  const exchanges: Exchange[] = [];
   const settle = (exchange: Exchange, outcome: Outcome) => {
+    exchanges.push(exchange);
     outcomes.push(outcome);
     waiting.get(exchange.query.id)?.(outcome);
   };
@@ -59,6 +61,7 @@ export async function forwarder(
     upstreams,
     nowMs: () => performance.now(),
     portsPerUpstream: 4,
+    hasMixedCase: false,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {
@@ -104,5 +107,5 @@ export async function forwarder(
     if (asked === false) throw new Error('rejected');
     return asked.outcome;
   };
-  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
+  return { subject, ask, tryAsk, outcomes, settled, exchanges, exchangeOf };
 }

@@ -1,8 +1,10 @@
 import {
   answersQuestion,
   Ede,
+  hasSameCase,
   hasUsableRcode,
   headerErrorOf,
+  mixCase,
   NO_HEADER_ERROR,
   parseResponse,
   readUint16,
@@ -27,6 +29,8 @@ export interface AttemptOptions {
   readonly nowMs: () => number;
   /** Number of UDP ports from which each upstream is asked. */
   readonly portsPerUpstream: number;
+  /** Whether the letters of each question get a random case, which the answer must have too. */
+  readonly hasMixedCase: boolean;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -50,6 +54,7 @@ const MAX_WRONG_IDS = 8;
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
+  private readonly hasMixedCase: boolean;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
   private readonly tcpFallback = new TcpFallback(this.response);
@@ -67,6 +72,7 @@ export class AttemptRunner {
     private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
+    this.hasMixedCase = options.hasMixedCase;
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
@@ -90,6 +96,9 @@ export class AttemptRunner {
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
+    const { packet, exchange } = entry;
+    writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
+    if (this.hasMixedCase) mixCase(packet, exchange.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
@@ -125,7 +134,7 @@ export class AttemptRunner {
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
     const { packet, exchange } = entry;
-    const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, entry.ids[attempt]);
+    const length = writeUpstreamQuery(packet, packet, exchange.query, entry.ids[attempt]);
     entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
@@ -160,8 +169,26 @@ export class AttemptRunner {
     }
     const attempt = entry.attemptOf(socket, response.id);
     if (this.isDone(entry, attempt)) return;
-    if (!response.isTruncated) this.acceptResponse(entry, attempt);
+    const isSuspect = this.isSuspect(entry, attempt);
+    if (isSuspect) this.upstreams[socket.upstream].counters.suspects++;
+    if (!isSuspect && !response.isTruncated) this.acceptResponse(entry, attempt);
     else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+  }
+
+  /** Whether `this.response`, which has the right id and question, may be forged nevertheless. */
+  private isSuspect(entry: InFlight, attempt: number): boolean {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    return this.hasMixedCase && !this.hasCaseOf(entry) && upstream.keepsCase(this.nowMs());
+  }
+
+  private hasCaseOf({ packet, exchange }: InFlight): boolean {
+    return hasSameCase(this.response.bytes, packet, exchange.query.questionEnd);
+  }
+
+  /** `this.response` has come over TCP, so nobody has forged it: it shows what answers of the upstream are like. */
+  private learn(entry: InFlight, attempt: number): void {
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    if (this.hasMixedCase && !this.hasCaseOf(entry)) upstream.allowAnyCase(this.nowMs());
   }
 
   /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
@@ -260,8 +287,10 @@ export class AttemptRunner {
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
     const hasEdns = entry.withEdns[attempt] === 1;
     const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, hasEdns, (isAnswer) => {
-      if (isAnswer) this.acceptResponse(entry, attempt);
-      else this.failAttempt(entry, attempt);
+      if (isAnswer) {
+        this.learn(entry, attempt);
+        this.acceptResponse(entry, attempt);
+      } else this.failAttempt(entry, attempt);
     });
     if (!isAsked) return false;
     upstream.counters.overTcp++;

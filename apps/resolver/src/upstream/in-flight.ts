@@ -28,7 +28,10 @@ export class InFlight {
   isHidden = false;
   /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
-  /** The packet of the last attempt. It must not change while a socket may still send it. */
+  /**
+   * The packet of the last attempt. It must not change while a socket may still send it. Its question is the same in
+   * all attempts, but its letters may have another case than those of the client.
+   */
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
   /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */

@@ -77,6 +77,7 @@ export class Prober {
 function createProbe(): InFlight {
   const probe = new InFlight(true);
   const { exchange } = probe;
+  probe.packet.set(ROOT_NS);
   exchange.bytes = ROOT_NS;
   exchange.length = ROOT_NS.length;
   if (parseQuery(exchange.bytes, exchange.length, exchange.query) !== QueryStatus.ok) {

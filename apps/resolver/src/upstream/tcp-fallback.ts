@@ -35,7 +35,7 @@ export class TcpFallback {
     if (this.count >= CAPACITY) return false;
     const { generation, exchange } = entry;
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
-    const fullLength = writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
+    const fullLength = writeUpstreamQuery(packet, entry.packet, exchange.query, 0);
     const length = hasEdns ? fullLength : removeEdns(packet, fullLength);
     this.count++;
     link.ask(packet.subarray(0, length), timeoutMs, (message) => {

@@ -7,6 +7,8 @@ import { UpstreamTcp } from './upstream-tcp.js';
 
 /** For how long an upstream that does not understand EDNS is asked without it. */
 const WITHOUT_EDNS_MS = 300_000;
+/** For how long an upstream that changes the case of the question may do so. */
+const ANY_CASE_MS = 300_000;
 
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
@@ -26,6 +28,8 @@ export interface UpstreamCounters {
   late: number;
   /** Packets that answer no query that was sent: forged or malformed. */
   strays: number;
+  /** Answers with the right id that may be forged: the question was asked again over TCP. */
+  suspects: number;
   /** Ports that were closed because many packets with wrong ids came to them. */
   spoofs: number;
   /** Queries of our own, which are not among `queries`, and answers to them. */
@@ -45,11 +49,13 @@ export class Upstream {
     overTcp: 0,
     late: 0,
     strays: 0,
+    suspects: 0,
     spoofs: 0,
     probes: 0,
     probeAnswers: 0,
   };
   private withoutEdnsUntilMs = 0;
+  private anyCaseUntilMs = 0;
   private smoothedMs = 0;
   readonly sockets: SocketPool;
   readonly tcp: UpstreamTcp;
@@ -81,6 +87,16 @@ export class Upstream {
   /** The upstream has not understood a query with EDNS. */
   leaveOutEdns(nowMs: number): void {
     this.withoutEdnsUntilMs = nowMs + WITHOUT_EDNS_MS;
+  }
+
+  /** Whether its answers must have the question in the case that was sent. */
+  keepsCase(nowMs: number): boolean {
+    return nowMs >= this.anyCaseUntilMs;
+  }
+
+  /** The upstream has changed the case of the question in an answer that cannot be forged. */
+  allowAnyCase(nowMs: number): void {
+    this.anyCaseUntilMs = nowMs + ANY_CASE_MS;
   }
 
   /** Smoothed time to an answer; 0 before the first. */
