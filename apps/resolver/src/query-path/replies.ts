@@ -200,7 +200,18 @@ export class Replies {
     }
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
-    replyPath.reply(exchange, this.out, length);
+    replyPath.reply(exchange, this.out, this.withinShare(exchange, length, rcode));
+  }
+
+  /** Truncates a UDP answer beyond the share of bytes of the subscriber. @returns the length of the answer */
+  private withinShare(
+    { bytes, client, query, replyPath }: Exchange,
+    length: number,
+    rcode: number,
+  ): number {
+    const isUnverified = replyPath.transport === Transport.udp && !query.hasValidCookie;
+    if (!isUnverified || !this.options.limits.exceedsByteRate(client, length)) return length;
+    return writeTruncatedAnswer(this.out, bytes, query, rcode);
   }
 
   private logQuery(
