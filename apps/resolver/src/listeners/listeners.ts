@@ -69,12 +69,9 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
-<<<<<<< HEAD
   /** Null: one system call for each UDP datagram. */
   private readonly systemCalls: SystemCalls | null;
-=======
   private readonly unread: UnreadBytes;
->>>>>>> main
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
