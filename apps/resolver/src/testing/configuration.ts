@@ -36,6 +36,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_TLS_PORT: undefined,
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
+  LOCAL_RECORDS: undefined,
   LOCAL_ZONES: true,
   METRICS_PROFILES: 0,
   QUERY_LOG_NAMES: false,
