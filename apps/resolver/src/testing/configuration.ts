@@ -34,6 +34,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_TLS_CERT: undefined,
   DNS_TLS_KEY: undefined,
   DNS_TLS_PORT: undefined,
+  DNS_UDP_BATCH: true,
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
   LOCAL_RECORDS: undefined,
