@@ -145,6 +145,13 @@ export const SCHEMA = {
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
   }),
+  UPSTREAM_COOKIES: boolean({
+    description:
+      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +
+      'a wrong cookie, or lacks an expected one, the question is asked again over TCP. Turn it off for upstreams ' +
+      'that reject unknown EDNS options.',
+    default: 'true',
+  }),
   UPSTREAM_0X20: boolean({
     description:
       'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +

@@ -43,6 +43,7 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
+  UPSTREAM_COOKIES: true,
   ZONE_UPSTREAM_QUERIES: 1024,
   UPSTREAM_PORTS: 4,
 };
