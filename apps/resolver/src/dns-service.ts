@@ -12,6 +12,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -20,6 +21,8 @@ import {
   Listeners,
   type ListenersConfiguration,
 } from './listeners/listeners.js';
+import { openLocalRecords } from './local-records/local-records-file.js';
+import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
@@ -63,11 +66,13 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
+    | 'LOCAL_RECORDS'
     | 'LOCAL_ZONES'
     | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
+    | 'UPSTREAM_COOKIES'
     | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
@@ -79,6 +84,8 @@ export interface DnsServiceOptions {
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Interval between checks of the file of local records, in milliseconds. */
+  readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
@@ -142,6 +149,8 @@ export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
   readonly allowedClients: AllowedClients;
+  /** Null: there is no file of local records. */
+  readonly localRecords: WatchedFile<LocalRecords> | null;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly profileCounters: ProfileCounters | null;
@@ -183,11 +192,21 @@ export class DnsService {
       file: configuration.DNS_ALLOWED_CLIENTS_FILE,
       log,
     });
+    const { LOCAL_RECORDS: localRecordsFile } = configuration;
+    this.localRecords =
+      localRecordsFile === undefined
+        ? null
+        : openLocalRecords(localRecordsFile, hashKey, log, options.fileCheckMs);
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
       allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
+    });
+    const targetInspector = new TargetInspector({
+      source,
+      policyLookup,
+      isEnabled: configuration.INSPECT_CNAME,
     });
     const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
     const designated = designatedResolvers(configuration);
@@ -203,6 +222,8 @@ export class DnsService {
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        localRecords: this.localRecords ?? { value: LocalRecords.none },
+        targetInspector,
         serverIdentity,
         isReady,
       }),
@@ -215,11 +236,7 @@ export class DnsService {
       designatedResolvers: designated,
       serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
-      targetInspector: new TargetInspector({
-        source,
-        policyLookup,
-        isEnabled: configuration.INSPECT_CNAME,
-      }),
+      targetInspector,
       cache: this.cache,
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
@@ -238,6 +255,7 @@ export class DnsService {
       ...forwarding,
       upstreams,
       hasMixedCase: configuration.UPSTREAM_0X20,
+      hasCookies: configuration.UPSTREAM_COOKIES,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
@@ -299,6 +317,7 @@ export class DnsService {
     this.forwarder.close();
     await this.listeners.stop();
     this.allowedClients.close();
+    this.localRecords?.close();
     await this.queryLog?.close();
   }
 }

@@ -2,6 +2,7 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
@@ -17,6 +18,7 @@ export interface MetricsSources {
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
+  readonly localRecords: WatchedFile<unknown> | null;
   readonly kernelDrops: () => number;
   readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
@@ -53,6 +55,7 @@ export function createRegistry({
   latencies,
   limits,
   allowedClients,
+  localRecords,
   kernelDrops,
   unreadBytes,
   cache,
@@ -161,7 +164,7 @@ export function createRegistry({
   );
   counter(
     'upstream_suspects_total',
-    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    'Answers that may be forged (cookie or case of letters is wrong); their questions were asked again over TCP',
     ['upstream'],
     () => byUpstream(upstreams, 'suspects'),
   );
@@ -193,6 +196,12 @@ export function createRegistry({
     'unread_bytes',
     'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
     unreadBytes,
+  );
+  counter(
+    'local_records_file_faults_total',
+    'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',
+    [],
+    () => [[{}, localRecords?.faults ?? 0]],
   );
   counter(
     'udp_kernel_drops_total',

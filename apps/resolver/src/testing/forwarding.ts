@@ -64,6 +64,7 @@ export async function forwarder(
     nowMs: () => performance.now(),
     portsPerUpstream: 4,
     hasMixedCase: false,
+    hasCookies: false,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {
@@ -101,7 +102,7 @@ export async function forwarder(
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
     const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (subject.forward(exchange) !== ForwardResult.taken) return false;
+    if (subject.forward(exchange, exchange) !== ForwardResult.taken) return false;
     exchange.bytes.fill(0xee);
     return { outcome };
   };
