@@ -29,6 +29,7 @@ describeRenderer('the Secret of the release', () => {
     expect(texts['DNS_COOKIE_SECRETS']).toMatch(/^[0-9a-f]{32}$/);
     expect(texts['FEED_TOKEN']).toMatch(/^\w{40}$/);
     expect(texts['MANAGEMENT_TOKENS']).toMatch(/^\w{40}$/);
+    expect(texts['OPS_TOKENS']).toMatch(/^\w{40}$/);
     expect(new Set(Object.values(texts)).size).toBe(Object.keys(texts).length);
   });
 
@@ -39,6 +40,7 @@ describeRenderer('the Secret of the release', () => {
       'DNS_COOKIE_SECRETS',
       'FEED_TOKEN',
       'MANAGEMENT_TOKENS',
+      'OPS_TOKENS',
     ]) {
       expect(one[key], key).not.toBe(other[key]);
     }

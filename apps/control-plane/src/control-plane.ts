@@ -1,14 +1,13 @@
 import { ChangePublisher, createFeedServer } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
+import { BearerTokens, type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
-import { BearerTokens } from './http/pipeline/bearer-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';

@@ -13,6 +13,7 @@ import {
   json,
   listenAddressList,
   LOG_LEVELS,
+  OPS_CALL_VARIABLES,
   OPS_VARIABLES,
   optional,
   port,
@@ -39,17 +40,23 @@ const PRIVATE_NETWORKS = [
 
 const MAX_HOSTS = 16;
 const MAX_UPSTREAMS = 16;
+const MAX_UPSTREAM_PORTS = 1024;
 const MAX_BLOCK_TTL = 86_400;
 const MAX_CACHE_MB = 4096;
 const MAX_MIN_TTL = 3600;
+/** How long a question is in flight at most. */
+const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
+const MAX_BYTE_RATE = 2 ** 30;
 const MAX_CONNECTIONS = 1024;
+const MAX_UNREAD_MB = 4096;
 const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
 const MAX_WAITING_QUERIES = 16_384;
+const MAX_METRICS_PROFILES = 10_000;
 const MAX_SAMPLING = 1_000_000;
 
 const PAGE_ADDRESSES: ValueSchema = {
@@ -76,6 +83,12 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
+  DNS_UDP_BATCH: boolean({
+    description:
+      'Whether UDP packets are received and sent in batches of up to 64 per system call, where the system can ' +
+      '(Linux on x64 and arm64). This halves the processor time of an answer.',
+    default: 'true',
+  }),
   DNS_TLS_PORT: optional(
     port({
       description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',
@@ -125,6 +138,27 @@ export const SCHEMA = {
       }),
     ),
   ),
+  UPSTREAM_PORTS: integer(1, MAX_UPSTREAM_PORTS, {
+    description:
+      'Number of UDP ports from which each upstream is asked, chosen at random for each query. Each is replaced ' +
+      'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
+      'upstreams together use at most a quarter of the files that the process may open.',
+    default: '64',
+  }),
+  UPSTREAM_COOKIES: boolean({
+    description:
+      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +
+      'a wrong cookie, or lacks an expected one, the question is asked again over TCP. Turn it off for upstreams ' +
+      'that reject unknown EDNS options.',
+    default: 'true',
+  }),
+  UPSTREAM_0X20: boolean({
+    description:
+      'Whether the letters of each question to an upstream get a random case, which the answer must have too ' +
+      '(draft-vixie-dnsext-dns0x20). After an answer in another case, the question is asked again over TCP. An ' +
+      'upstream that changes the case there too may do so for five minutes.',
+    default: 'false',
+  }),
   DNS_ALLOWED_CLIENTS: cidrList({
     description:
       'Networks whose clients are served unfiltered when no profile is assigned to them. Other ' +
@@ -189,6 +223,12 @@ export const SCHEMA = {
         'takes precedence over CACHE_MIN_TTL. Unset: no maximum.',
     }),
   ),
+  CACHE_STALE_AFTER_MS: integer(0, MAX_STALE_AFTER_MS, {
+    description:
+      'Time in milliseconds after which a client gets the expired answer from the cache when no ' +
+      'upstream has answered (RFC 8767). The upstreams are still asked, for the cache. 0: at once.',
+    default: '1800',
+  }),
   CACHE_NXDOMAIN_CUT: boolean({
     description:
       'Whether a cached NXDOMAIN also answers queries for all names below that name (RFC 8020). This ' +
@@ -213,6 +253,13 @@ export const SCHEMA = {
       'over UDP. It protects the owners of spoofed source addresses. 0: no limit.',
     default: '50',
   }),
+  CLIENT_UDP_BYTE_RATE: integer(0, MAX_BYTE_RATE, {
+    description:
+      'Maximum number of bytes per second that one subscriber gets in UDP answers of more than 512 bytes. ' +
+      'Larger answers beyond it are truncated, so that the client comes back over TCP. It protects the owners of ' +
+      'spoofed source addresses; clients with a valid DNS cookie are exempt. 0: no limit.',
+    default: '262144',
+  }),
   CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
     description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
@@ -230,6 +277,12 @@ export const SCHEMA = {
       'open files above it.',
     default: '4096',
   }),
+  DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
+    description:
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
+      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+    default: '64',
+  }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
     description:
       'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
@@ -237,6 +290,14 @@ export const SCHEMA = {
       'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
       'nobody answers it.',
     default: '256',
+  }),
+  ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
+      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'servers are dead leaves room for others. 0: no limit.',
+    default: '1024',
   }),
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:
@@ -251,6 +312,16 @@ export const SCHEMA = {
         'all are accepted. To change the secret, add the new one in second place, then move it to ' +
         'first place, then remove the old one. Wait more than an hour between these steps. Unset: ' +
         'each process creates its own secret.',
+    }),
+  ),
+  LOCAL_RECORDS: optional(
+    text('a zone file', {
+      description:
+        'Zone file (RFC 1035 §5) with records of your own, for every client that is served: they come before ' +
+        'policy, cache and upstreams. A name of the file has no other records; all other names are resolved as ' +
+        'usual. The target of a CNAME record may be any name, and is judged by the profile. A changed file is ' +
+        'used within ten seconds, without a restart. A bad one is refused whole, logged with the number of the ' +
+        'line, and changes nothing; at the start it ends the process. At most 1 MiB and 10,000 records.',
     }),
   ),
   LOCAL_ZONES: boolean({
@@ -268,6 +339,14 @@ export const SCHEMA = {
   }),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...OPS_CALL_VARIABLES,
+  METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
+    description:
+      'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
+      'query; all others share the label other. Each profile has up to ten time series for each resolver. 0: ' +
+      'queries are not counted by profile.',
+    default: '0',
+  }),
   QUERY_LOG_SAMPLING: integer(0, MAX_SAMPLING, {
     description:
       'One of this many answered queries is logged on standard output, without the client. 1: every ' +

@@ -7,10 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockPages } from './answer/block-pages.js';
 import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
+import { TargetHasher } from './cache/target-hasher.js';
 import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -19,7 +21,10 @@ import {
   Listeners,
   type ListenersConfiguration,
 } from './listeners/listeners.js';
+import { openLocalRecords } from './local-records/local-records-file.js';
+import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
+import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
 import { QueryLog } from './query-log/query-log.js';
 import { QueryPath } from './query-path/query-path.js';
@@ -32,6 +37,7 @@ import {
   READINESS_ZONES,
 } from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
+import { openFilesLimit, portsFor } from './upstream/open-files.js';
 
 /** The part of the configuration that answering queries needs. */
 export type DnsConfiguration = ListenersConfiguration &
@@ -46,9 +52,11 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CACHE_MIN_TTL'
     | 'CACHE_NXDOMAIN_CUT'
     | 'CACHE_SIZE_MB'
+    | 'CACHE_STALE_AFTER_MS'
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UDP_BYTE_RATE'
     | 'CLIENT_UPSTREAM_QUERIES'
     | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
@@ -58,9 +66,15 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
+    | 'LOCAL_RECORDS'
     | 'LOCAL_ZONES'
+    | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'UPSTREAM_0X20'
+    | 'UPSTREAM_COOKIES'
+    | 'ZONE_UPSTREAM_QUERIES'
+    | 'UPSTREAM_PORTS'
   >;
 
 export interface DnsServiceOptions {
@@ -70,6 +84,8 @@ export interface DnsServiceOptions {
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Interval between checks of the file of local records, in milliseconds. */
+  readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
@@ -117,13 +133,27 @@ function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   return secrets.map(parseHashKey);
 }
 
+function upstreamPorts(
+  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  upstreamCount: number,
+  log: Pick<Logger, 'warn'>,
+): number {
+  const openFiles = openFilesLimit();
+  const ports = portsFor(wanted, upstreamCount, openFiles);
+  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
+  return ports;
+}
+
 /** Wires everything that answers queries. */
 export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
   readonly allowedClients: AllowedClients;
+  /** Null: there is no file of local records. */
+  readonly localRecords: WatchedFile<LocalRecords> | null;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
+  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
@@ -140,7 +170,10 @@ export class DnsService {
       configuration.CACHE_SIZE_MB * MEBIBYTE,
       configuration.CACHE_MIN_TTL,
       maxTtlSeconds,
+      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
+    const { METRICS_PROFILES: profiles } = configuration;
+    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
@@ -150,6 +183,7 @@ export class DnsService {
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
     });
@@ -158,11 +192,21 @@ export class DnsService {
       file: configuration.DNS_ALLOWED_CLIENTS_FILE,
       log,
     });
+    const { LOCAL_RECORDS: localRecordsFile } = configuration;
+    this.localRecords =
+      localRecordsFile === undefined
+        ? null
+        : openLocalRecords(localRecordsFile, hashKey, log, options.fileCheckMs);
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
       allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
+    });
+    const targetInspector = new TargetInspector({
+      source,
+      policyLookup,
+      isEnabled: configuration.INSPECT_CNAME,
     });
     const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
     const designated = designatedResolvers(configuration);
@@ -178,6 +222,8 @@ export class DnsService {
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        localRecords: this.localRecords ?? { value: LocalRecords.none },
+        targetInspector,
         serverIdentity,
         isReady,
       }),
@@ -190,11 +236,7 @@ export class DnsService {
       designatedResolvers: designated,
       serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
-      targetInspector: new TargetInspector({
-        source,
-        policyLookup,
-        isEnabled: configuration.INSPECT_CNAME,
-      }),
+      targetInspector,
       cache: this.cache,
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
@@ -203,6 +245,7 @@ export class DnsService {
       limits: this.limits,
       cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
       counters,
+      profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
       nowMs: monotonicMs,
@@ -211,12 +254,20 @@ export class DnsService {
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
+      hasMixedCase: configuration.UPSTREAM_0X20,
+      hasCookies: configuration.UPSTREAM_COOKIES,
+      portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
+      staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
       share: {
         subscriber,
         maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
         maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+      },
+      zones: {
+        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+        key: parseHashKey(randomBytes(16).toString('hex')),
       },
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
@@ -253,6 +304,11 @@ export class DnsService {
     return this.listeners.kernelDrops();
   }
 
+  /** Bytes of answers that clients have not read from their connections. */
+  get unreadBytes(): number {
+    return this.listeners.unreadBytes;
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
@@ -261,6 +317,7 @@ export class DnsService {
     this.forwarder.close();
     await this.listeners.stop();
     this.allowedClients.close();
+    this.localRecords?.close();
     await this.queryLog?.close();
   }
 }

@@ -2,9 +2,11 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
+import type { ProfileCounters } from './metrics/profile-counters.js';
 import type { QueryCounters } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
@@ -12,10 +14,13 @@ import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
   readonly queries: QueryCounters;
+  readonly profiles: ProfileCounters | null;
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
+  readonly localRecords: WatchedFile<unknown> | null;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -46,10 +51,13 @@ const CACHE_RESULTS = {
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
   queries,
+  profiles,
   latencies,
   limits,
   allowedClients,
+  localRecords,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   forwarder,
@@ -85,6 +93,14 @@ export function createRegistry({
     ['transport', 'type', 'verdict', 'reason', 'rcode'],
     () => queries.answeredCounts(),
   );
+  if (profiles !== null) {
+    counter(
+      'profile_queries_total',
+      'Queries answered after a decision, by active profile',
+      ['profile', 'verdict', 'reason'],
+      () => profiles.values(),
+    );
+  }
   registry.registerMetric(latencyMetric(latencies));
   counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
   counter(
@@ -136,9 +152,27 @@ export function createRegistry({
   );
   counter(
     'upstream_strays_total',
-    'Packets from an upstream that match no open query: late, forged or malformed',
+    'Packets from an upstream that answer no query which was sent: forged or malformed',
     ['upstream'],
     () => byUpstream(upstreams, 'strays'),
+  );
+  counter(
+    'upstream_late_total',
+    'Answers of an upstream to queries that were over',
+    ['upstream'],
+    () => byUpstream(upstreams, 'late'),
+  );
+  counter(
+    'upstream_suspects_total',
+    'Answers that may be forged (cookie or case of letters is wrong); their questions were asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'suspects'),
+  );
+  counter(
+    'upstream_spoofs_total',
+    'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
+    ['upstream'],
+    () => byUpstream(upstreams, 'spoofs'),
   );
   counter(
     'error_hints_total',
@@ -147,10 +181,27 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
+  );
+  counter(
+    'local_records_file_faults_total',
+    'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',
+    [],
+    () => [[{}, localRecords?.faults ?? 0]],
   );
   counter(
     'udp_kernel_drops_total',
@@ -166,6 +217,12 @@ export function createRegistry({
     'Queries rejected because their subscriber had its share of upstream queries already',
     [],
     () => [[{}, forwarder.overShare]],
+  );
+  counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    [],
+    () => [[{}, forwarder.deadZone]],
   );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],

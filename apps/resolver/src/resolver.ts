@@ -1,7 +1,16 @@
-import { type Endpoint, type Logger, OpsServer, type Service, StartError } from '@weir/ops';
+import {
+  type Endpoint,
+  type Logger,
+  OpsCalls,
+  OpsServer,
+  type Service,
+  StartError,
+} from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
+import { CacheFlush } from './flush/cache-flush.js';
+import { flushCall } from './flush/flush-call.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { machineAddresses } from './listeners/machine-addresses.js';
 import { createRegistry } from './metrics-registry.js';
@@ -50,16 +59,20 @@ async function startParts(
   const dns = await service.start();
   const registry = createRegistry({
     queries: service.counters,
+    profiles: service.profileCounters,
     latencies: service.latencies,
     limits: service.limits,
     allowedClients: service.allowedClients,
+    localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
+    unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
     forwarder: service.forwarder,
     follower,
   });
-  ops.serve({ notReady, degraded, registry });
+  const calls = createCalls(configuration, service, log);
+  ops.serve({ notReady, degraded, registry, calls });
   const drain = (): void => {
     isDraining = true;
     ops.drain();
@@ -78,6 +91,15 @@ async function startParts(
       await ops.close();
     },
   };
+}
+
+function createCalls(
+  { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
+  { cache, forwarder }: DnsService,
+  log: Logger,
+): OpsCalls {
+  const flush = new CacheFlush(cache, forwarder);
+  return new OpsCalls(tokens, { '/cache/flush': flushCall({ flush, hasNxDomainCut, log }) });
 }
 
 function refuseOwnAddress(

@@ -13,6 +13,7 @@ import { codeBlocks, commandsOf } from './markdown.js';
 
 const DOCUMENTS = [
   'docs/operations/install-helm.md',
+  'docs/operations/daily-tasks.md',
   'docs/operations/runbook.md',
   'docs/operations/upgrades.md',
   'k8s/weir/README.md',
@@ -96,7 +97,9 @@ describeChart('kubectl in the documents', () => {
   });
 
   it.each(commands)('%s names objects of the chart: %s', (_, command) => {
-    const { words } = parseCommandLine(command, KUBECTL_FLAGS);
+    // What follows is a command in the pod.
+    const [ours] = command.split(' -- ');
+    const { words } = parseCommandLine(ours, KUBECTL_FLAGS);
     let kind: string | undefined;
     for (const word of words) {
       const [, prefix, name] = /^([a-z]+)\/(.+)$/.exec(word) ?? [];

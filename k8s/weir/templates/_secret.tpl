@@ -55,6 +55,7 @@ All templates of one rendering get the same data. Takes the root.
   "DNS_COOKIE_SECRETS" (randAlphaNum 64 | sha256sum | trunc 32)
   "FEED_TOKEN" (randAlphaNum 40)
   "MANAGEMENT_TOKENS" (randAlphaNum 40)
+  "OPS_TOKENS" (randAlphaNum 40)
 ) -}}
 {{- end -}}
 

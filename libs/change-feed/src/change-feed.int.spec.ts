@@ -43,7 +43,9 @@ describe('the change feed over a real Redis', () => {
       redisUrl: options.redisUrl ?? inject('redisUrl'),
       feed: new FeedClient(feedUrl, TOKEN),
       target,
-      ...(options.folder !== undefined && { disk: new SnapshotDisk(options.folder, silent) }),
+      ...(options.folder !== undefined && {
+        disk: new SnapshotDisk({ folder: options.folder, log: silent }),
+      }),
       log: options.log ?? silent,
     });
     followers.push(follower);
@@ -323,11 +325,24 @@ describe('the change feed over a real Redis', () => {
       expect(follower.counters.loads.lineage).toBe(1);
     }, WAIT_MS);
     log.lineage = null;
-    await write(log.commit(3, 1));
+    // Not `write`: this publisher would wait for an acknowledgement without a lineage.
+    await publisher.publish(log.commit(3, 1));
     log.lineage = lineage;
     await write(log.commit(4, 1));
     expect(target.verdicts()).toEqual(log.verdicts());
     expect(follower.counters.loads).toMatchObject({ start: 1, lineage: 1, digest: 0, failed: 0 });
+  });
+
+  it('that is stopped while it starts from its disk leaves nothing running', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-follower-'));
+    const { follower } = await follow({ folder });
+    await write(log.commit(1, 1));
+    await follower.stop();
+    const { follower: again } = await follow({ folder, waits: false });
+    await again.stop();
+    expect(again.revision).toBe(1);
+    expect(again['link']['heartbeatTimer']).toBeUndefined();
+    rmSync(folder, { recursive: true });
   });
 
   it('loads a restored database although its disk has the one before', async () => {

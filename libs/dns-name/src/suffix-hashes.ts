@@ -61,6 +61,33 @@ export class SuffixHashes {
     this.labels = count;
     return count;
   }
+
+  /** Number of words that `save` writes. */
+  get savedWords(): number {
+    return 1 + 2 * this.labels;
+  }
+
+  /** Writes the number of labels, then low and high bits of each hash. @returns the offset behind them */
+  save(words: Int32Array, offset: number): number {
+    let at = offset;
+    words[at++] = this.labels;
+    for (let i = 0; i < this.labels; i++) {
+      words[at++] = this.low[i];
+      words[at++] = this.high[i];
+    }
+    return at;
+  }
+
+  /** Reads what `save` wrote: the hashes are then those of that name. @returns the offset behind them */
+  load(words: Int32Array, offset: number): number {
+    let at = offset;
+    this.labels = words[at++];
+    for (let i = 0; i < this.labels; i++) {
+      this.low[i] = words[at++];
+      this.high[i] = words[at++];
+    }
+    return at;
+  }
 }
 
 /** Copies a name and the bounds of its labels to the memory of the module. @returns as `compute`. */

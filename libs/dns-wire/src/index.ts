@@ -1,13 +1,23 @@
 export * from './answer.js';
-export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
+export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
-export { BAD_NAME, equalsIgnoringCase, expandName, formatName } from './names.js';
+export { hasSameCase, mixCase, type RandomSource } from './letter-case.js';
+export {
+  BAD_NAME,
+  equalsIgnoringCase,
+  expandName,
+  formatName,
+  parseName,
+  wireNameBytes,
+} from './names.js';
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
+export * from './query-options.js';
 export * from './records-answer.js';
+export { ResponseBuilder } from './response-builder.js';
 export {
   answersQuestion,
   parseResponse,
@@ -17,3 +27,5 @@ export {
 } from './response.js';
 export * from './targets.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
+export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
+export { ZoneFileError } from './zone-file/zone-file-error.js';

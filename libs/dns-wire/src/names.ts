@@ -94,6 +94,42 @@ function formatByte(byte: number): string {
   return /[\w-]/.test(character) ? character : `\\${String(byte).padStart(3, '0')}`;
 }
 
+/** `\\ddd`, an escaped character, or a plain one: the character in group 1, 2 or 3. */
+const NAME_CHARACTER = /\\(\d{3})|\\([!-/:-~])|([!-[\]-~])/gy;
+
+/**
+ * The wire name of a name in presentation format (RFC 1035 §5.1), as `formatName` writes it. A dot at the end may be
+ * left out, except for the root.
+ * @returns null for any other text
+ */
+export function parseName(text: string): Uint8Array | null {
+  if (text === '.') return Uint8Array.of(0);
+  const bytes = [0];
+  let lengthAt = 0;
+  let read = 0;
+  for (const [token, decimal, escaped, plain] of text.matchAll(NAME_CHARACTER)) {
+    read += token.length;
+    if (plain === '.') {
+      if (bytes[lengthAt] === 0) return null;
+      lengthAt = bytes.push(0) - 1;
+      continue;
+    }
+    const byte = decimal === undefined ? (escaped ?? plain).charCodeAt(0) : Number(decimal);
+    if (byte > 255 || ++bytes[lengthAt] > MAX_LABEL_BYTES) return null;
+    bytes.push(byte);
+  }
+  if (read === 0 || read < text.length) return null;
+  if (bytes[lengthAt] !== 0) bytes.push(0);
+  return bytes.length > MAX_NAME_BYTES ? null : Uint8Array.from(bytes);
+}
+
+/** Length of the valid, uncompressed wire name at `offset`. */
+export function wireNameBytes(bytes: Uint8Array, offset: number): number {
+  let at = offset;
+  while (bytes[at] !== 0) at += bytes[at] + 1;
+  return at + 1 - offset;
+}
+
 /** Whether two byte ranges are equal, ignoring the case of ASCII letters (RFC 4343 §3). */
 export function equalsIgnoringCase(
   a: Uint8Array,

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from './log.js';
+import type { OpsCalls } from './ops-calls.js';
 import { explainListenError } from './process.js';
 
 export interface OpsServerOptions {
@@ -22,15 +23,17 @@ export interface OpsParts {
   /** What does not work as it should although the process can serve. */
   readonly degraded?: () => readonly string[];
   readonly registry: Registry;
+  /** Calls that need a token. */
+  readonly calls?: OpsCalls;
   /** Handles `GET` requests for other paths. @returns false when it does not know the path. */
   readonly handleOther?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 }
 
 /**
  * Health and metrics of a process: `GET /livez` (200 while the process runs), `GET /readyz` (200, or 503 with the
- * reason, then a line for each thing that is degraded), `GET /metrics` (Prometheus text). It has no secrets and
- * takes no input, so it needs no token. A process starts it first. Until `serve` is called the process is not ready
- * and has no metrics.
+ * reason, then a line for each thing that is degraded), `GET /metrics` (Prometheus text). They have no secrets and
+ * take no input, so they need no token; `OpsCalls` do. A process starts it first. Until `serve` is called the process
+ * is not ready, and has no metrics and no calls.
  */
 export class OpsServer {
   private parts: OpsParts | null = null;
@@ -41,7 +44,7 @@ export class OpsServer {
   private constructor(private readonly log: Pick<Logger, 'error'>) {
     this.server = createServer((request, response) => {
       this.handle(request, response).catch((error: unknown) => {
-        log.error({ err: error }, 'a request for health or metrics failed');
+        log.error({ err: error }, 'a request on the ops port failed');
         response.destroy();
       });
     });
@@ -99,6 +102,7 @@ export class OpsServer {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if ((await this.parts?.calls?.handle(request, response)) === true) return;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return send(response.setHeader('Allow', 'GET, HEAD'), 405, 'method not allowed\n');
     }

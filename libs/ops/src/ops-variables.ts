@@ -1,6 +1,8 @@
-import { address, integer, port } from './variable-kinds.js';
+import { optional } from './variable.js';
+import { address, integer, port, secretList } from './variable-kinds.js';
 
 const LONGEST_DRAIN_S = 600;
+const SHORTEST_TOKEN = 16;
 
 /** Variables of every process: a part of its schema. */
 export const OPS_VARIABLES = {
@@ -19,4 +21,16 @@ export const OPS_VARIABLES = {
       'balancers can take it out of service. The stop itself takes up to 10 seconds more.',
     default: '0',
   }),
+} as const;
+
+/** Variables of a process that has `OpsCalls`: a part of its schema. */
+export const OPS_CALL_VARIABLES = {
+  OPS_TOKENS: optional(
+    secretList(SHORTEST_TOKEN, {
+      description:
+        'Bearer tokens of the calls on the ops port that need one, such as the flush of the cache. To change the ' +
+        'token, list the new and the old one, change the callers, then remove the old one. Unset: these calls are ' +
+        'off.',
+    }),
+  ),
 } as const;

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { StartError } from './process.js';
 
 /** Certificate chain and private key in PEM. */
@@ -16,15 +17,51 @@ export interface TlsFileNames {
 }
 
 /**
- * Reads certificate and key; null when neither file is given.
+ * Reads certificate and key at a start; null when neither file is given. It may block the process.
  * @throws StartError that names the variable: a file is missing or not PEM of its kind, or the two do not match.
  */
-export function readTlsFiles({ prefix, cert, key }: TlsFileNames): TlsFiles | null {
-  const [certName, keyName] = [`${prefix}_CERT`, `${prefix}_KEY`];
+export function readTlsFiles(names: TlsFileNames): TlsFiles | null {
+  const paths = pathsOf(names);
+  if (paths === null) return null;
+  const read = (path: string, variable: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      throw unreadable(path, variable, error);
+    }
+  };
+  const files = {
+    cert: read(paths.cert, `${names.prefix}_CERT`),
+    key: read(paths.key, `${names.prefix}_KEY`),
+  };
+  return verify(files, names.prefix);
+}
+
+/** As `readTlsFiles`, for a process that serves: it waits for the disk without blocking anything else. */
+export async function rereadTlsFiles(names: TlsFileNames): Promise<TlsFiles | null> {
+  const paths = pathsOf(names);
+  if (paths === null) return null;
+  const read = (path: string, variable: string): Promise<string> =>
+    readFile(path, 'utf8').catch((error: unknown) => {
+      throw unreadable(path, variable, error);
+    });
+  // One after the other: files on a disk that hangs hold one of Node's few threads for files, not two.
+  const cert = await read(paths.cert, `${names.prefix}_CERT`);
+  const key = await read(paths.key, `${names.prefix}_KEY`);
+  return verify({ cert, key }, names.prefix);
+}
+
+/** Both paths; null when neither is given. */
+function pathsOf({ prefix, cert, key }: TlsFileNames): { cert: string; key: string } | null {
   if (cert === undefined && key === undefined) return null;
+  const [certName, keyName] = [`${prefix}_CERT`, `${prefix}_KEY`];
   if (cert === undefined) throw new StartError(`${certName} must be given with ${keyName}`);
   if (key === undefined) throw new StartError(`${keyName} must be given with ${certName}`);
-  const files = { cert: read(cert, certName), key: read(key, keyName) };
+  return { cert, key };
+}
+
+function verify(files: TlsFiles, prefix: string): TlsFiles {
+  const [certName, keyName] = [`${prefix}_CERT`, `${prefix}_KEY`];
   const certificate = parse(() => new X509Certificate(files.cert), certName, 'certificate');
   const privateKey = parse(() => createPrivateKey(files.key), keyName, 'private key');
   if (!certificate.checkPrivateKey(privateKey)) {
@@ -33,15 +70,11 @@ export function readTlsFiles({ prefix, cert, key }: TlsFileNames): TlsFiles | nu
   return files;
 }
 
-function read(file: string, variable: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const { code } = cause as { code?: string };
-    throw new StartError(`${variable} names a file that cannot be read: ${file} (${code})`, {
-      cause,
-    });
-  }
+function unreadable(path: string, variable: string, cause: unknown): StartError {
+  const { code } = cause as { code?: string };
+  return new StartError(`${variable} names a file that cannot be read: ${path} (${code})`, {
+    cause,
+  });
 }
 
 function parse<T>(make: () => T, variable: string, what: string): T {

@@ -9,6 +9,8 @@ it('registers the metrics of the follower under names with the prefix', async ()
     headRevision: 9,
     lagMs: 1500,
     isRedisConnected: true,
+    isDiskCurrent: true,
+    diskFailures: 6,
     counters: {
       changesApplied: 5,
       duplicates: 4,
@@ -25,6 +27,8 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_lag_revisions 2',
     'weir_example_lag_seconds 1.5',
     'weir_example_redis_connected 1',
+    'weir_example_disk_current 1',
+    'weir_example_disk_failures_total 6',
     'weir_example_changes_applied_total 5',
     'weir_example_change_duplicates_total 4',
     'weir_example_change_gaps_total 3',

@@ -4,7 +4,13 @@ import { registerReadGauge } from './read-gauge.js';
 
 type FollowerState = Pick<
   Follower,
-  'revision' | 'headRevision' | 'lagMs' | 'isRedisConnected' | 'counters'
+  | 'revision'
+  | 'headRevision'
+  | 'lagMs'
+  | 'isRedisConnected'
+  | 'isDiskCurrent'
+  | 'diskFailures'
+  | 'counters'
 >;
 type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
 
@@ -57,16 +63,29 @@ export function registerFeedMetrics(
     '1: changes come from Redis; 0: they are fetched from the feed API',
     () => (follower.isRedisConnected ? 1 : 0),
   );
-  for (const [name, { count, help }] of Object.entries(COUNTERS)) {
+  gauge(
+    'disk_current',
+    '1: a start from disk would have the configuration in force; 0: the disk fails, or does not answer',
+    () => (follower.isDiskCurrent ? 1 : 0),
+  );
+  const counter = (name: string, help: string, value: () => number): void => {
     new Counter({
       name: `${prefix}${name}`,
       help,
       registers: [registry],
       collect() {
         this.reset();
-        this.inc(follower.counters[count]);
+        this.inc(value());
       },
     });
+  };
+  counter(
+    'disk_failures_total',
+    'Errors of the disk, and calls that it did not answer in time',
+    () => follower.diskFailures,
+  );
+  for (const [name, { count, help }] of Object.entries(COUNTERS)) {
+    counter(name, help, () => follower.counters[count]);
   }
   new Counter({
     name: `${prefix}snapshot_loads_total`,

@@ -37,7 +37,8 @@ export function followPolicy({ kind, configuration, log }: FollowPolicyOptions):
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
   const { DATA_DIR: dataDir } = configuration;
-  const images = new CatalogueImages(feed, dataDir, log);
+  const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
+  const images = new CatalogueImages(feed, disk, log);
   const target = new PolicyTarget({
     timeZone: configuration.SCHEDULE_TIMEZONE,
     // `load` has verified the sha256 of the image.
@@ -50,7 +51,7 @@ export function followPolicy({ kind, configuration, log }: FollowPolicyOptions):
     redisUrl: configuration.REDIS_URL,
     feed,
     target,
-    ...(dataDir !== undefined && { disk: new SnapshotDisk(dataDir, log) }),
+    ...(disk !== undefined && { disk }),
     log,
   });
   return {

@@ -20,10 +20,23 @@ describe('whyNotReady', () => {
   });
 });
 
-it('whatIsDegraded reports a configuration that may be old', () => {
-  expect(whatIsDegraded({ revision: null, lagMs: 60_000 })).toEqual([]);
-  expect(whatIsDegraded({ revision: 7, lagMs: 14_999 })).toEqual([]);
-  expect(whatIsDegraded({ revision: 7, lagMs: 61_500 })).toEqual([
-    'revision 7 is in force; for 61 s nothing told whether it is the newest',
-  ]);
+describe('whatIsDegraded', () => {
+  const fine = { revision: 7, lagMs: 14_999, isDiskCurrent: true };
+
+  it('reports a configuration that may be old', () => {
+    expect(whatIsDegraded(fine)).toEqual([]);
+    expect(whatIsDegraded({ ...fine, lagMs: 61_500 })).toEqual([
+      'revision 7 is in force; for 61 s nothing told whether it is the newest',
+    ]);
+  });
+
+  it('reports a configuration that is not on disk', () => {
+    expect(whatIsDegraded({ ...fine, isDiskCurrent: false })).toEqual([
+      'the configuration in force is not on disk: the disk fails, or does not answer',
+    ]);
+  });
+
+  it('reports nothing before there is a configuration', () => {
+    expect(whatIsDegraded({ revision: null, lagMs: 60_000, isDiskCurrent: false })).toEqual([]);
+  });
 });

@@ -23,10 +23,18 @@ export function whyNotReady(
 export function whatIsDegraded({
   revision,
   lagMs,
-}: Pick<Follower, 'revision' | 'lagMs'>): readonly string[] {
-  if (revision === null || lagMs < NO_NEWS_MS) return [];
-  const seconds = Math.floor(lagMs / 1_000);
-  return [
-    `revision ${revision} is in force; for ${seconds} s nothing told whether it is the newest`,
-  ];
+  isDiskCurrent,
+}: Pick<Follower, 'revision' | 'lagMs' | 'isDiskCurrent'>): readonly string[] {
+  if (revision === null) return [];
+  const degraded: string[] = [];
+  if (lagMs >= NO_NEWS_MS) {
+    const seconds = Math.floor(lagMs / 1_000);
+    degraded.push(
+      `revision ${revision} is in force; for ${seconds} s nothing told whether it is the newest`,
+    );
+  }
+  if (!isDiskCurrent) {
+    degraded.push('the configuration in force is not on disk: the disk fails, or does not answer');
+  }
+  return degraded;
 }

@@ -10,10 +10,13 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import type { SuffixHashes } from '@weir/dns-name';
-import { nameKey, type Question, questionKey } from '../query/question.js';
+import type { NameRange } from '../query/name-range.js';
+import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
+import { TargetHashes } from '../query/target-hashes.js';
 import { AnswerStore } from './answer-store.js';
 import { EntryCodec } from './entry-codec.js';
 import { entryWords, Head, Use } from './entry.js';
+import type { TargetHasher } from './target-hasher.js';
 
 /** The result of a lookup. */
 export const CacheResult = {
@@ -65,6 +68,8 @@ export class AnswerCache {
   private readonly store: AnswerStore;
   private readonly codec: EntryCodec;
   private readonly cacheTtl = new CacheTtl();
+  /** Those of the answer that is being stored. */
+  private readonly newTargets = new TargetHashes();
   /** Offset of the entry that `find` returned. */
   private entry = -1;
   private nowSeconds = 0;
@@ -72,11 +77,13 @@ export class AnswerCache {
   /**
    * @param sizeBytes total memory, 64 KiB or more
    * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of what is cached; the upper one wins
+   * @param targetHasher computes what `targets` returns. Null: nobody asks for it.
    */
   constructor(
     sizeBytes: number,
     private readonly minTtlSeconds = 0,
     private readonly maxTtlSeconds = MAX_LIFE_SECONDS,
+    private readonly targetHasher: TargetHasher | null = null,
   ) {
     this.store = new AnswerStore(sizeBytes, (at) => this.isDisposable(at));
     this.codec = new EntryCodec(this.store);
@@ -162,6 +169,11 @@ export class AnswerCache {
     return response;
   }
 
+  /** The hashes of the targets of the answer that was read last. Valid as long as that. */
+  get targets(): TargetHashes {
+    return this.codec.targets;
+  }
+
   /** The entry of the last lookup is being refreshed. It is not `expiring` again unless that fails. */
   markRefreshing(): void {
     this.counters.prefetches++;
@@ -193,8 +205,12 @@ export class AnswerCache {
     const minTtl = Math.min(this.minTtlSeconds, maxTtl);
     const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtl), maxTtl);
     const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtl;
-    const at = this.allocate(question, key, old, response.recordsEnd, response.ttlCount);
-    if (at >= 0) this.codec.write(at, response, nowSeconds, lifeSeconds, minTtl, maxRecordTtl);
+    const { newTargets, codec } = this;
+    this.targetHasher?.compute(response, newTargets);
+    const { recordsEnd, ttlCount } = response;
+    const at = this.allocate(question, key, old, recordsEnd, ttlCount, newTargets.size);
+    if (at < 0) return;
+    codec.write(at, response, newTargets, nowSeconds, lifeSeconds, minTtl, maxRecordTtl);
   }
 
   /**
@@ -212,11 +228,32 @@ export class AnswerCache {
       return;
     }
     const { bytes, query } = question;
-    const at = this.allocate(question, questionKey(query), old, query.questionEnd, 0);
+    const at = this.allocate(question, questionKey(query), old, query.questionEnd, 0, 0);
     if (at < 0) return;
     const infoCode = ede === Ede.none ? Ede.cachedError : ede;
     const { questionEnd } = query;
     this.codec.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
+  }
+
+  /**
+   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces.
+   * @yields the number of entries that the piece has removed
+   */
+  flush(names: NameRange): Generator<number> {
+    const { store } = this;
+    const { words, bytes } = store;
+    return store.dropMatching((at) => {
+      const nameAt = store.messageAt(at) * 4;
+      const isNxDomain = isNameKey(words[at + Head.key]);
+      return isNxDomain ? names.hasNxDomain(bytes, nameAt) : names.has(bytes, nameAt);
+    });
+  }
+
+  /** Removes everything at once. @returns the number of entries */
+  flushAll(): number {
+    const { entries } = this;
+    this.store.clear();
+    return entries;
   }
 
   /** The entry of the question, unless that is of no use now and the name is known not to exist. */
@@ -277,8 +314,9 @@ export class AnswerCache {
     old: number,
     recordsEnd: number,
     ttlCount: number,
+    targetWords: number,
   ): number {
-    const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount);
+    const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount, targetWords);
     const { store } = this;
     if (size > MAX_ENTRY_WORDS || size > store.maxEntryWords) {
       if (old >= 0) store.drop(old);

@@ -18,6 +18,8 @@ const MAX_ENTRY_FRACTION = 4;
 const MAX_REINSERTIONS = 32;
 /** Hits after which an entry moves from the small ring to the main one. */
 const MIN_PROMOTION_FREQUENCY = 2;
+/** Slots of the index that one piece of a search visits: less than a millisecond. */
+const SLOTS_PER_PIECE = 4096;
 
 /**
  * Entries of different sizes in a fixed piece of memory. A full store evicts by S3-FIFO (Yang et al., "FIFO Queues are
@@ -208,6 +210,37 @@ export class AnswerStore {
   drop(at: number): void {
     this.index.remove(this.tagAt(at), at);
     this.words[at] = -this.words[at];
+  }
+
+  /**
+   * Drops every entry that matches, in pieces. The store may be used between the pieces. Entries that are there at the
+   * first piece are all visited, entries that are added later may be.
+   * @yields the number of entries that the piece has dropped
+   */
+  *dropMatching(matches: (at: number) => boolean): Generator<number> {
+    // A removal moves other entries to lower slots, so the slots are visited from the last one down. Only entries in
+    // the first slots may move to the last ones: these are visited before the others.
+    yield this.dropInSlots(0, this.index.firstEmptySlot(), matches);
+    for (let end = this.index.slotCount; end > 0; end -= SLOTS_PER_PIECE) {
+      yield this.dropInSlots(Math.max(end - SLOTS_PER_PIECE, 0), end, matches);
+    }
+  }
+
+  private dropInSlots(from: number, end: number, matches: (at: number) => boolean): number {
+    const { index } = this;
+    const before = index.count;
+    for (let slot = end - 1; slot >= from; slot--) {
+      const at = index.offsetAt(slot);
+      if (at >= 0 && matches(at)) this.drop(at);
+    }
+    return before - index.count;
+  }
+
+  /** Drops all entries at once. */
+  clear(): void {
+    this.index.clear();
+    this.small.clear();
+    this.main.clear();
   }
 
   private tagAt(at: number): number {

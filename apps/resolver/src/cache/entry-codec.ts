@@ -12,10 +12,13 @@ import {
   writeUint32,
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
+import { TargetHashes } from '../query/target-hashes.js';
 import type { AnswerStore } from './answer-store.js';
 import { Head, Use } from './entry.js';
 
 const HEADER_WORDS = HEADER_BYTES / 4;
+/** Value of `Head.targets`. */
+const NO_TARGETS = 1;
 
 /**
  * Writes responses into allocated entries of a store, and reads them back. Seconds are those of the clock of the cache.
@@ -24,18 +27,22 @@ export class EntryCodec {
   private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
   private readonly messageBytes = new Uint8Array(this.message.buffer);
   private readonly response = new Response();
+  /** Those of the answer that was read last. */
+  readonly targets = new TargetHashes();
 
   constructor(private readonly store: AnswerStore) {
     this.response.bytes = this.messageBytes;
   }
 
   /**
+   * @param targets the hashes of its targets
    * @param lifeSeconds how long the answer is fresh
    * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of the records; the first is at most `lifeSeconds`
    */
   write(
     at: number,
     response: Response,
+    targets: TargetHashes,
     nowSeconds: number,
     lifeSeconds: number,
     minTtlSeconds: number,
@@ -49,9 +56,12 @@ export class EntryCodec {
     words[at + Head.flags] = (response.additionalCount << 16) | response.flags;
     words[at + Head.ede] = response.ede;
     words[at + Head.use] = 0;
+    words[at + Head.targets] = (targets.size << 16) | (targets.count + 1);
     const offsetsAt = (at + Head.words) * 4;
     const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
     this.copyIn(at, response.bytes, recordsEnd);
+    const targetsAt = this.targetsAt(at);
+    for (let i = 0; i < targets.size; i++) words[targetsAt + i] = targets.words[i];
     for (let i = 0; i < ttlCount; i++) {
       const ttlAt = ttlOffsets[i];
       writeUint16(bytes, offsetsAt + i * 2, ttlAt);
@@ -81,6 +91,7 @@ export class EntryCodec {
     words[at + Head.flags] = Flag.qr | Flag.rd | Flag.ra | rcode;
     words[at + Head.ede] = ede;
     words[at + Head.use] = Use.failure;
+    words[at + Head.targets] = NO_TARGETS;
     this.copyIn(at, message, questionEnd);
   }
 
@@ -142,6 +153,12 @@ export class EntryCodec {
     words[at + Head.retryAt] = 0;
   }
 
+  /** Offset in words of the hashes of the targets. */
+  private targetsAt(at: number): number {
+    const messageWords = ((this.store.words[at + Head.sizes] >>> 16) - HEADER_BYTES + 3) >> 2;
+    return this.store.messageAt(at) + messageWords;
+  }
+
   /** Copies a message without its header. */
   private copyIn(at: number, from: Uint8Array, end: number): void {
     const { bytes } = this.store;
@@ -172,5 +189,16 @@ export class EntryCodec {
     const from = this.store.messageAt(at) - HEADER_WORDS;
     const end = (response.recordsEnd + 3) >> 2;
     for (let i = HEADER_WORDS; i < end; i++) message[i] = words[from + i];
+    this.loadTargets(at);
+  }
+
+  private loadTargets(at: number): void {
+    const { targets } = this;
+    const { words } = this.store;
+    const sizeAndCount = words[at + Head.targets];
+    targets.size = sizeAndCount >>> 16;
+    targets.count = (sizeAndCount & 0xffff) - 1;
+    const from = this.targetsAt(at);
+    for (let i = 0; i < targets.size; i++) targets.words[i] = words[from + i];
   }
 }

@@ -1,7 +1,7 @@
 /*
  * A cache entry is a run of words in an `Int32Array`: the head, then the offsets of the TTLs (16 bits each, padded to
- * a whole word), then the message without its header, up to its last record (padded). The message begins with the
- * question, so it begins with the name of the entry.
+ * a whole word), then the message without its header, up to its last record (padded), then the hashes of its targets.
+ * The message begins with the question, so it begins with the name of the entry.
  */
 
 /** Words of the head, as offsets from the start of the entry. */
@@ -28,7 +28,9 @@ export const Head = {
   ede: 10,
   /** See `Use`. */
   use: 11,
-  words: 12,
+  /** Upper 16 bits: words of the hashes of its targets. Lower 16 bits: number of targets plus one; 0 if unknown. */
+  targets: 12,
+  words: 13,
 } as const;
 
 /** Bits of the word `Head.use`. */
@@ -53,7 +55,13 @@ export function ttlWords(ttlCount: number): number {
  * Size of an entry in words.
  * @param recordsEnd offset in the message after its last record
  * @param headerBytes size of the header, which is not stored
+ * @param targetWords words of the hashes of its targets
  */
-export function entryWords(recordsEnd: number, headerBytes: number, ttlCount: number): number {
-  return Head.words + ttlWords(ttlCount) + ((recordsEnd - headerBytes + 3) >> 2);
+export function entryWords(
+  recordsEnd: number,
+  headerBytes: number,
+  ttlCount: number,
+  targetWords: number,
+): number {
+  return Head.words + ttlWords(ttlCount) + ((recordsEnd - headerBytes + 3) >> 2) + targetWords;
 }

@@ -38,6 +38,18 @@ export class HashIndex {
     return this.seek((slot + 1) & this.mask, tag);
   }
 
+  get slotCount(): number {
+    return this.mask + 1;
+  }
+
+  /** The first slot without an entry. Entries before it may belong to slots at the end of the table. */
+  firstEmptySlot(): number {
+    let slot = 0;
+    while (this.offsetAt(slot) >= 0) slot++;
+    return slot;
+  }
+
+  /** @returns −1 for an empty slot */
   offsetAt(slot: number): number {
     return this.slots[slot * 2 + 1] - 1;
   }
@@ -69,6 +81,11 @@ export class HashIndex {
     }
     slots[gap * 2 + 1] = 0;
     this.entries--;
+  }
+
+  clear(): void {
+    this.slots.fill(0);
+    this.entries = 0;
   }
 
   private seek(from: number, tag: number): number {

@@ -61,6 +61,11 @@ export class RingBuffer {
     this.tail = this.tail + size === this.end ? this.start : this.tail + size;
   }
 
+  /** Frees all records. */
+  clear(): void {
+    this.usedWords = 0;
+  }
+
   /** Where a record of `size` words fits next. Writes a filler when that is the start of the ring. */
   private place(size: number): number {
     const { head, tail } = this;

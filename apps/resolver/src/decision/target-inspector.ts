@@ -1,13 +1,12 @@
+import type { SuffixHashes } from '@weir/dns-name';
 import { MAX_NAME_BYTES, type Response, TargetCursor } from '@weir/dns-wire';
-import { type PolicySource, Verdict } from '@weir/policy';
+import { type Policy, type PolicySource, type Reason, Verdict } from '@weir/policy';
+import { MAX_TARGETS, TargetHashes } from '../query/target-hashes.js';
 import type { PolicyLookup } from './policy-lookup.js';
 
 /** What the inspection of a response says. */
 export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as const;
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
-
-/** More targets than this are not judged, so that no answer makes much work (decisions §13). */
-const MAX_TARGETS = 32;
 
 export interface TargetInspectorOptions {
   readonly source: PolicySource;
@@ -29,14 +28,55 @@ export class TargetInspector {
   /**
    * Applies the profile that the lookup just before has found. One blocked target blocks the response. An explicit
    * allow of the queried name permits all targets; an explicit allow of a target permits nothing else.
+   * @param kept the hashes of its targets, if it comes from the cache
    */
-  inspect(response: Response): TargetVerdict {
+  inspect(response: Response, kept: TargetHashes | null): TargetVerdict {
+    const { decision } = this.options.policyLookup;
+    const policy = this.inspectingPolicy();
+    if (policy === null) return TargetVerdict.pass;
+    const { reason, matchedId, matchedLabels } = decision;
+    const isKept = kept !== null && kept.count !== TargetHashes.unknown;
+    const verdict = isKept ? this.judgeKept(policy, kept) : this.judgeNames(policy, response);
+    if (verdict !== TargetVerdict.pass) return verdict;
+    this.restore(reason, matchedId, matchedLabels);
+    return TargetVerdict.pass;
+  }
+
+  /**
+   * Like `inspect`, for the target of a rewrite.
+   * @param names the suffix hashes of the target
+   * @returns whether it is blocked
+   */
+  blocks(names: SuffixHashes): boolean {
+    const { decision } = this.options.policyLookup;
+    const policy = this.inspectingPolicy();
+    if (policy === null) return false;
+    const { reason, matchedId, matchedLabels } = decision;
+    policy.judge(names, decision);
+    if (decision.verdict === Verdict.block) return true;
+    this.restore(reason, matchedId, matchedLabels);
+    return false;
+  }
+
+  /** The policy, when it has a say about targets. */
+  private inspectingPolicy(): Policy | null {
+    const { decision } = this.options.policyLookup;
+    const isInspected = decision.verdict === Verdict.permit && !decision.explicitAllow;
+    return isInspected && this.options.isEnabled ? this.options.source.policy : null;
+  }
+
+  /** The answer passes for the reason that holds for the queried name. */
+  private restore(reason: Reason, matchedId: number, matchedLabels: number): void {
+    const { decision } = this.options.policyLookup;
+    decision.reason = reason;
+    decision.matchedId = matchedId;
+    decision.matchedLabels = matchedLabels;
+    decision.explicitAllow = false;
+  }
+
+  private judgeNames(policy: Policy, response: Response): TargetVerdict {
     const { targets, target } = this;
     const { decision, hashes } = this.options.policyLookup;
-    const { policy } = this.options.source;
-    const isInspected = decision.verdict === Verdict.permit && !decision.explicitAllow;
-    if (!isInspected || policy === null || !this.options.isEnabled) return TargetVerdict.pass;
-    const { reason, matchedId, matchedLabels } = decision;
     targets.start(response);
     let left = MAX_TARGETS;
     for (let size = targets.next(target); size !== TargetCursor.end; size = targets.next(target)) {
@@ -46,11 +86,17 @@ export class TargetInspector {
       policy.judge(hashes, decision);
       if (decision.verdict === Verdict.block) return TargetVerdict.block;
     }
-    // The response passes for the reason that holds for the queried name.
-    decision.reason = reason;
-    decision.matchedId = matchedId;
-    decision.matchedLabels = matchedLabels;
-    decision.explicitAllow = false;
+    return TargetVerdict.pass;
+  }
+
+  private judgeKept(policy: Policy, kept: TargetHashes): TargetVerdict {
+    const { decision, hashes } = this.options.policyLookup;
+    let at = 0;
+    for (let i = 0; i < kept.count; i++) {
+      at = hashes.load(kept.words, at);
+      policy.judge(hashes, decision);
+      if (decision.verdict === Verdict.block) return TargetVerdict.block;
+    }
     return TargetVerdict.pass;
   }
 }

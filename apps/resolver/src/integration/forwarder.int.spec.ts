@@ -89,7 +89,7 @@ describe('Forwarder', () => {
   });
 
   it('asks the fastest upstream, and probes measure the others', async () => {
-    let slowMs = 60;
+    let slowMs = 300;
     const slow = await upstream(async (query) => {
       await sleep(slowMs);
       return respond(query);
@@ -103,7 +103,7 @@ describe('Forwarder', () => {
       queryTimeoutMs: 3_000,
     });
     const [first] = subject.upstreams;
-    await expect.poll(() => first.latencyMs).toBeGreaterThan(50);
+    await expect.poll(() => first.latencyMs).toBeGreaterThan(250);
     for (let i = 0; i < 6; i++) await ask();
     expect(slow.asked).toHaveLength(0);
     slowMs = 0;
@@ -112,7 +112,7 @@ describe('Forwarder', () => {
         skippedMs += 5_000;
         return first.latencyMs;
       })
-      .toBeLessThan(15);
+      .toBeLessThan(20);
     expect(slow.asked).toHaveLength(0);
     expect((await ask()) && slow.asked).toHaveLength(1);
   });
@@ -155,7 +155,7 @@ describe('Forwarder', () => {
     for (const query of silent.asked) silent.sendTo(respond(query), query.from!);
     await sleep(50);
     expect(outcomes).toEqual([SILENCE]);
-    expect(subject.upstreams[0].counters.strays).toBe(3);
+    expect(subject.upstreams[0].counters.late).toBe(3);
   });
 
   it('fails at once when no upstream can be reached', async () => {
@@ -343,12 +343,16 @@ describe('Forwarder', () => {
   it('refreshes without a client, and lets a client join the refresh', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
     const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(false);
+    const refresh = (name: string) => {
+      const exchange = exchangeOf(name);
+      return subject.refresh(exchange, exchange);
+    };
+    expect(refresh('www.example.com')).toBe(true);
+    expect(refresh('www.example.com')).toBe(false);
     expect(subject.waiting).toBe(0);
     await expect.poll(() => settled.length).toBe(1);
     expect(outcomes).toEqual([]);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
+    expect(refresh('www.example.com')).toBe(true);
     expect(await ask('www.example.com')).toMatchObject({ answers: [{ type: 1 }] });
     expect(settled).toHaveLength(2);
     expect(server.asked).toHaveLength(2);

@@ -41,6 +41,31 @@ async function get(resolver: Resolver, path: string) {
 }
 
 describe('a resolver', () => {
+  it('counts queries by profile on request, and those of profiles over the limit together', async () => {
+    const { plane } = environment;
+    await plane.commit(
+      profile(1),
+      profile(2),
+      loopback(1),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
+    const resolver = await start({ METRICS_PROFILES: '1' });
+    await resolver.ready;
+    for (const name of ['www.blocked.example', 'www.example.com', 'www.example.com']) {
+      await ask(resolver, name);
+    }
+    await plane.commit(loopback(2));
+    await ask(resolver, 'www.blocked.example');
+    const { text } = await get(resolver, '/metrics');
+    const lines = text.split('\n').filter((line) => line.startsWith('weir_resolver_profile_'));
+    expect(lines).toEqual([
+      'weir_resolver_profile_queries_total{profile="other",verdict="permit",reason="none"} 1',
+      'weir_resolver_profile_queries_total{profile="1",verdict="permit",reason="none"} 2',
+      'weir_resolver_profile_queries_total{profile="1",verdict="block",reason="domain_rule"} 1',
+    ]);
+    expect((await get(await start(), '/metrics')).text).not.toContain('profile_queries_total');
+  });
+
   it('answers SERVFAIL and is not ready until it has a configuration', async () => {
     const resolver = await start({ FEED_URL: 'http://127.0.0.1:1' });
     expect(await ask(resolver, 'www.example.com')).toEqual([2, [14]]);

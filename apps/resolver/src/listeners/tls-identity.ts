@@ -1,4 +1,4 @@
-import { readTlsFiles, type TlsFileNames, type TlsFiles } from '@weir/ops';
+import { readTlsFiles, rereadTlsFiles, type TlsFileNames, type TlsFiles } from '@weir/ops';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
 import type { ListenerLog } from './listener-log.js';
@@ -20,6 +20,7 @@ export class TlsIdentity {
   private files: TlsFiles;
   private context: SecureContext;
   private lastFault = '';
+  private isChecking = false;
   private readonly timer: NodeJS.Timeout;
 
   /** @throws StartError when the files are not usable, see `readTlsFiles`. */
@@ -35,7 +36,7 @@ export class TlsIdentity {
     this.files = files;
     this.context = contextOf(files);
     this.timer = setInterval(() => {
-      this.check();
+      void this.check();
     }, options.checkMs ?? CHECK_MS);
     this.timer.unref();
   }
@@ -52,10 +53,13 @@ export class TlsIdentity {
     clearInterval(this.timer);
   }
 
-  private check(): void {
+  private async check(): Promise<void> {
     const { names, log } = this.options;
+    // The disk may have not answered the check before.
+    if (this.isChecking) return;
+    this.isChecking = true;
     try {
-      const files = readTlsFiles(names) ?? this.files;
+      const files = (await rereadTlsFiles(names)) ?? this.files;
       if (files.cert === this.files.cert && files.key === this.files.key) return;
       this.context = contextOf(files);
       this.files = files;
@@ -65,6 +69,8 @@ export class TlsIdentity {
       const reason = (error as Error).message;
       if (reason !== this.lastFault) log.warn({ reason }, 'the certificate was not replaced');
       this.lastFault = reason;
+    } finally {
+      this.isChecking = false;
     }
   }
 }

@@ -37,8 +37,9 @@ const TYPE_NUMBERS = [
   Type.https,
   Type.any,
 ] as const;
-const VERDICTS = labelsOf(Verdict, 'none');
-const REASONS = labelsOf(Reason);
+/** Labels in the order of their numbers. The last verdict is `NO_VERDICT`. */
+export const VERDICTS = labelsOf(Verdict, 'none');
+export const REASONS = labelsOf(Reason);
 /** RCODE labels in order of their numbers, except the last, which is 23. */
 const RCODES = [
   'NOERROR',

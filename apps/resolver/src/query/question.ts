@@ -27,6 +27,11 @@ export function nameKey(query: Query): number {
   return questionKey(query) & (DNSSEC_OK_KEY | CHECKING_DISABLED_KEY);
 }
 
+/** Whether the key holds for all types of a name. */
+export function isNameKey(key: number): boolean {
+  return key <= (DNSSEC_OK_KEY | CHECKING_DISABLED_KEY);
+}
+
 /** An odd multiplier, so that the keys of one name get different tags. */
 const SPREAD = 0x9e37_79b1;
 

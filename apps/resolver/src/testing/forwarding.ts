@@ -1,9 +1,11 @@
 import { SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
 import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
-import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
+import { Forwarder, type ForwarderOptions, ForwardResult } from '../upstream/forwarder.js';
 import { type Answerer, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -51,13 +53,18 @@ export async function forwarder(
   const waiting = new Map<number, (outcome: Outcome) => void>();
   const outcomes: Outcome[] = [];
   const settled: Outcome[] = [];
+  const exchanges: Exchange[] = [];
   const settle = (exchange: Exchange, outcome: Outcome) => {
+    exchanges.push(exchange);
     outcomes.push(outcome);
     waiting.get(exchange.query.id)?.(outcome);
   };
   const subject = new Forwarder({
     upstreams,
     nowMs: () => performance.now(),
+    portsPerUpstream: 4,
+    hasMixedCase: false,
+    hasCookies: false,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {
@@ -65,7 +72,9 @@ export async function forwarder(
       maxQuestions: 8192,
       maxWaiting: 16_384,
     },
+    zones: { maxQuestions: 0, key: parseHashKey(HASH_KEY_HEX) },
     events: {
+      hasStale: () => false,
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },
@@ -93,7 +102,7 @@ export async function forwarder(
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
     const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (!subject.forward(exchange)) return false;
+    if (subject.forward(exchange, exchange) !== ForwardResult.taken) return false;
     exchange.bytes.fill(0xee);
     return { outcome };
   };
@@ -102,5 +111,5 @@ export async function forwarder(
     if (asked === false) throw new Error('rejected');
     return asked.outcome;
   };
-  return { subject, ask, tryAsk, outcomes, settled, exchangeOf };
+  return { subject, ask, tryAsk, outcomes, settled, exchanges, exchangeOf };
 }

@@ -3,6 +3,8 @@ import {
   Ede,
   hasUsableRcode,
   headerErrorOf,
+  MAX_UPSTREAM_QUERY_BYTES,
+  mixCase,
   NO_HEADER_ERROR,
   parseResponse,
   Rcode,
@@ -13,6 +15,8 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
+import { setFailure } from './failure.js';
+import { ForgeryCheck } from './forgery-check.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
@@ -25,6 +29,12 @@ import { Upstream } from './upstream.js';
 export interface AttemptOptions {
   readonly upstreams: readonly Endpoint[];
   readonly nowMs: () => number;
+  /** Number of UDP ports from which each upstream is asked. */
+  readonly portsPerUpstream: number;
+  /** Whether the letters of each question get a random case, which the answer must have too. */
+  readonly hasMixedCase: boolean;
+  /** Whether upstreams are asked with DNS cookies. */
+  readonly hasCookies: boolean;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -36,6 +46,8 @@ const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
+/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
+const MAX_WRONG_IDS = 8;
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
@@ -46,9 +58,11 @@ const MAX_PLAIN_RCODE = 15;
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
+  private readonly hasMixedCase: boolean;
+  private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
-  private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly tcpFallback = new TcpFallback();
   private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
@@ -63,6 +77,8 @@ export class AttemptRunner {
     private readonly complete: (entry: InFlight, response: Response) => void,
   ) {
     this.nowMs = options.nowMs;
+    this.hasMixedCase = options.hasMixedCase;
+    this.forgeryCheck = new ForgeryCheck(this.response, options.hasMixedCase);
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
@@ -71,7 +87,16 @@ export class AttemptRunner {
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
       const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
-      return new Upstream(index, endpoint, this.ids, events, health);
+      const { portsPerUpstream: portCount, hasCookies } = options;
+      return new Upstream({
+        index,
+        endpoint,
+        portCount,
+        hasCookies,
+        ids: this.ids,
+        events,
+        health,
+      });
     });
     const onStateChange = options.onStateChange ?? (() => undefined);
     this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
@@ -86,6 +111,9 @@ export class AttemptRunner {
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
+    const { packet, question } = entry;
+    writeUpstreamQuery(packet, question.bytes, question.query, 0);
+    if (this.hasMixedCase) mixCase(packet, question.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
@@ -103,7 +131,7 @@ export class AttemptRunner {
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
       const upstream = this.choose(entry);
       if (upstream === null) break;
-      const socket = upstream.socket();
+      const socket = upstream.sockets.choose();
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
         upstream.health.recordUnreachable();
@@ -120,11 +148,18 @@ export class AttemptRunner {
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
-    const { packet, exchange } = entry;
-    const length = writeUpstreamQuery(packet, exchange.bytes, exchange.query, entry.ids[attempt]);
-    entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
+    const { packet } = entry;
+    entry.packetLength = this.writeQuery(packet, entry, attempt, entry.ids[attempt]);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
+  }
+
+  /** @returns the length of the query for the attempt */
+  private writeQuery(out: Uint8Array, entry: InFlight, attempt: number, id: number): number {
+    const length = writeUpstreamQuery(out, entry.packet, entry.question.query, id);
+    if (entry.withEdns[attempt] === 0) return removeEdns(out, length);
+    const { cookies } = this.upstreams[entry.upstreams[attempt]];
+    return cookies === null ? length : cookies.addTo(out, length);
   }
 
   /**
@@ -148,16 +183,58 @@ export class AttemptRunner {
       this.onHeaderError(socket, readUint16(packet, 0), headerError);
       return;
     }
+    const entry = socket.find(readUint16(packet, 0));
     const isValid = parseResponse(packet, packet.length, response);
-    const entry = isValid ? socket.find(response.id) : undefined;
-    if (entry === undefined || !isAnswerTo(response, entry)) {
-      this.upstreams[socket.upstream].counters.strays++;
+    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
+      this.onStray(socket, readUint16(packet, 0));
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
+    const upstream = this.upstreams[socket.upstream];
+    const isSuspect = this.forgeryCheck.isSuspect(entry, attempt, upstream, this.nowMs());
     if (this.isDone(entry, attempt)) return;
-    if (response.isTruncated) this.askOverTcp(entry, attempt);
-    else this.acceptResponse(entry, attempt);
+    if (isSuspect) upstream.counters.suspects++;
+    const needsTcp = isSuspect || response.isTruncated;
+    if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
+    else if (!needsTcp) this.acceptResponse(entry, attempt);
+    else this.repeatOverTcp(entry, attempt);
+  }
+
+  private repeatOverTcp(entry: InFlight, attempt: number): void {
+    if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+  }
+
+  /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
+  private onBadCookie(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
+    if (entry.badCookies[attempt]++ === 0) this.send(entry, attempt, socket);
+    else this.repeatOverTcp(entry, attempt);
+  }
+
+  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
+  private onStray(socket: UpstreamSocket, id: number): void {
+    const { counters } = this.upstreams[socket.upstream];
+    if (socket.hasUsed(id) && socket.find(id) === undefined) {
+      counters.late++;
+      return;
+    }
+    counters.strays++;
+    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
+    counters.spoofs++;
+    this.abandon(socket);
+  }
+
+  /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
+  private abandon(socket: UpstreamSocket): void {
+    const nowMs = this.nowMs();
+    for (const entry of socket.waitingEntries()) {
+      for (let i = 0; i < entry.attemptCount; i++) {
+        if (entry.sockets[i] !== socket) continue;
+        if (!entry.isProbe && this.askOverTcp(entry, i)) continue;
+        entry.endAttempt(i);
+        if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
+      }
+    }
+    this.upstreams[socket.upstream].sockets.abandon(socket, nowMs);
   }
 
   /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
@@ -170,21 +247,27 @@ export class AttemptRunner {
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
   private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
-    const upstream = this.upstreams[socket.upstream];
     const entry = socket.find(id);
     if (entry === undefined) {
-      upstream.counters.strays++;
+      this.onStray(socket, id);
       return;
     }
     const attempt = entry.attemptOf(socket, id);
     if (this.isDone(entry, attempt)) return;
+    const upstream = this.upstreams[socket.upstream];
+    const nowMs = this.nowMs();
+    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
+      upstream.counters.suspects++;
+      this.repeatOverTcp(entry, attempt);
+      return;
+    }
     if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(this.nowMs());
+      upstream.leaveOutEdns(nowMs);
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
     }
-    const { bytes, query } = entry.exchange;
+    const { bytes, query } = entry.question;
     setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
     this.acceptResponse(entry, attempt);
   }
@@ -222,24 +305,39 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  private askOverTcp(entry: InFlight, attempt: number): void {
+  /** @returns false when too many queries go over TCP already */
+  private askOverTcp(entry: InFlight, attempt: number): boolean {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
+    if (this.tcpFallback.isFull) return false;
+    const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
+    const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    const hasEdns = entry.withEdns[attempt] === 1;
-    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, hasEdns, (isAnswer) => {
-      if (isAnswer) this.acceptResponse(entry, attempt);
-      else this.failAttempt(entry, attempt);
+    this.tcpFallback.ask(entry, upstream.tcp, query, restMs, (message) => {
+      this.onTcpMessage(entry, attempt, message);
     });
-    if (!isAsked) {
-      this.failAttempt(entry, attempt);
-      return;
-    }
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
+    return true;
+  }
+
+  /** @param message null when none has come */
+  private onTcpMessage(entry: InFlight, attempt: number, message: Uint8Array | null): void {
+    const { response } = this;
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const isResponse = message !== null && parseResponse(message, message.length, response);
+    if (isResponse && !response.isTruncated && isAnswerTo(response, entry)) {
+      this.forgeryCheck.learn(entry, attempt, upstream, this.nowMs());
+      this.acceptResponse(entry, attempt);
+      return;
+    }
+    const isHeaderError =
+      message !== null && headerErrorOf(message, message.length) !== NO_HEADER_ERROR;
+    if (isHeaderError && entry.withEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
+    this.failAttempt(entry, attempt);
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {
@@ -269,15 +367,6 @@ export class AttemptRunner {
   }
 }
 
-/** The error that an upstream has sent, or SERVFAIL. */
-function setFailure(response: Response, entry: InFlight): void {
-  const { bytes, query } = entry.exchange;
-  const hasError = entry.errorRcode !== NO_ERROR;
-  const rcode = hasError ? entry.errorRcode : Rcode.servFail;
-  const silence = entry.hasOpenAttempt ? Ede.noReachableAuthority : Ede.networkError;
-  setEmptyResponse(response, bytes, query, rcode, hasError ? entry.errorEde : silence);
-}
-
-function isAnswerTo(response: Response, { exchange }: InFlight): boolean {
-  return answersQuestion(response, exchange.bytes, exchange.query);
+function isAnswerTo(response: Response, { question }: InFlight): boolean {
+  return answersQuestion(response, question.bytes, question.query);
 }

@@ -34,16 +34,18 @@ export class InFlightPool {
 
   /**
    * The pool must not be full.
-   * @returns an entry with a copy of the question, which must not be in flight yet
+   * @returns an entry with copies of exchange and question, which must not be in flight yet
    */
-  take(exchange: Exchange): InFlight {
+  take(exchange: Exchange, question: Question): InFlight {
     const entry = this.free.pop() ?? new InFlight();
-    entry.exchange.copyFrom(exchange);
+    entry.setQuestion(exchange, question);
     entry.position = this.active.length;
+    entry.isHidden = false;
     entry.attemptCount = 0;
+    entry.isLate = false;
     entry.errorRcode = NO_ERROR;
     this.active.push(entry);
-    const bucket = this.bucketOf(entry.exchange);
+    const bucket = this.bucketOf(entry.question);
     entry.nextInBucket = this.buckets[bucket];
     this.buckets[bucket] = entry;
     return entry;
@@ -53,7 +55,7 @@ export class InFlightPool {
   end(entry: InFlight): void {
     for (let i = 0; i < entry.attemptCount; i++) entry.endAttempt(i);
     entry.generation++;
-    this.unlink(entry);
+    if (!entry.isHidden) this.unlink(entry);
     const last = this.active.pop();
     if (last !== undefined && last !== entry) {
       this.active[entry.position] = last;
@@ -62,12 +64,19 @@ export class InFlightPool {
     entry.position = -1;
   }
 
+  /** From now on `find` does not find the entry, so the same question may be taken once more. */
+  hide(entry: InFlight): void {
+    if (entry.isHidden) return;
+    entry.isHidden = true;
+    this.unlink(entry);
+  }
+
   release(entry: InFlight): void {
     this.free.push(entry);
   }
 
   private unlink(entry: InFlight): void {
-    const bucket = this.bucketOf(entry.exchange);
+    const bucket = this.bucketOf(entry.question);
     let before = this.buckets[bucket];
     if (before === entry) {
       this.buckets[bucket] = entry.nextInBucket;

@@ -1,5 +1,6 @@
 import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
+import { OwnQuestion } from '../query/own-question.js';
 import { type Question, questionKey } from '../query/question.js';
 
 /**
@@ -20,13 +21,21 @@ export interface QuerySocket {
 
 /** One question in flight, and the clients that wait for the answer. Objects are reused. */
 export class InFlight {
-  /** The question, and the first client unless `isRefresh`. */
+  /** The first client, unless `isRefresh`. */
   readonly exchange = new Exchange();
+  /** What is asked: the question of the first client, or another one that its answer needs. */
+  question: Question = this.exchange;
+  private ownQuestion: OwnQuestion | null = null;
   /** Whether the question is asked for the cache only. */
   isRefresh = false;
+  /** Whether the answer is only for the clients that wait already: its name was flushed from the cache meanwhile. */
+  isHidden = false;
   /** More waiting clients, linked by `Exchange.next`. */
   firstWaiting: Exchange | null = null;
-  /** The packet of the last attempt. It must not change while a socket may still send it. */
+  /**
+   * The packet of the last attempt. It must not change while a socket may still send it. Its question is the same in
+   * all attempts, but its letters may have another case than those of the client.
+   */
   readonly packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
   packetLength = 0;
   /** Number of this use of the object. Callbacks of an earlier use compare it and do nothing. */
@@ -43,6 +52,8 @@ export class InFlight {
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
   /** 1 when the attempt was asked with EDNS. */
   readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
+  /** How often the upstream has called the cookies of each attempt bad. */
+  readonly badCookies = new Uint8Array(MAX_ATTEMPTS);
   /** Start time of each attempt. */
   readonly startedMs = new Float64Array(MAX_ATTEMPTS);
   /** 1 while the attempt may still bring an answer, even after it was counted as a timeout. */
@@ -50,6 +61,12 @@ export class InFlight {
   /** When the last attempt times out, and when the whole question does. */
   attemptDeadlineMs = 0;
   deadlineMs = 0;
+  /** Whether it counts in `ZoneShares`. */
+  isOfZone = false;
+  /** From this time on, clients rather get an expired answer than wait. */
+  staleAtMs = 0;
+  /** Whether that time was seen to pass. */
+  isLate = false;
   /** RCODE and EDE of the first upstream that answered with an error. `NO_ERROR`: none has. */
   errorRcode = NO_ERROR;
   errorEde = 0;
@@ -57,11 +74,22 @@ export class InFlight {
   /** @param isProbe whether it is a probe of an upstream, see `Prober`; no client waits for it */
   constructor(readonly isProbe = false) {}
 
+  /** Copies both. */
+  setQuestion(exchange: Exchange, question: Question): void {
+    this.exchange.copyFrom(exchange);
+    this.question = this.exchange;
+    if (question === exchange) return;
+    this.ownQuestion ??= new OwnQuestion();
+    this.ownQuestion.copyFrom(question);
+    this.question = this.ownQuestion;
+  }
+
   /** Begins the next attempt. Without a socket it has failed already. @returns its number */
   beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
     const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
+    this.badCookies[attempt] = 0;
     this.sockets[attempt] = socket;
     this.open[attempt] = socket === null ? 0 : 1;
     if (socket !== null) this.ids[attempt] = socket.reserve(this);
@@ -82,6 +110,11 @@ export class InFlight {
 
   isOpen(attempt: number): boolean {
     return this.open[attempt] === 1;
+  }
+
+  /** Whether any client waits for the answer. */
+  get hasClients(): boolean {
+    return !this.isRefresh || this.firstWaiting !== null;
   }
 
   /** Whether any attempt may still bring an answer. */
@@ -111,7 +144,7 @@ export class InFlight {
 
   /** Whether it is the same question: name (ignoring case), type, DO and CD. */
   asks(other: Question): boolean {
-    const { bytes, query, nameHashLow, nameHashHigh } = this.exchange;
+    const { bytes, query, nameHashLow, nameHashHigh } = this.question;
     return (
       nameHashLow === other.nameHashLow &&
       nameHashHigh === other.nameHashHigh &&

@@ -55,7 +55,7 @@ export class Prober {
   private probe(upstream: Upstream, nowMs: number): void {
     const probe = this.probes[upstream.index];
     if (probe.attemptCount === MAX_ATTEMPTS) endAttempts(probe);
-    const socket = upstream.socket();
+    const socket = upstream.sockets.choose();
     upstream.counters.probes++;
     const attempt = probe.beginAttempt(upstream.index, socket, nowMs);
     probe.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;
@@ -77,6 +77,7 @@ export class Prober {
 function createProbe(): InFlight {
   const probe = new InFlight(true);
   const { exchange } = probe;
+  probe.packet.set(ROOT_NS);
   exchange.bytes = ROOT_NS;
   exchange.length = ROOT_NS.length;
   if (parseQuery(exchange.bytes, exchange.length, exchange.query) !== QueryStatus.ok) {

@@ -25,7 +25,6 @@ describe('SubscriberShares', () => {
     expect(subject.take(client(1), Share.waiting)).toBe(account);
     expect(subject.take(client(1), Share.waiting)).toBe(OVER_SHARE);
     expect(subject.take(client(2), Share.questions)).not.toBe(OVER_SHARE);
-    expect(subject.refusals).toBe(2);
     subject.release(account, Share.questions);
     expect(subject.take(client(1), Share.questions)).toBe(account);
   });

@@ -35,8 +35,6 @@ const COUNTS = 3;
  * while it has taken something. A subscriber keeps its account when the policy changes meanwhile. Allocates nothing.
  */
 export class SubscriberShares {
-  /** How often a subscriber was refused something. */
-  refusals = 0;
   private readonly words: Int32Array;
   /** First account of each bucket, as a word offset, or `END`. */
   private readonly buckets: Int32Array;
@@ -64,10 +62,8 @@ export class SubscriberShares {
     subscriber.identify(client);
     const { first, second } = subscriber;
     const found = this.find(first, second);
-    if (found !== END && this.words[found + COUNTS + share] >= this.limits[share]) {
-      this.refusals++;
+    if (found !== END && this.words[found + COUNTS + share] >= this.limits[share])
       return OVER_SHARE;
-    }
     const account = found === END ? this.open(first, second) : found;
     this.words[account + COUNTS + share]++;
     return account;

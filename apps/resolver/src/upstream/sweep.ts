@@ -1,6 +1,14 @@
 import type { InFlightPool } from './in-flight-pool.js';
 import type { InFlight } from './in-flight.js';
-import { TurnBudget } from './turn-budget.js';
+import { TurnBudget } from '../query/turn-budget.js';
+
+/** What happens to questions with time. */
+export interface SweepEvents {
+  /** The time of the last attempt is over. */
+  onTimeout(entry: InFlight): void;
+  /** The clients have waited long enough for an expired answer. Called once. */
+  onLate(entry: InFlight): void;
+}
 
 /** Checks the timeouts of all questions in flight, in pieces when many time out at once. */
 export class Sweep {
@@ -9,13 +17,10 @@ export class Sweep {
   private readonly budget: TurnBudget;
   private turn: NodeJS.Immediate | undefined;
 
-  /**
-   * @param onTimeout handles the timeout of an entry
-   * @param nowMs monotonic clock
-   */
+  /** @param nowMs monotonic clock */
   constructor(
     private readonly pool: InFlightPool,
-    private readonly onTimeout: (entry: InFlight) => void,
+    private readonly events: SweepEvents,
     private readonly nowMs: () => number,
   ) {
     this.budget = new TurnBudget(nowMs);
@@ -42,13 +47,16 @@ export class Sweep {
     this.budget.start();
     for (let at = Math.min(this.position, this.pool.size - 1); at >= 0; at--) {
       const entry = this.pool.at(at);
-      if (nowMs < entry.attemptDeadlineMs) continue;
+      const isLate = !entry.isLate && nowMs >= entry.staleAtMs;
+      const isOver = nowMs >= entry.attemptDeadlineMs;
+      if (!isLate && !isOver) continue;
       if (!this.budget.take()) {
         this.position = at;
         this.turn = setImmediate(this.onTurn);
         return;
       }
-      this.onTimeout(entry);
+      if (isLate) this.events.onLate(entry);
+      if (isOver) this.events.onTimeout(entry);
     }
     this.position = -1;
   };

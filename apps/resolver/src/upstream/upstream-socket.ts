@@ -5,6 +5,7 @@ import type { InFlight, QuerySocket } from './in-flight.js';
 import type { RandomIds } from './random-ids.js';
 
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+const IDS = 65_536;
 
 /** What a socket reports. */
 export interface UpstreamSocketEvents {
@@ -21,6 +22,12 @@ export interface UpstreamSocketEvents {
 export class UpstreamSocket implements QuerySocket {
   /** Queries sent. A socket is replaced after a number of them, so that its port changes regularly. */
   sent = 0;
+  /** Packets with an id that no query of this socket has had. */
+  wrongIds = 0;
+  /** One bit for each id: whether a query has had it. */
+  private readonly usedIds = new Uint8Array(IDS / 8);
+  /** The address of this machine from which it sends. */
+  localAddress = '';
   private readonly waiting = new Map<number, InFlight>();
   private peer = '';
 
@@ -58,6 +65,7 @@ export class UpstreamSocket implements QuerySocket {
       throw error;
     }
     socket.peer = raw.remoteAddress().address;
+    socket.localAddress = raw.address().address;
     raw.on('message', (packet, from) => {
       // Between bind and connect the kernel delivers packets from anyone.
       if (socket.isPeer(from)) events.onPacket(socket, packet);
@@ -78,7 +86,13 @@ export class UpstreamSocket implements QuerySocket {
     let id = this.ids.next();
     while (this.waiting.has(id)) id = this.ids.next();
     this.waiting.set(id, entry);
+    this.usedIds[id >>> 3] |= 1 << (id & 7);
     return id;
+  }
+
+  /** Whether any query of this socket has had the id. Then a packet with it is late, or came twice. */
+  hasUsed(id: number): boolean {
+    return (this.usedIds[id >>> 3] & (1 << (id & 7))) !== 0;
   }
 
   find(id: number): InFlight | undefined {

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CatalogueImages } from './catalogue-images.js';
+import { CatalogueImages, type ImageFolder } from './catalogue-images.js';
 import { FeedClient } from './feed-client.js';
+import { FileThread } from '../files/file-thread.js';
 import { createFeedServer, type FeedSource } from '../server/feed-server.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { MemoryLog } from '../testing/memory-log.js';
@@ -18,6 +19,8 @@ const announced = (text: string) => ({
   sizeBytes: text.length,
 });
 
+const RETRY_MS = 20;
+
 describe('CatalogueImages', () => {
   const served = new Map<string, string>();
   /** Of each time that an image was read to be sent: from where. */
@@ -26,6 +29,7 @@ describe('CatalogueImages', () => {
   let breaksAfter = Infinity;
   let server: Server;
   let folder: string;
+  let kept: ImageFolder;
   let images: CatalogueImages;
 
   beforeEach(async () => {
@@ -35,14 +39,18 @@ describe('CatalogueImages', () => {
     server = createFeedServer({ source, token: 't', log: silent, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
+    const files = new FileThread({ patienceMs: 5_000 });
+    kept = { folder: join(folder, 'kept'), files, lacksImage: false };
     const { port } = server.address() as AddressInfo;
     images = new CatalogueImages(
       new FeedClient(`http://127.0.0.1:${port}`, 't'),
-      join(folder, 'kept'),
+      kept,
       silent,
+      RETRY_MS,
     );
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await kept.files.close();
     server.closeAllConnections();
     server.close();
     rmSync(folder, { recursive: true });
@@ -112,6 +120,15 @@ describe('CatalogueImages', () => {
     expect(readdirSync(join(folder, 'kept')).sort()).toEqual(
       ['three', 'four', 'five'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
     );
+  });
+
+  it('keeps an image later when the disk fails at first', async () => {
+    writeFileSync(kept.folder, 'a file in the place of the folder');
+    expect(await load('one')).toBe('one');
+    expect(kept.lacksImage).toBe(true);
+    rmSync(kept.folder);
+    await expect.poll(() => kept.lacksImage).toBe(false);
+    expect(readdirSync(kept.folder)).toEqual([`catalogue-${announced('one').sha256}`]);
   });
 
   it('removes the file that a process left behind when it was killed while writing an image', async () => {

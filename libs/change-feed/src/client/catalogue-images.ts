@@ -1,7 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FileThread } from '../files/file-thread.js';
+import { FileWriter } from '../files/file-writer.js';
+import { readChunks } from '../files/read-chunks.js';
 import { type FeedClient, FeedError } from './feed-client.js';
 import { PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -12,6 +13,16 @@ const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
 /** Left behind by a process that was killed while it wrote an image. */
 const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
 const CHUNK_BYTES = 1024 * 1024;
+/** Interval between attempts to keep an image. */
+const RETRY_MS = 10_000;
+
+/** Where images are kept. */
+export interface ImageFolder {
+  readonly folder: string;
+  readonly files: FileThread;
+  /** Whether the newest image could not be kept. A configuration that names it cannot be started from. */
+  lacksImage: boolean;
+}
 
 /**
  * Catalogue images by their sha256, read from disk or else downloaded from the feed API and then written to disk. The
@@ -21,12 +32,14 @@ const CHUNK_BYTES = 1024 * 1024;
 export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
+  private retry: NodeJS.Timeout | undefined;
 
-  /** @param folder where images are kept; undefined: they are not kept. */
+  /** @param kept undefined: images are not kept. */
   constructor(
     private readonly feed: FeedClient,
-    private readonly folder: string | undefined,
+    private readonly kept: ImageFolder | undefined,
     private readonly log: FeedLogger,
+    private readonly retryMs = RETRY_MS,
   ) {}
 
   /**
@@ -34,12 +47,13 @@ export class CatalogueImages {
    * @throws FeedError when it is not on disk and cannot be downloaded.
    */
   async load(announced: ActiveCatalogue): Promise<Uint8Array> {
-    const { sha256 } = announced;
-    const path = this.folder === undefined ? null : join(this.folder, `catalogue-${sha256}`);
-    const onDisk = path === null ? null : await this.read(path, announced);
-    if (onDisk !== null) return onDisk;
-    const image = await this.download(announced);
-    if (path !== null) await this.keep(path, image);
+    const { kept } = this;
+    if (kept === undefined) return this.download(announced);
+    const onDisk = await this.read(kept, announced);
+    const image = onDisk ?? (await this.download(announced));
+    clearTimeout(this.retry);
+    kept.lacksImage = false;
+    if (onDisk === null) await this.keep(kept, announced, image);
     return image;
   }
 
@@ -60,12 +74,15 @@ export class CatalogueImages {
     return image;
   }
 
-  /** Null when the file is missing or damaged. The image is downloaded again then. */
-  private async read(path: string, announced: ActiveCatalogue): Promise<Uint8Array | null> {
+  /** Null when the file is missing or damaged, or the disk hangs. The image is downloaded then. */
+  private async read(
+    { folder, files }: ImageFolder,
+    announced: ActiveCatalogue,
+  ): Promise<Uint8Array | null> {
     const partial = new PartialImage(announced);
     try {
-      for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
-        if (!partial.add(chunk as Buffer)) break;
+      for await (const chunk of readChunks(files, pathOf(folder, announced))) {
+        if (!partial.add(chunk)) break;
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
@@ -76,30 +93,61 @@ export class CatalogueImages {
     return partial.finish();
   }
 
-  private async keep(path: string, image: Uint8Array): Promise<void> {
+  /** Until that succeeds, or another image is loaded, it is tried again: the image is in memory anyway. */
+  private async keep(
+    kept: ImageFolder,
+    announced: ActiveCatalogue,
+    image: Uint8Array,
+  ): Promise<void> {
     try {
-      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
-      await writeFile(`${path}.new`, image, { mode: 0o600, flush: true });
-      await rename(`${path}.new`, path);
-      await this.removeOthers();
+      if (kept.files.isHanging) throw new Error('the disk does not answer');
+      await writeImage(kept, announced, image);
+      kept.lacksImage = false;
     } catch (error) {
-      this.log.error({ reason: String(error) }, 'the catalogue image cannot be kept on disk');
+      if (kept.files.isClosed) return;
+      const reason = String(error);
+      if (!kept.lacksImage)
+        this.log.error({ reason }, 'the catalogue image cannot be kept on disk');
+      kept.lacksImage = true;
+      this.retry = setTimeout(() => void this.keep(kept, announced, image), this.retryMs).unref();
     }
   }
+}
 
-  private async removeOthers(): Promise<void> {
-    const folder = this.folder ?? '';
-    const names = await readdir(folder);
-    const images = await Promise.all(
-      names
-        .filter((name) => IMAGE_FILE.test(name))
-        .map(async (name) => ({ name, writtenMs: (await stat(join(folder, name))).mtimeMs })),
-    );
-    images.sort((a, b) => b.writtenMs - a.writtenMs);
-    const others = [
-      ...images.slice(KEPT_IMAGES).map(({ name }) => name),
-      ...names.filter((name) => UNFINISHED_FILE.test(name)),
-    ];
-    await Promise.all(others.map((name) => rm(join(folder, name), { force: true })));
+async function writeImage(
+  { folder, files }: ImageFolder,
+  announced: ActiveCatalogue,
+  image: Uint8Array,
+): Promise<void> {
+  const path = pathOf(folder, announced);
+  await files.call('makeFolder', folder);
+  const writer = await FileWriter.create(files, `${path}.new`);
+  for (let start = 0; start < image.length; start += CHUNK_BYTES) {
+    await writer.write(image.slice(start, start + CHUNK_BYTES));
   }
+  await writer.finish();
+  await files.call('rename', `${path}.new`, path);
+  await removeOthers(folder, files);
+}
+
+function pathOf(folder: string, { sha256 }: ActiveCatalogue): string {
+  return join(folder, `catalogue-${sha256}`);
+}
+
+async function removeOthers(folder: string, files: FileThread): Promise<void> {
+  const names = await files.call('list', folder);
+  const images = await Promise.all(
+    names
+      .filter((name) => IMAGE_FILE.test(name))
+      .map(async (name) => ({
+        name,
+        writtenMs: await files.call('writtenMs', join(folder, name)),
+      })),
+  );
+  images.sort((a, b) => b.writtenMs - a.writtenMs);
+  const others = [
+    ...images.slice(KEPT_IMAGES).map(({ name }) => name),
+    ...names.filter((name) => UNFINISHED_FILE.test(name)),
+  ];
+  await Promise.all(others.map((name) => files.call('remove', join(folder, name))));
 }

@@ -39,7 +39,7 @@ describe.skipIf(!canMount)('a small disk (skipped where this user may mount none
 
   const start = async () => {
     const target = new MemoryTarget();
-    const disk = new SnapshotDisk(folder, silent);
+    const disk = new SnapshotDisk({ folder, log: silent });
     const configuration = new PersistedConfiguration(target, disk, silent, RETRY_MS);
     return { target, configuration, head: await configuration.restore() };
   };

@@ -1,6 +1,7 @@
 import { type Change, decodeChange, encodeChange, RowError } from '@weir/config-model';
-import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import type { FileThread } from '../files/file-thread.js';
+import { readChunks } from '../files/read-chunks.js';
 
 /** A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. */
 export function journalLine(change: Change): string {
@@ -21,8 +22,9 @@ export interface Journal {
  * The changes of a journal up to its end or its first damaged line, such as one cut off when the process was
  * killed.
  */
-export async function readJournal(path: string): Promise<Journal> {
-  const lines = (await readFile(path, 'utf8')).split('\n');
+export async function readJournal(thread: FileThread, path: string): Promise<Journal> {
+  const bytes = Buffer.concat(await Array.fromAsync(readChunks(thread, path)));
+  const lines = bytes.toString('utf8').split('\n');
   const rest = lines.pop();
   const changes: Change[] = [];
   const ends: number[] = [];

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
+import { FileThread } from '../files/file-thread.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
@@ -40,13 +41,13 @@ const change = (revision: number): Change => ({
 const prlimit = spawnSync('prlimit', ['--version']).status === 0;
 if (!prlimit) process.stderr.write('SKIPPED: tests with prlimit, which is not installed\n');
 
-/** Calls `work` while no file may grow beyond this size, as on a full disk. */
-function withFileLimit(bytes: number | string, work: () => void): void {
+/** Waits for `work` while no file may grow beyond this size, as on a full disk. */
+async function withFileLimit(bytes: number | string, work: () => Promise<void>): Promise<void> {
   const limit = (soft: number | string) =>
     execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${soft}:`]);
   limit(bytes);
   try {
-    work();
+    await work();
   } finally {
     limit('unlimited');
   }
@@ -61,34 +62,49 @@ describe('SnapshotDisk', () => {
   let folder: string;
   let errors: string[];
   let log: FeedLogger;
+  /** All disks of a test read with it: a thread for each of hundreds takes too long. */
+  let files: FileThread;
+  const disks: SnapshotDisk[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-disk-'));
     errors = [];
     const note = (_fields: object, message: string): void => void errors.push(message);
     log = { info: () => undefined, warn: note, error: note };
+    files = new FileThread({ patienceMs: 5_000 });
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await Promise.all(disks.splice(0).map((disk) => disk.close()));
     rmSync(folder, { recursive: true, force: true });
   });
 
   const openDisk = async (longJournalBytes?: number) => {
-    const disk = new SnapshotDisk(folder, log, longJournalBytes);
+    const disk = new SnapshotDisk({
+      folder,
+      log,
+      files,
+      ...(longJournalBytes !== undefined && { longJournalBytes }),
+    });
+    disks.push(disk);
     await disk.read();
     return disk;
   };
   const record = async (
     disk: SnapshotDisk,
     revision: number,
-    meanwhile: () => void = () => undefined,
+    meanwhile: () => unknown = () => undefined,
   ) => {
     const recording = disk.record(from(snapshotAt(revision)));
     const parts = await Array.fromAsync(recording.parts);
-    meanwhile();
+    await meanwhile();
     return { parts, isKept: await recording.commit() };
   };
+  const append = async (disk: SnapshotDisk, ...revisions: number[]) => {
+    for (const revision of revisions) disk.append(change(revision));
+    await disk.stored();
+  };
   const readBack = async () => {
-    const state = await new SnapshotDisk(folder, log).read();
+    const state = await new SnapshotDisk({ folder, log, files }).read();
     if (state === null) return null;
     return {
       parts: await Array.fromAsync(state.parts),
@@ -103,20 +119,16 @@ describe('SnapshotDisk', () => {
   it('returns the snapshot and the changes since, even if it was not closed', async () => {
     const disk = await openDisk();
     expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: true });
-    disk.append(change(8));
-    disk.append(change(9));
+    await append(disk, 8, 9);
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8, 9] });
   });
 
   it('keeps the changes that were appended while a new snapshot was recorded', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    disk.append(change(8));
-    await record(disk, 9, () => {
-      disk.append(change(9));
-      disk.append(change(10));
-    });
-    disk.append(change(11));
+    await append(disk, 8);
+    await record(disk, 9, () => append(disk, 9, 10));
+    await append(disk, 11);
     expect(await readBack()).toEqual({ parts: snapshotAt(9), revisions: [10, 11] });
   });
 
@@ -127,7 +139,7 @@ describe('SnapshotDisk', () => {
     await Array.fromAsync(recording.parts);
     await recording.discard();
     expect((await readBack())?.parts).toEqual(snapshotAt(7));
-    disk.append(change(8));
+    await append(disk, 8);
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
   });
 
@@ -137,12 +149,10 @@ describe('SnapshotDisk', () => {
     const slow = disk.record(from(snapshotAt(8)));
     const slowParts = slow.parts[Symbol.asyncIterator]();
     await slowParts.next();
-    await record(disk, 9, () => {
-      disk.append(change(10));
-    });
+    await record(disk, 9, () => append(disk, 10));
     while (!(await slowParts.next()).done);
     expect(await slow.commit()).toBe(false);
-    disk.append(change(11));
+    await append(disk, 11);
     expect(await readBack()).toEqual({ parts: snapshotAt(9), revisions: [10, 11] });
     expect(readdirSync(folder).sort()).toEqual(['journal', 'snapshot']);
   });
@@ -150,7 +160,7 @@ describe('SnapshotDisk', () => {
   it('reads a new snapshot with the old journal, as after a crash between the two renames', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    disk.append(change(8));
+    await append(disk, 8);
     renameSync(join(folder, 'journal'), join(folder, 'journal.old'));
     await record(disk, 8);
     renameSync(join(folder, 'journal.old'), join(folder, 'journal'));
@@ -160,8 +170,7 @@ describe('SnapshotDisk', () => {
   it('ignores the last line of the journal when it is truncated anywhere', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    disk.append(change(8));
-    disk.append(change(9));
+    await append(disk, 8, 9);
     const journal = join(folder, 'journal');
     const { length } = readFileSync(journal);
     for (let bytes = length - 1; bytes > length / 2; bytes--) {
@@ -174,7 +183,7 @@ describe('SnapshotDisk', () => {
   it('ignores everything after a damaged line of the journal', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    for (const revision of [8, 9, 10]) disk.append(change(revision));
+    await append(disk, 8, 9, 10);
     const journal = join(folder, 'journal');
     const lines = readFileSync(journal, 'utf8').split('\n');
     writeFileSync(journal, lines.with(1, lines[1].replace('"put"', '"PUT"')).join('\n'));
@@ -188,24 +197,22 @@ describe('SnapshotDisk', () => {
   ])('goes on with a journal that was %s', async (_how, revision, revisions) => {
     const disk = await openDisk();
     await record(disk, 7);
-    disk.append(change(8));
-    disk.append(change(9));
+    await append(disk, 8, 9);
     const next = await openDisk();
     next.resume(revision);
-    next.append(change(10));
+    await append(next, 10);
     expect((await readBack())?.revisions).toEqual(revisions);
   });
 
   it('appends after the last complete line of a journal', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    disk.append(change(8));
-    disk.append(change(9));
+    await append(disk, 8, 9);
     const journal = join(folder, 'journal');
     truncateSync(journal, readFileSync(journal).length - 5);
     const next = await openDisk();
     next.resume(8);
-    next.append(change(9));
+    await append(next, 9);
     expect((await readBack())?.revisions).toEqual([8, 9]);
     expect(errors).toHaveLength(1);
   });
@@ -213,7 +220,7 @@ describe('SnapshotDisk', () => {
   it('asks for a new snapshot when the journal that it continues is long', async () => {
     const disk = await openDisk();
     await record(disk, 7);
-    for (let revision = 8; revision < 12; revision++) disk.append(change(revision));
+    await append(disk, 8, 9, 10, 11);
     const next = await openDisk(300);
     next.resume(11);
     expect(next.isRecordingDue).toBe(true);
@@ -247,9 +254,9 @@ describe('SnapshotDisk', () => {
   it('asks for a new snapshot when the journal is long, and not again while one is recorded', async () => {
     const disk = await openDisk(300);
     await record(disk, 7);
-    disk.append(change(8));
+    await append(disk, 8);
     expect(disk.isRecordingDue).toBe(false);
-    for (let revision = 9; revision < 12; revision++) disk.append(change(revision));
+    await append(disk, 9, 10, 11);
     expect(disk.isRecordingDue).toBe(true);
     const recording = disk.record(from(snapshotAt(11)));
     expect(disk.isRecordingDue).toBe(false);
@@ -263,7 +270,7 @@ describe('SnapshotDisk', () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'a file in the place of the folder');
     expect(await record(disk, 7)).toEqual({ parts: snapshotAt(7), isKept: false });
-    disk.append(change(8));
+    await append(disk, 8);
     expect(errors).toEqual(['the configuration cannot be kept on disk']);
     expect(disk.isRecordingDue).toBe(true);
     rmSync(folder);
@@ -279,7 +286,7 @@ describe('SnapshotDisk', () => {
     expect(await record(disk, 8)).toMatchObject({ isKept: false });
     rmSync(join(folder, 'snapshot'), { recursive: true });
     renameSync(join(folder, 'kept'), join(folder, 'snapshot'));
-    disk.append(change(8));
+    await append(disk, 8);
     expect(await readBack()).toEqual({ parts: snapshotAt(7), revisions: [8] });
     expect(disk.isRecordingDue).toBe(false);
   });
@@ -302,10 +309,10 @@ describe('SnapshotDisk', () => {
     const disk = await openDisk();
     await record(disk, 7);
     rmSync(folder, { recursive: true });
-    disk.append(change(8));
+    await append(disk, 8);
     expect(disk.isRecordingDue).toBe(true);
     await record(disk, 8);
-    disk.append(change(9));
+    await append(disk, 9);
     expect(disk.isRecordingDue).toBe(false);
     expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [9] });
   });
@@ -315,12 +322,10 @@ describe('SnapshotDisk', () => {
     async () => {
       const disk = await openDisk();
       await record(disk, 7);
-      disk.append(change(8));
+      await append(disk, 8);
       const { length } = readFileSync(join(folder, 'journal'));
-      withFileLimit(length + 20, () => {
-        disk.append(change(9));
-      });
-      disk.append(change(10));
+      await withFileLimit(length + 20, () => append(disk, 9));
+      await append(disk, 10);
       expect(errors).toEqual(['the configuration cannot be kept on disk']);
       expect(readFileSync(join(folder, 'journal'))).toHaveLength(length + 20);
       expect(disk.isRecordingDue).toBe(true);

@@ -1,8 +1,8 @@
 import type { Change } from '@weir/config-model';
-import { appendFileSync, closeSync, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileThread } from '../files/file-thread.js';
 import { type Journal, journalLine, readJournal } from './journal-file.js';
+import { JournalWriter } from './journal-writer.js';
 import { readSnapshotFile, SnapshotFileWriter } from './snapshot-file.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -20,7 +20,8 @@ export interface Recording {
   readonly parts: AsyncIterable<SnapshotPart>;
   /**
    * Replaces the old snapshot, and the journal by the changes that were appended since the recording began.
-   * @returns false: the disk failed or another recording has begun since. The old snapshot stays.
+   * @returns false: the disk failed, the image that the snapshot names is not there, or another recording has begun
+   *   since. The old snapshot stays.
    */
   commit(): Promise<boolean>;
   discard(): Promise<void>;
@@ -29,40 +30,72 @@ export interface Recording {
 /** Size of the journal from which on a new snapshot is due. */
 const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
 
+/** Longest time that a read, a write or a flush may take. */
+const PATIENCE_MS = 5_000;
+
+export interface SnapshotDiskOptions {
+  readonly folder: string;
+  readonly log: FeedLogger;
+  /** Reads and writes everything but the journal. */
+  readonly files?: FileThread;
+  /** Writes the journal. */
+  readonly journalThread?: FileThread;
+  readonly longJournalBytes?: number;
+}
+
 /**
  * A follower's configuration on disk, from which it can start without the control plane: the file `snapshot`, and
  * the file `journal` with the changes since. A new snapshot replaces the old one by rename once it is complete and
  * flushed. A change is in the journal before it is acknowledged, so it survives when the process is killed.
  *
- * A failing disk does not stop the process: the error is logged, and a new recording is due.
+ * A disk that fails does not stop the process: the error is logged, and a new recording is due. Neither does one that
+ * hangs: threads of their own wait for it. What waits for those waits for a limited time.
  */
 export class SnapshotDisk {
-  private journal: number | null = null;
-  private journalBytes = 0;
+  readonly folder: string;
+  /** Reads and writes everything in the folder but the journal. */
+  readonly files: FileThread;
+  /** Set by who keeps the images of catalogues there. */
+  lacksImage = false;
+  /** Errors, and disks that hung for too long. */
+  failures = 0;
+  private readonly log: FeedLogger;
+  private readonly longJournalBytes: number;
+  private readonly journal: JournalWriter;
   /** The changes appended since the recording began. */
   private sinceRecording: Change[] | null = null;
   private recordings = 0;
   /** The journal that `read` found, until `resume`. */
   private found: Journal | null = null;
 
-  constructor(
-    private readonly folder: string,
-    private readonly log: FeedLogger,
-    private readonly longJournalBytes = LONG_JOURNAL_BYTES,
-  ) {}
+  constructor({ folder, log, files, journalThread, longJournalBytes }: SnapshotDiskOptions) {
+    this.folder = folder;
+    this.log = log;
+    this.files = files ?? new FileThread({ patienceMs: PATIENCE_MS });
+    this.longJournalBytes = longJournalBytes ?? LONG_JOURNAL_BYTES;
+    this.journal = new JournalWriter((error) => {
+      this.fail(error);
+    }, journalThread);
+  }
+
+  /** Whether all that was appended is, or is about to be, on the disk, with the image that it names. */
+  get isCurrent(): boolean {
+    return this.journal.isAvailable && !this.journal.isBehind && !this.lacksImage;
+  }
 
   /** What the disk holds to start from; null: nothing. */
   async read(): Promise<DiskState | null> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await this.files.call('makeFolder', this.folder);
     await this.removeUnfinished();
     try {
-      const { changes, isWhole } = (this.found = await readJournal(this.path('journal')));
+      this.found = await readJournal(this.files, this.path('journal'));
+      const { changes, isWhole } = this.found;
       if (!isWhole)
         this.log.warn(
           { folder: this.folder },
           'the journal ends with a damaged line, which is ignored',
         );
-      return { parts: readSnapshotFile(this.path('snapshot')), changes };
+      return { parts: readSnapshotFile(this.files, this.path('snapshot')), changes };
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -74,14 +107,7 @@ export class SnapshotDisk {
     const { changes, ends } = this.found ?? { changes: [], ends: [] };
     this.found = null;
     const kept = changes.findLastIndex((change) => change.revision <= revision);
-    try {
-      this.journal = openSync(this.path('journal'), 'a', 0o600);
-      this.journalBytes = ends[kept] ?? 0;
-      ftruncateSync(this.journal, this.journalBytes);
-    } catch (error) {
-      this.close();
-      this.fail(error);
-    }
+    this.journal.open(this.path('journal'), ends[kept] ?? 0);
   }
 
   /** Renames files that cannot be used to `*.damaged`, so that they can be examined. */
@@ -91,7 +117,8 @@ export class SnapshotDisk {
       'the snapshot on disk cannot be used and is set aside',
     );
     for (const name of ['snapshot', 'journal']) {
-      await rename(this.path(name), this.path(`${name}.damaged`)).catch((error: unknown) => {
+      const damaged = this.path(`${name}.damaged`);
+      await this.files.call('rename', this.path(name), damaged).catch((error: unknown) => {
         if (!isMissing(error)) this.fail(error);
       });
     }
@@ -100,7 +127,12 @@ export class SnapshotDisk {
   /** Whether a new snapshot should be recorded: the journal is long, or missing because the disk failed. */
   get isRecordingDue(): boolean {
     if (this.sinceRecording !== null) return false;
-    return this.journal === null || this.journalBytes > this.longJournalBytes;
+    return !this.journal.isAvailable || this.journal.bytes > this.longJournalBytes;
+  }
+
+  /** Whether the disk answers, and has the image that a snapshot names. */
+  get canRecord(): boolean {
+    return !this.journal.isBehind && !this.files.isHanging && !this.lacksImage;
   }
 
   /**
@@ -131,9 +163,10 @@ export class SnapshotDisk {
       }
     };
     const create = async (): Promise<void> => {
+      if (this.journal.isBehind) throw new Error('the disk does not answer');
       // The folder may have been removed while this process ran.
-      await mkdir(this.folder, { recursive: true, mode: 0o700 });
-      writer = await SnapshotFileWriter.create(path);
+      await this.files.call('makeFolder', this.folder);
+      writer = await SnapshotFileWriter.create(this.files, path);
     };
     async function* tee(): AsyncGenerator<SnapshotPart> {
       await attempt(create);
@@ -144,67 +177,47 @@ export class SnapshotDisk {
     }
     const commit = async (): Promise<boolean> => {
       await writer?.finish();
-      if (writer === null || this.sinceRecording !== changes) {
+      if (writer === null || this.sinceRecording !== changes || this.lacksImage) {
         await abandon();
         return false;
       }
-      this.swap(path, writer.revision, changes);
       this.sinceRecording = null;
+      const { revision } = writer;
+      const later = changes.filter((change) => change.revision > revision);
+      await this.journal.replace(this.folder, path, later.map(journalLine).join(''));
       return true;
     };
     return { parts: tee(), commit: () => attempt(commit), discard: abandon };
   }
 
-  /** Appends a change that was applied. After that the change survives when the process is killed. */
+  /** Appends a change that was applied. It survives when the process is killed after `stored`. */
   append(change: Change): void {
     this.sinceRecording?.push(change);
-    if (this.journal === null) return;
-    const line = journalLine(change);
-    try {
-      // Not `writeSync`: on a disk that is nearly full it may write a part of the line without an error.
-      appendFileSync(this.journal, line);
-      if (fstatSync(this.journal).nlink === 0) throw new Error('the journal was removed');
-      this.journalBytes += Buffer.byteLength(line);
-    } catch (error) {
-      this.close();
-      this.fail(error);
-    }
+    if (this.journal.isAvailable) this.journal.append(journalLine(change));
   }
 
-  close(): void {
-    if (this.journal !== null) closeSync(this.journal);
-    this.journal = null;
-    this.journalBytes = 0;
+  /** Resolves when all that was appended is in the journal, or cannot be, or the disk is late. */
+  stored(): Promise<void> {
+    return this.journal.stored();
   }
 
-  /**
-   * One synchronous step, so that no change is appended in between. A process that dies between the two renames leaves
-   * the new snapshot with the old journal. The first changes of that journal are part of the snapshot; `read` copes.
-   */
-  private swap(path: string, revision: number, changes: readonly Change[]): void {
-    const later = changes.filter((change) => change.revision > revision);
-    const lines = later.map(journalLine).join('');
-    const journal = openSync(this.path('journal.new'), 'w', 0o600);
-    try {
-      appendFileSync(journal, lines);
-      renameSync(path, this.path('snapshot'));
-      renameSync(this.path('journal.new'), this.path('journal'));
-    } catch (error) {
-      closeSync(journal);
-      throw error;
-    }
-    this.close();
-    this.journal = journal;
-    this.journalBytes = Buffer.byteLength(lines);
+  /** What is on the disk is not continued. A recording replaces it. */
+  discontinue(): void {
+    this.journal.close();
+  }
+
+  /** Ends the threads. Does not wait for long when the disk hangs. */
+  async close(): Promise<void> {
+    await Promise.all([this.journal.end(), this.files.close()]);
   }
 
   /** Removes what a process left behind that was killed while it recorded. */
   private async removeUnfinished(): Promise<void> {
-    const names = await readdir(this.folder);
+    const names = await this.files.call('list', this.folder);
     const unfinished = names.filter(
       (name) => name.startsWith('snapshot.new') || name === 'journal.new',
     );
-    const removing = unfinished.map((name) => rm(this.path(name), { force: true }));
+    const removing = unfinished.map((name) => this.files.call('remove', this.path(name)));
     // A disk that cannot be written to may still be readable.
     await Promise.all(removing).catch((error: unknown) => {
       this.fail(error);
@@ -212,6 +225,7 @@ export class SnapshotDisk {
   }
 
   private fail(error: unknown): void {
+    this.failures++;
     this.log.error(
       { reason: String(error), folder: this.folder },
       'the configuration cannot be kept on disk',

@@ -1,13 +1,13 @@
 import { RowError } from '@weir/config-model';
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { FileThread } from '../files/file-thread.js';
+import { FileWriter } from '../files/file-writer.js';
+import { readChunks } from '../files/read-chunks.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import { readLines } from '../protocol/read-lines.js';
 import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 
-const CHUNK_BYTES = 1024 * 1024;
 /**
  * First line of a snapshot file. A file with another first line has another version, or is not a snapshot file. The
  * lines that follow are those of the feed.
@@ -25,13 +25,10 @@ export class SnapshotFileWriter {
   /** Revision of the snapshot; −1 before its head was written. */
   revision = -1;
 
-  private constructor(
-    private readonly path: string,
-    private readonly file: FileHandle,
-  ) {}
+  private constructor(private readonly file: FileWriter) {}
 
-  static async create(path: string): Promise<SnapshotFileWriter> {
-    const writer = new SnapshotFileWriter(path, await open(path, 'w', 0o600));
+  static async create(thread: FileThread, path: string): Promise<SnapshotFileWriter> {
+    const writer = new SnapshotFileWriter(await FileWriter.create(thread, path));
     try {
       await writer.line(FORMAT_LINE);
       return writer;
@@ -51,20 +48,18 @@ export class SnapshotFileWriter {
   async finish(): Promise<void> {
     const trailer: SnapshotTrailer = { type: 'end', counts: this.counts, digest: this.digest };
     await this.line(JSON.stringify(trailer));
-    await this.file.appendFile(`${this.hash.digest('hex')}\n`);
-    await this.file.sync();
-    await this.file.close();
+    await this.file.write(`${this.hash.digest('hex')}\n`);
+    await this.file.finish();
   }
 
   /** Closes and removes the file. Does no harm after `finish`. */
   async abandon(): Promise<void> {
-    await this.file.close();
-    await rm(this.path, { force: true });
+    await this.file.abandon();
   }
 
   private async line(text: string): Promise<void> {
     this.hash.update(`${text}\n`);
-    await this.file.appendFile(`${text}\n`);
+    await this.file.write(`${text}\n`);
   }
 }
 
@@ -73,16 +68,19 @@ export class SnapshotFileWriter {
  * @throws RowError when the file is damaged, truncated or of another version, at the latest after the last part; the
  *   error of `open` when there is no file.
  */
-export async function* readSnapshotFile(path: string): AsyncGenerator<SnapshotPart> {
-  yield* readSnapshot(verifiedLines(path));
+export async function* readSnapshotFile(
+  thread: FileThread,
+  path: string,
+): AsyncGenerator<SnapshotPart> {
+  yield* readSnapshot(verifiedLines(readChunks(thread, path)));
 }
 
 /**
  * The lines between the format line and the checksum.
  * @throws RowError after the last one if the checksum is wrong.
  */
-async function* verifiedLines(path: string): AsyncGenerator<string> {
-  const lines = readLines(createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+async function* verifiedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const lines = readLines(chunks);
   const format = await lines.next();
   if (format.value !== FORMAT_LINE) throw new RowError('not a snapshot file of this version');
   const hash = createHash('sha256').update(`${FORMAT_LINE}\n`);

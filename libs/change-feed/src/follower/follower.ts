@@ -45,6 +45,9 @@ export class Follower {
   private yielder = new Yielder();
   private atHeadMs = performance.now();
   private inForceSinceMs = Infinity;
+  /** What is in force and waits for the disk. */
+  private unacknowledged: Head | null = null;
+  private restoring: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
@@ -68,7 +71,9 @@ export class Follower {
    * the head, or at `stop`.
    */
   async start(): Promise<void> {
-    await this.restore();
+    this.restoring = this.restore();
+    await this.restoring;
+    if (this.stopping.signal.aborted) return;
     await this.link.start();
     this.handle({ type: 'started' });
     await this.atHead.promise;
@@ -81,6 +86,7 @@ export class Follower {
     this.options.feed.close();
     await this.link.stop();
     await this.stopped.promise;
+    await this.restoring;
     await this.configuration.close();
     this.atHead.resolve(undefined);
   }
@@ -108,6 +114,16 @@ export class Follower {
   /** Time since the first configuration was put in force, from disk or from the feed; 0 before. */
   get inForceForMs(): number {
     return Math.max(0, performance.now() - this.inForceSinceMs);
+  }
+
+  /** Whether a start from disk would have all that is in force. Without a disk there is nothing to miss. */
+  get isDiskCurrent(): boolean {
+    return this.options.disk?.isCurrent ?? true;
+  }
+
+  /** Errors of the disk, and how often it hung for too long. */
+  get diskFailures(): number {
+    return this.options.disk?.failures ?? 0;
   }
 
   /** Whether messages come from Redis now. Without it the follower asks the feed API only. */
@@ -138,7 +154,7 @@ export class Follower {
       case 'pause':
         return this.resumeAfter(this.pause(effect.failures));
       case 'acknowledge':
-        return this.link.acknowledge(effect.inForce);
+        return this.acknowledge(effect.inForce);
       case 'noteAtHead':
         this.atHeadMs = performance.now();
         return;
@@ -206,8 +222,25 @@ export class Follower {
   }
 
   private async announce(inForce: Head): Promise<FollowerEvent> {
+    await this.configuration.stored();
     await this.link.announce(inForce);
     return { type: 'announced' };
+  }
+
+  /** Publishes what is in force once it is on disk. Of several that wait for the disk only the last is published. */
+  private acknowledge(inForce: Head): void {
+    const isWaiting = this.unacknowledged !== null;
+    this.unacknowledged = inForce;
+    if (!isWaiting) void this.acknowledgeStored();
+  }
+
+  private async acknowledgeStored(): Promise<void> {
+    while (this.unacknowledged !== null) {
+      const inForce = this.unacknowledged;
+      await this.configuration.stored();
+      this.link.acknowledge(inForce);
+      if (this.unacknowledged === inForce) this.unacknowledged = null;
+    }
   }
 
   /** Ends early at `stop`. */

@@ -23,7 +23,7 @@ describe('PersistedConfiguration', () => {
     const target = new MemoryTarget();
     const configuration = new PersistedConfiguration(
       target,
-      new SnapshotDisk(folder, silent),
+      new SnapshotDisk({ folder, log: silent }),
       silent,
       retryMs,
     );
@@ -36,6 +36,7 @@ describe('PersistedConfiguration', () => {
   };
   const applyNext = async (configuration: PersistedConfiguration, log: MemoryLog) => {
     await configuration.apply(decodeChange(log.commit(log.revision + 1, 2)));
+    await configuration.stored();
     configuration.compactIfDue(() => log.snapshot());
     await configuration['compacting'];
   };
@@ -50,6 +51,7 @@ describe('PersistedConfiguration', () => {
       const { configuration, head } = await start();
       expect(head?.revision).toBe(log.revision);
       await configuration.apply(decodeChange(log.commit(profileId, 2)));
+      await configuration.stored();
     }
     const { target, head } = await start();
     expect(head).toEqual(log.currentHead());

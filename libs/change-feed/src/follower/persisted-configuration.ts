@@ -87,7 +87,7 @@ export class PersistedConfiguration {
     try {
       const head = await this.build(recording.parts);
       // Later changes follow this configuration, not the one that is still on disk.
-      if (!(await recording.commit())) this.disk.close();
+      if (!(await recording.commit())) this.disk.discontinue();
       return head;
     } catch (error) {
       await recording.discard();
@@ -95,7 +95,7 @@ export class PersistedConfiguration {
     }
   }
 
-  /** Applies the next change and appends it to the journal. */
+  /** Applies the next change and appends it to the journal, where it is after `stored`. */
   async apply(change: Change): Promise<LogPoint> {
     const yielder = new Yielder();
     const digest = await this.target.apply(change);
@@ -107,6 +107,11 @@ export class PersistedConfiguration {
     return { revision: change.revision, digest };
   }
 
+  /** Resolves when what is in force is on disk as well, or the disk fails or is late. */
+  async stored(): Promise<void> {
+    await this.disk?.stored();
+  }
+
   /**
    * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed, or the
    * catalogue has changed. The configuration in force is not touched.
@@ -114,7 +119,7 @@ export class PersistedConfiguration {
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
-    if (!this.isCompactionDue && !disk.isRecordingDue) return;
+    if (!disk.canRecord || (!this.isCompactionDue && !disk.isRecordingDue)) return;
     this.isCompactionDue = false;
     this.isCompacting = true;
     this.compacting = this.compact(disk, snapshot()).finally(() => {
@@ -124,7 +129,7 @@ export class PersistedConfiguration {
 
   async close(): Promise<void> {
     await this.compacting;
-    this.disk?.close();
+    await this.disk?.close();
   }
 
   private async build(parts: AsyncIterable<SnapshotPart>): Promise<Head> {

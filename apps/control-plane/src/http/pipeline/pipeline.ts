@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { CidrSet, Logger } from '@weir/ops';
+import type { BearerTokens, CidrSet, Logger } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import { RequestError } from '../errors/errors.js';
 import type { DocsAccess } from '../openapi/docs-access.js';
@@ -7,7 +7,6 @@ import { serveDocs } from '../openapi/docs-pages.js';
 import type { OpenApiDocument } from '../openapi/document.js';
 import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import type { RouteTable } from '../routing/route-table.js';
-import type { BearerTokens } from './bearer-tokens.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
 import { parseBody } from './parse-body.js';

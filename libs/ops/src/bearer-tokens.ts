@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * The bearer tokens that the management API accepts. There may be several, so that one can be replaced without an
- * outage.
+ * The bearer tokens that an API accepts. There may be several, so that one can be replaced without an outage.
  */
 export class BearerTokens {
   private readonly digests: readonly Buffer[];

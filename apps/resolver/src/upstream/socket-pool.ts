@@ -1,0 +1,119 @@
+import type { RandomIds } from './random-ids.js';
+import type { UpstreamSocket } from './upstream-socket.js';
+
+/** After this many queries a socket is replaced by one on another port. */
+const QUERIES_PER_SOCKET = 4096;
+/** A socket is replaced after this time, and up to as much again at random, so that nobody can look for its port. */
+const MIN_AGE_MS = 20_000;
+/** How long a replaced socket waits for answers: longer than any query lives. */
+const RETIRED_MS = 5_000;
+/** Delay after a socket could not be opened. */
+const REOPEN_MS = 1_000;
+const RANDOM_LIMIT = 65_536;
+
+interface Place {
+  socket: UpstreamSocket | null;
+  isOpening: boolean;
+  /** When the socket is too old. */
+  wornAtMs: number;
+}
+
+/**
+ * The UDP sockets of one upstream, each on a random port. A query is sent from any of them, so a forger has to find its
+ * port (RFC 5452 §9.2); and no port stays in use for long.
+ */
+export class SocketPool {
+  private readonly places: readonly Place[];
+  private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
+  private reopenAtMs = 0;
+  private isClosed = false;
+
+  /** @param openSocket opens a socket on a random port; rejects when there is no route */
+  constructor(
+    size: number,
+    private readonly ids: RandomIds,
+    private readonly openSocket: () => Promise<UpstreamSocket>,
+    private readonly onFailure: () => void,
+  ) {
+    this.places = Array.from({ length: size }, () => ({
+      socket: null,
+      isOpening: false,
+      wornAtMs: 0,
+    }));
+  }
+
+  /** Opens all sockets. An unreachable upstream has none; `maintain` opens them later. */
+  async open(nowMs: number): Promise<void> {
+    await Promise.all(this.places.map((place) => this.fill(place, nowMs)));
+  }
+
+  /** A random socket; null when there is none. */
+  choose(): UpstreamSocket | null {
+    const { places } = this;
+    const start = this.ids.next() % places.length;
+    for (let i = start; i < places.length; i++)
+      if (places[i].socket !== null) return places[i].socket;
+    for (let i = 0; i < start; i++) if (places[i].socket !== null) return places[i].socket;
+    return null;
+  }
+
+  /** Closes a socket at once, and opens one on another port. */
+  abandon(socket: UpstreamSocket, nowMs: number): void {
+    const retiredAt = this.retired.findIndex((one) => one.socket === socket);
+    if (retiredAt >= 0) this.retired.splice(retiredAt, 1);
+    socket.close();
+    const place = this.places.find((one) => one.socket === socket);
+    if (place === undefined) return;
+    place.socket = null;
+    if (!place.isOpening) void this.fill(place, nowMs);
+  }
+
+  /** Replaces worn sockets, closes replaced ones, opens missing ones. Called regularly. */
+  maintain(nowMs: number): void {
+    for (let i = this.retired.length - 1; i >= 0; i--) {
+      const { socket, closeAtMs } = this.retired[i];
+      if (socket.waitingCount > 0 && nowMs < closeAtMs) continue;
+      socket.close();
+      this.retired.splice(i, 1);
+    }
+    if (nowMs < this.reopenAtMs) return;
+    for (const place of this.places) if (isWorn(place, nowMs)) void this.fill(place, nowMs);
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const place of this.places) {
+      place.socket?.close();
+      place.socket = null;
+    }
+    for (const { socket } of this.retired.splice(0)) socket.close();
+  }
+
+  /** Puts a new socket into the place. The old one is used until then. */
+  private async fill(place: Place, nowMs: number): Promise<void> {
+    place.isOpening = true;
+    try {
+      const socket = await this.openSocket();
+      if (this.isClosed) {
+        socket.close();
+        return;
+      }
+      if (place.socket !== null)
+        this.retired.push({ socket: place.socket, closeAtMs: nowMs + RETIRED_MS });
+      place.socket = socket;
+      place.wornAtMs = nowMs + MIN_AGE_MS * (1 + this.ids.next() / RANDOM_LIMIT);
+    } catch {
+      // Unreachable now (for example no IPv6 here), or too many files are open. `maintain` tries again.
+      // It counts once, however many sockets fail together.
+      if (nowMs >= this.reopenAtMs) this.onFailure();
+      this.reopenAtMs = nowMs + REOPEN_MS;
+    } finally {
+      place.isOpening = false;
+    }
+  }
+}
+
+function isWorn({ socket, isOpening, wornAtMs }: Place, nowMs: number): boolean {
+  if (isOpening) return false;
+  return socket === null || socket.sent >= QUERIES_PER_SOCKET || nowMs >= wornAtMs;
+}

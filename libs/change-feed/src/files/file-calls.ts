@@ -1,0 +1,113 @@
+import {
+  appendFileSync,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { parentPort } from 'node:worker_threads';
+
+// The program of a FileThread. It runs as it is, also from the sources, so it imports nothing but Node.
+
+/** A call, and its answer. Answers come in the order of the calls. */
+export interface FileCall {
+  readonly name: keyof FileCalls;
+  readonly args: readonly unknown[];
+}
+export type FileReply =
+  { readonly result: unknown } | { readonly error: Error; readonly code: string | undefined };
+
+/** The journal of this thread; null: it was not opened yet, or could not be written. */
+let journal: number | null = null;
+
+function closeJournal(): void {
+  if (journal !== null) closeSync(journal);
+  journal = null;
+}
+
+/** What a FileThread does for its owner. Each call takes as long as the disk does. */
+export const fileCalls = {
+  makeFolder: (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+  list: (folder: string): string[] => readdirSync(folder),
+  writtenMs: (path: string): number => statSync(path).mtimeMs,
+  open: (path: string): number => openSync(path, 'r'),
+  create: (path: string): number => openSync(path, 'w', 0o600),
+  /** The next bytes; none at the end of the file. */
+  read(file: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(maxBytes);
+    return bytes.subarray(0, readSync(file, bytes));
+  },
+  write: (file: number, data: string | Uint8Array): void => {
+    appendFileSync(file, data);
+  },
+  flush: fdatasyncSync,
+  close: closeSync,
+  rename: renameSync,
+  remove: (path: string): void => {
+    rmSync(path, { force: true });
+  },
+
+  /** Opens the journal to append to it. What is behind its first bytes is cut off. */
+  openJournal(path: string, lengthBytes: number): void {
+    closeJournal();
+    journal = openSync(path, 'a', 0o600);
+    ftruncateSync(journal, lengthBytes);
+  },
+  /** Appends lines. After an error the journal is closed: nothing may follow a line that was cut off. */
+  append(lines: string): void {
+    if (journal === null) throw new Error('no journal is open');
+    try {
+      // Not `writeSync`: on a disk that is nearly full it may write a part of the line without an error.
+      appendFileSync(journal, lines);
+      if (fstatSync(journal).nlink === 0) throw new Error('the journal was removed');
+    } catch (error) {
+      closeJournal();
+      throw error;
+    }
+  },
+  /**
+   * Puts a new snapshot, and a journal with these lines, in the place of the old ones. A process that dies between the
+   * two renames leaves the new snapshot with the old journal, whose first changes are part of the snapshot. After an
+   * error the old journal goes on.
+   */
+  replace(folder: string, newSnapshot: string, lines: string): void {
+    const [newPath, path] = [join(folder, 'journal.new'), join(folder, 'journal')];
+    const file = openSync(newPath, 'w', 0o600);
+    try {
+      appendFileSync(file, lines);
+      renameSync(newSnapshot, join(folder, 'snapshot'));
+      renameSync(newPath, path);
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    closeJournal();
+    journal = file;
+  },
+  closeJournal,
+} as const;
+
+export type FileCalls = typeof fileCalls;
+
+function answer({ name, args }: FileCall): FileReply {
+  try {
+    return { result: (fileCalls[name] as (...args: readonly unknown[]) => unknown)(...args) };
+  } catch (error) {
+    // A copy of an error in another thread has no code.
+    return { error: error as Error, code: (error as NodeJS.ErrnoException).code };
+  }
+}
+
+parentPort?.on('message', (call: FileCall) => {
+  const reply = answer(call);
+  const isBytes = 'result' in reply && reply.result instanceof Uint8Array;
+  parentPort?.postMessage(reply, isBytes ? [(reply.result as Uint8Array<ArrayBuffer>).buffer] : []);
+});

@@ -1,0 +1,121 @@
+import { Worker } from 'node:worker_threads';
+import { endsWithin } from '../runtime/ends-within.js';
+import type { FileCall, FileCalls, FileReply } from './file-calls.js';
+
+// Node runs TypeScript without types of its own that need code, so tests run the source.
+const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? './file-calls.ts' : './file-calls.js',
+  import.meta.url,
+);
+
+/** Longest wait for the end of a thread that is closed. */
+const CLOSE_MS = 1_000;
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface FileThreadOptions {
+  /** Longest time for a call. After that the thread is given up. Infinity: its owner gives it up. */
+  readonly patienceMs: number;
+  /** What the thread runs. */
+  readonly program?: URL;
+}
+
+/**
+ * A thread that reads and writes files, so that a disk which does not answer holds up nobody else: neither the event
+ * loop nor the threads that Node shares among lookups and files. It does one call after another, in their order.
+ *
+ * A thread whose disk hangs cannot be ended. It is given up: all calls fail at once until it has ended. The thread
+ * after it starts with the next call.
+ */
+export class FileThread {
+  private thread: Worker | null = null;
+  private waiting: Waiting[] = [];
+  private isGivenUp = false;
+  private hasClosed = false;
+
+  constructor(private readonly options: FileThreadOptions) {}
+
+  /** Whether the disk has not answered for too long. */
+  get isHanging(): boolean {
+    return this.isGivenUp;
+  }
+
+  get isClosed(): boolean {
+    return this.hasClosed;
+  }
+
+  /**
+   * @param args bytes among them are transferred: the caller cannot use them afterwards.
+   * @throws the error of `node:fs`, or Error when the disk does not answer or the thread has ended.
+   */
+  async call<N extends keyof FileCalls>(
+    name: N,
+    ...args: Parameters<FileCalls[N]>
+  ): Promise<ReturnType<FileCalls[N]>> {
+    const result = this.send({ name, args });
+    const { patienceMs } = this.options;
+    if (patienceMs < Infinity && !(await endsWithin(result, patienceMs))) this.giveUp();
+    return (await result) as ReturnType<FileCalls[N]>;
+  }
+
+  /** Ends the thread as soon as its disk answers. What it was called for has failed, as far as its owner knows. */
+  giveUp(): void {
+    if (this.thread === null) return;
+    this.isGivenUp = true;
+    void this.thread.terminate();
+    this.rejectAll(new Error('the disk does not answer'));
+  }
+
+  /** Ends the thread and what it has open. Does not wait for a disk that hangs. Later calls fail. */
+  async close(): Promise<void> {
+    const { thread } = this;
+    this.hasClosed = true;
+    this.giveUp();
+    if (thread !== null) await endsWithin(thread.terminate(), CLOSE_MS);
+  }
+
+  private send(call: FileCall): Promise<unknown> {
+    if (this.hasClosed) return Promise.reject(new Error('the thread for files is closed'));
+    if (this.isGivenUp) return Promise.reject(new Error('the disk does not answer'));
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.thread ??= this.start();
+    this.waiting.push({ resolve, reject });
+    const transferred = call.args.filter((one) => one instanceof Uint8Array);
+    this.thread.postMessage(
+      call,
+      transferred.map(({ buffer }) => buffer as ArrayBuffer),
+    );
+    return promise;
+  }
+
+  private start(): Worker {
+    // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+    const thread = new Worker(this.options.program ?? PROGRAM, { execArgv: [] });
+    thread.on('message', (reply: FileReply) => {
+      this.receive(reply);
+    });
+    thread.on('error', (error: Error) => {
+      this.rejectAll(error);
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+      this.isGivenUp = false;
+      this.rejectAll(new Error('the thread for files has ended'));
+    });
+    thread.unref();
+    return thread;
+  }
+
+  private receive(reply: FileReply): void {
+    const oldest = this.waiting.shift();
+    if ('result' in reply) oldest?.resolve(reply.result);
+    else oldest?.reject(Object.assign(reply.error, { code: reply.code }));
+  }
+
+  private rejectAll(error: Error): void {
+    for (const { reject } of this.waiting.splice(0)) reject(error);
+  }
+}

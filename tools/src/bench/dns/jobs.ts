@@ -1,0 +1,88 @@
+import { Random } from '../../deployment/random.js';
+
+/** What all servers are asked, and what they must block for it. */
+export interface Job {
+  readonly name: string;
+  readonly title: string;
+  /** Domains that are blocked, with all names below them. */
+  readonly blockedDomains: () => Iterable<string>;
+  /** Names that are asked once before the measurement, so that they are cached. */
+  readonly warmUp: readonly string[];
+  /** Names of the measurement, in order. */
+  readonly names: () => Iterable<string>;
+}
+
+/** Address of every blocked name. */
+export const BLOCK_ADDRESS = '192.0.2.1';
+/** The upstream gives this address to every name in `ORIGIN`. */
+export const UPSTREAM_ADDRESS = '203.0.113.80';
+export const ORIGIN = 'example';
+
+const BLOCKED_ZONE = `blocked.${ORIGIN}`;
+const NAMES = 10_000;
+const MILLION = 1_000_000;
+const CACHED_NAMES = Array.from({ length: NAMES }, (_, i) => `www.site-${i}.${ORIGIN}`);
+
+export const JOBS: readonly Job[] = [
+  {
+    name: 'zone',
+    title: 'one blocked zone: 10,000 names below it',
+    blockedDomains: () => [BLOCKED_ZONE],
+    warmUp: [],
+    names: () => blockedNames(),
+  },
+  {
+    name: 'million',
+    title: '1,000,000 blocked domains: 100,000 of them',
+    blockedDomains: listedDomains,
+    warmUp: [],
+    names: () => names(100_000, (random) => listedDomain(random.integer(0, MILLION - 1))),
+  },
+  {
+    name: 'cached',
+    title: 'cached answers: 10,000 names',
+    blockedDomains: () => [BLOCKED_ZONE],
+    warmUp: CACHED_NAMES,
+    names: () => names(100_000, cachedName),
+  },
+  {
+    name: 'mix',
+    title: 'a mix: 60 % cached, 20 % blocked, 20 % forwarded',
+    blockedDomains: () => [BLOCKED_ZONE],
+    warmUp: CACHED_NAMES,
+    names: mixedNames,
+  },
+];
+
+function* blockedNames(): Generator<string> {
+  for (let i = 0; i < NAMES; i++) yield `host-${i}.${BLOCKED_ZONE}`;
+}
+
+function* listedDomains(): Generator<string> {
+  for (let i = 0; i < MILLION; i++) yield listedDomain(i);
+}
+
+/** Spread over the alphabet, as in real lists: neighbours in a list are not neighbours in a hash table or tree. */
+function listedDomain(i: number): string {
+  return `${((i * 2_654_435_761) % 2 ** 32).toString(36)}-${i.toString(36)}.${ORIGIN}`;
+}
+
+/** More than a server answers in one measurement, because a forwarded name must not be asked twice. */
+const MIXED_NAMES = 3_000_000;
+
+function* mixedNames(): Generator<string> {
+  const random = new Random(1);
+  for (let i = 0; i < MIXED_NAMES; i++) {
+    const kind = i % 5;
+    if (kind === 1) yield `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
+    else if (kind === 3) yield `${i}.new.${ORIGIN}`;
+    else yield cachedName(random);
+  }
+}
+
+const cachedName = (random: Random): string => CACHED_NAMES[random.integer(0, NAMES - 1)] ?? '';
+
+function* names(count: number, make: (random: Random) => string): Generator<string> {
+  const random = new Random(1);
+  for (let i = 0; i < count; i++) yield make(random);
+}

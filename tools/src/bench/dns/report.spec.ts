@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { Measurement } from './measure.js';
+import { renderTable } from './report.js';
+
+const measurement = (cpuUs: number, peakMiB = 10): Measurement => {
+  const phase = { perSecond: 50_000, cpuUs, lost: 1, errors: 0, p50Ms: 0.25, p99Ms: 1.5 };
+  return { full: phase, steady: { ...phase, cpuUs: cpuUs * 2 }, peakMiB };
+};
+
+describe('renderTable', () => {
+  it('compares the median of a server with the best other server', () => {
+    const table = renderTable(
+      [
+        { server: 'Weir', rounds: [20, 30, 25].map((cpuUs) => measurement(cpuUs, cpuUs)) },
+        { server: 'unbound', rounds: [10, 10, 11].map((cpuUs) => measurement(cpuUs)) },
+        { server: 'dnsmasq', rounds: [12, 12, 12].map((cpuUs) => measurement(cpuUs)) },
+      ],
+      'Weir',
+    );
+    const rows = table.split('\n').slice(2);
+    expect(rows).toEqual([
+      '| Weir | 50.0 | 25.0 (20.0–30.0) | 2.50 | 50.0 (40.0–60.0) | 2.50 | 0.25 | 1.50 | 30 | 6 | 0 |',
+      '| unbound | 50.0 | 10.0 (10.0–11.0) | 1.00 | 20.0 (20.0–22.0) | 1.00 | 0.25 | 1.50 | 10 | 6 | 0 |',
+      '| dnsmasq | 50.0 | 12.0 (12.0–12.0) | 1.20 | 24.0 (24.0–24.0) | 1.20 | 0.25 | 1.50 | 10 | 6 | 0 |',
+    ]);
+  });
+
+  it('has no ratio without another server', () => {
+    const table = renderTable([{ server: 'Weir', rounds: [measurement(20)] }], 'Weir');
+    expect(table.split('\n')[2]).toContain('| 20.0 (20.0–20.0) |  | 40.0 (40.0–40.0) |  |');
+  });
+});

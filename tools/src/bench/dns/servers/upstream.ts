@@ -1,0 +1,50 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Child, startChild } from '../../../services/child.js';
+import { ORIGIN, UPSTREAM_ADDRESS } from '../jobs.js';
+
+const NSD = '/usr/sbin/nsd';
+
+export const hasNsd = (): boolean => existsSync(NSD);
+
+/** Starts nsd, which gives `UPSTREAM_ADDRESS` to every name below `ORIGIN`. */
+export function startUpstream(folder: string, port: number): Child {
+  writeFileSync(
+    join(folder, 'zone'),
+    [
+      `$ORIGIN ${ORIGIN}.`,
+      '$TTL 3600',
+      '@ IN SOA ns host 1 3600 1200 604800 300',
+      '@ IN NS ns',
+      'ns IN A 127.0.0.1',
+      `* IN A ${UPSTREAM_ADDRESS}`,
+      '',
+    ].join('\n'),
+  );
+  const settings = [
+    'server:',
+    `ip-address: 127.0.0.1@${port}`,
+    'server-count: 1',
+    'username: ""',
+    'chroot: ""',
+    'database: ""',
+    'minimal-responses: yes',
+    'pidfile: ""',
+    `xfrdfile: "${folder}/xfrd.state"`,
+    `zonelistfile: "${folder}/zone.list"`,
+    `xfrdir: "${folder}"`,
+    'remote-control:',
+    'control-enable: no',
+    'zone:',
+    `name: ${ORIGIN}`,
+    `zonefile: "${folder}/zone"`,
+  ];
+  writeFileSync(join(folder, 'nsd.conf'), settings.join('\n'));
+  return startChild({
+    name: 'nsd',
+    command: NSD,
+    args: ['-d', '-c', join(folder, 'nsd.conf')],
+    env: { PATH: process.env['PATH'] },
+    logFile: join(folder, 'nsd.log'),
+  });
+}

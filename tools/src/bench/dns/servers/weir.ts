@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrate } from '../../../migrate/migrate.js';
+import { startChild } from '../../../services/child.js';
+import { HASH_KEY, startControlPlane, waitUntilReady } from '../../../services/control-plane.js';
+import { freePort } from '../../../services/ports.js';
+import { startPostgres } from '../../../services/postgres.js';
+import { startRedis } from '../../../services/redis.js';
+import { ApiClient } from '../../api-client.js';
+import { BLOCK_ADDRESS } from '../jobs.js';
+import type { Server } from './server.js';
+
+/** A control plane from which resolvers of a benchmark get their configuration. */
+export interface WeirControlPlane {
+  readonly feedUrl: string;
+  readonly feedToken: string;
+  readonly redisUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a control plane whose only profile, for 127.0.0.0/10, blocks the domains. */
+export async function startWeirControlPlane(
+  root: string,
+  folder: string,
+  blockedDomains: Iterable<string>,
+): Promise<WeirControlPlane> {
+  mkdirSync(folder);
+  const [postgres, redis] = await Promise.all([
+    startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+    startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+  ]);
+  await migrate({ databaseUrl: postgres.url, folder: join(root, 'prisma/migrations') });
+  const controlPlane = await startControlPlane({
+    root,
+    folder,
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+  });
+  const client = new ApiClient(controlPlane.url, controlPlane.token);
+  const { status } = await client.send('POST', '/init/', initBody(blockedDomains));
+  if (status >= 300) throw new Error(`POST /init/ was answered ${status}`);
+  return {
+    feedUrl: controlPlane.feedUrl,
+    feedToken: controlPlane.token,
+    redisUrl: redis.url,
+    stop: async () => {
+      await controlPlane.stop();
+      await Promise.all([postgres.stop(), redis.stop()]);
+    },
+  };
+}
+
+const PIECE_DOMAINS = 10_000;
+
+function* initBody(blockedDomains: Iterable<string>): Generator<string> {
+  yield '{"blockpages":[{"id":1,"type":1}],"napts":[],"nets6":[]';
+  yield ',"nets":[{"ip":"127.0.0.0","prefix_len":10,"profile_id":1}]';
+  yield ',"profiles":[{"profile":{"id":1,"page_id":1},"cat_ids":[],"apps":[]}]';
+  yield ',"bw_lists":[{"profile_id":1,"type":"deny","domains":[';
+  let piece: string[] = [];
+  let separator = '';
+  for (const domain of blockedDomains) {
+    piece.push(JSON.stringify(domain));
+    if (piece.length < PIECE_DOMAINS) continue;
+    yield separator + piece.join(',');
+    piece = [];
+    separator = ',';
+  }
+  if (piece.length > 0) yield separator + piece.join(',');
+  yield ']}]}';
+}
+
+/** A resolver of this repository as it is shipped. Only the limits for one client are off. */
+export function weir(root: string, controlPlane: WeirControlPlane): Server {
+  return {
+    name: 'Weir',
+    debianPackage: null,
+    isInstalled: () => true,
+    start: async ({ folder, port, upstreamPort, prefix }) => {
+      const opsPort = await freePort();
+      const child = startChild({
+        name: 'Weir',
+        command: process.execPath,
+        args: [join(root, 'apps/resolver/dist/main.js')],
+        env: {
+          PATH: process.env['PATH'],
+          REDIS_URL: controlPlane.redisUrl,
+          FEED_URL: controlPlane.feedUrl,
+          FEED_TOKEN: controlPlane.feedToken,
+          DOMAIN_HASH_KEY: HASH_KEY,
+          DNS_HOST: '127.0.0.1',
+          DNS_PORT: String(port),
+          UPSTREAMS: `127.0.0.1:${upstreamPort}`,
+          BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
+          // dnsperf is one client. A real one has a share.
+          CLIENT_QUERY_RATE: '0',
+          CLIENT_UPSTREAM_QUERIES: '8192',
+          CLIENT_WAITING_QUERIES: '16384',
+          OPS_PORT: String(opsPort),
+          LOG_LEVEL: 'warn',
+        },
+        logFile: join(folder, 'log'),
+        prefix,
+      });
+      await waitUntilReady(`http://127.0.0.1:${opsPort}`, child);
+      return child;
+    },
+  };
+}
