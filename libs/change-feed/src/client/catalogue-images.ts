@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FeedClient, FeedError } from './feed-client.js';
-import { PartialImage } from './partial-image.js';
+import { type Allocate, PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** The image in force, and the images that the snapshot or the journal on disk may still refer to. */
@@ -22,11 +22,15 @@ export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
 
-  /** @param folder where images are kept; undefined: they are not kept. */
+  /**
+   * @param folder where images are kept; undefined: they are not kept.
+   * @param allocate makes the room for an image.
+   */
   constructor(
     private readonly feed: FeedClient,
     private readonly folder: string | undefined,
     private readonly log: FeedLogger,
+    private readonly allocate: Allocate = (bytes) => new Uint8Array(bytes),
   ) {}
 
   /**
@@ -46,7 +50,9 @@ export class CatalogueImages {
   private async download(announced: ActiveCatalogue): Promise<Uint8Array> {
     const { sha256, sizeBytes } = announced;
     const partial =
-      this.unfinished?.sha256 === sha256 ? this.unfinished : new PartialImage(announced);
+      this.unfinished?.sha256 === sha256
+        ? this.unfinished
+        : new PartialImage(announced, this.allocate);
     this.unfinished = partial;
     if (partial.lengthBytes < sizeBytes) {
       for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes)) {
@@ -62,7 +68,7 @@ export class CatalogueImages {
 
   /** Null when the file is missing or damaged. The image is downloaded again then. */
   private async read(path: string, announced: ActiveCatalogue): Promise<Uint8Array | null> {
-    const partial = new PartialImage(announced);
+    const partial = new PartialImage(announced, this.allocate);
     try {
       for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
         if (!partial.add(chunk as Buffer)) break;
