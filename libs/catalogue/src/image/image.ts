@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from '@weir/policy';
+import { type CatalogueIndex, countAsHeap } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
@@ -31,6 +31,8 @@ export interface ImageOptions {
 /** A compiled catalogue, used in place. The caller must not change the image afterwards. */
 export class CatalogueImage implements CatalogueIndex {
   readonly memberships: Int32Array;
+  /** The image, if it is in shared memory: another thread can open it without a copy. */
+  readonly shareable: Uint8Array | undefined;
   /** Ascending by id. */
   readonly categories: readonly GroupSummary[];
   /** Ascending by id. */
@@ -50,12 +52,14 @@ export class CatalogueImage implements CatalogueIndex {
     memberships: Int32Array,
     domainCount: number,
     names: Names,
+    bytes: Uint8Array,
   ) {
     this.filterScale = filter.length / TWO_TO_32;
     this.memberships = memberships;
     this.domainCount = domainCount;
     this.categories = names.categories;
     this.applications = names.applications;
+    this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
   }
 
   /**
@@ -64,6 +68,7 @@ export class CatalogueImage implements CatalogueIndex {
    */
   static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
+    if (bytes.buffer instanceof SharedArrayBuffer) countAsHeap(bytes.buffer);
     const field = readHeader(bytes);
     if (options.checksumVerified !== true) {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
@@ -100,6 +105,7 @@ export class CatalogueImage implements CatalogueIndex {
       field('domainCount'),
       // A copy, as TextDecoder does not read shared memory.
       JSON.parse(new TextDecoder().decode(names.slice())) as Names,
+      bytes,
     );
   }
 

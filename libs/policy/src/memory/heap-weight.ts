@@ -8,3 +8,10 @@ const weights = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
 export function countAsHeap(buffer: SharedArrayBuffer): void {
   if (!weights.has(buffer)) weights.set(buffer, new ArrayBuffer(buffer.byteLength));
 }
+
+/** Bytes that can be sent to other threads without a copy. */
+export function sharedBytes(length: number): Uint8Array {
+  const buffer = new SharedArrayBuffer(length);
+  countAsHeap(buffer);
+  return new Uint8Array(buffer);
+}

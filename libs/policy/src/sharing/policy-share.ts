@@ -75,8 +75,7 @@ export class PolicyShare {
       try {
         step();
       } finally {
-        const message = this.inForce?.takeChanges() ?? null;
-        if (message !== null) this.send(message);
+        this.sendChanges();
       }
     }, naps);
   }
@@ -97,7 +96,14 @@ export class PolicyShare {
 
   private announce(policy: Policy | null): void {
     this.announced = policy === null ? null : new SharedMemory(++this.policyCount, policy);
-    if (this.announced !== null) this.send(this.announced.whole());
+    if (this.announced !== null && this.sends.size > 0) this.send(this.announced.whole());
+  }
+
+  /** A reader that connects later gets all there is. */
+  private sendChanges(): void {
+    if (this.sends.size === 0 || this.inForce === null) return;
+    const message = this.inForce.takeChanges();
+    if (message !== null) this.send(message);
   }
 
   private send(message: PolicyMessage): void {
