@@ -60,6 +60,10 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
 {{- end -}}
 {{- else -}}
 {{- $_ := set $settings "DNS_HOST" .Values.listen -}}
+{{- if $values.env.DNS_DESIGNATED_NAME -}}
+{{- $_ := set $settings "DNS_DESIGNATED_TLS_PORT" $values.service.ports.tls -}}
+{{- $_ := set $settings "DNS_DESIGNATED_HTTPS_PORT" $values.service.ports.https -}}
+{{- end -}}
 {{- $_ := set $settings "OPS_HOST" .Values.listen -}}
 {{- end -}}
 {{- include "weir.podTemplate" $pod -}}
