@@ -93,6 +93,16 @@ describeChart('the chart', () => {
       'need the certificate of resolver.tlsSecret',
     ],
     [
+      'allowed clients from two places',
+      overlay(MINIMAL, {
+        resolver: {
+          allowedClients: ['192.0.2.0/24'],
+          env: { DNS_ALLOWED_CLIENTS: ['198.51.100.0/24'] },
+        },
+      }),
+      'set either resolver.allowedClients',
+    ],
+    [
       'custom pages from two places',
       { ...MINIMAL, blockPage: { pages: { 7: '<p>' }, content: { emptyDir: {} } } },
       'set either blockPage.pages',
@@ -130,6 +140,31 @@ describeChart('the chart', () => {
     const objects = render({ values: MINIMAL, release: { name: 'a'.repeat(53) } });
     for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);
     expect(names(objects, 'StatefulSet')[0]).toMatch(/-resolver$/);
+  });
+
+  it('gives the allowed clients to resolvers as a file, whose change restarts no pod', () => {
+    const withClients = (...allowedClients: string[]) =>
+      overlay(MINIMAL, { resolver: { allowedClients } });
+    const values = withClients('192.0.2.0/24', '2001:db8::/32');
+    const name = 'weir-resolver-allowed-clients';
+    expect(findObject(render({ values }), 'ConfigMap', name)).toMatchObject({
+      data: { networks: '192.0.2.0/24\n2001:db8::/32\n' },
+    });
+    const { containers, volumes } = resolverPod(values, 'StatefulSet').spec;
+    expect(volumes).toContainEqual({ name: 'allowed-clients', configMap: { name } });
+    const mountPath = '/etc/weir/allowed-clients';
+    expect(containers[0].volumeMounts).toContainEqual({
+      name: 'allowed-clients',
+      mountPath,
+      readOnly: true,
+    });
+    expect(resolverEnv(values, 'StatefulSet')).toMatchObject({
+      DNS_ALLOWED_CLIENTS_FILE: `${mountPath}/networks`,
+    });
+    expect(resolverPod(withClients('198.51.100.0/24'), 'StatefulSet').spec).toEqual(
+      resolverPod(values, 'StatefulSet').spec,
+    );
+    expect(resolverEnv(MINIMAL, 'StatefulSet')).not.toHaveProperty('DNS_ALLOWED_CLIENTS_FILE');
   });
 
   it('tells resolvers behind a Service at which ports clients reach DNS over TLS and HTTPS', () => {

@@ -46,6 +46,13 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
 {{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
 {{- end -}}
+{{- if $values.allowedClients -}}
+{{- $_ := set $settings "DNS_ALLOWED_CLIENTS_FILE" "/etc/weir/allowed-clients/networks" -}}
+{{- $name := printf "%s-resolver-allowed-clients" (include "weir.fullname" .) -}}
+{{- $volumes = append $volumes (dict "name" "allowed-clients" "configMap" (dict "name" $name)) -}}
+{{- $mount := dict "name" "allowed-clients" "mountPath" "/etc/weir/allowed-clients" "readOnly" true -}}
+{{- $mounts = append $mounts $mount -}}
+{{- end -}}
 {{- $opsPort := dict "name" "ops" "containerPort" $values.env.OPS_PORT -}}
 {{- $ports := append (include "weir.resolver.ports" . | fromJsonArray) $opsPort -}}
 {{- $pod := dict
