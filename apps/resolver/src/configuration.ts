@@ -83,6 +83,12 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
+  DNS_UDP_BATCH: boolean({
+    description:
+      'Whether UDP packets are received and sent in batches of up to 64 per system call, where the system can ' +
+      '(Linux on x64 and arm64). This halves the processor time of an answer.',
+    default: 'true',
+  }),
   DNS_TLS_PORT: optional(
     port({
       description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',
@@ -148,6 +154,13 @@ export const SCHEMA = {
       'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
+  }),
+  UPSTREAM_COOKIES: boolean({
+    description:
+      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +
+      'a wrong cookie, or lacks an expected one, the question is asked again over TCP. Turn it off for upstreams ' +
+      'that reject unknown EDNS options.',
+    default: 'true',
   }),
   UPSTREAM_0X20: boolean({
     description:

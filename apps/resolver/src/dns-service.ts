@@ -74,6 +74,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
+    | 'UPSTREAM_COOKIES'
     | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
@@ -256,6 +257,7 @@ export class DnsService {
       ...forwarding,
       upstreams,
       hasMixedCase: configuration.UPSTREAM_0X20,
+      hasCookies: configuration.UPSTREAM_COOKIES,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

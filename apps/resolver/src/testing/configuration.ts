@@ -36,6 +36,7 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_TLS_CERT: undefined,
   DNS_TLS_KEY: undefined,
   DNS_TLS_PORT: undefined,
+  DNS_UDP_BATCH: true,
   DOMAIN_HASH_KEY: HASH_KEY_HEX,
   INSPECT_CNAME: true,
   LOCAL_RECORDS: undefined,
@@ -44,6 +45,7 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
+  UPSTREAM_COOKIES: true,
   ZONE_UPSTREAM_QUERIES: 1024,
   UPSTREAM_PORTS: 4,
 };
