@@ -1,5 +1,5 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
-import { writeOpt } from './opt.js';
+import { NO_EDE_TEXT, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -28,6 +28,11 @@ import { SOA_BYTES, writeSoaRdata } from './soa.js';
 /** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
 export const MAX_ADDRESSES = 7;
 
+/**
+ * Maximum length of an EXTRA-TEXT: head 271 + OPT with EDE, cookies and idle timeout 51 + 64 are well within 512 bytes.
+ */
+export const MAX_EDE_TEXT_BYTES = 64;
+
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
@@ -38,6 +43,7 @@ const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 /**
  * An answer without records: an error, NODATA or a refusal.
  * @param ede an INFO-CODE or `Ede.none`
+ * @param edeText its EXTRA-TEXT (RFC 8914 §2), at most `MAX_EDE_TEXT_BYTES`
  */
 export function writeEmptyAnswer(
   out: Uint8Array,
@@ -45,8 +51,10 @@ export function writeEmptyAnswer(
   query: Query,
   rcode: number,
   ede: number,
+  edeText: Uint8Array = NO_EDE_TEXT,
 ): number {
-  return writeOpt(out, writeHeaderAndQuestion(out, bytes, query, rcode), query, rcode, ede);
+  const end = writeHeaderAndQuestion(out, bytes, query, rcode);
+  return writeOpt(out, end, query, rcode, ede, edeText);
 }
 
 /** `writeAddressAnswer` with EDE 17 Filtered. */

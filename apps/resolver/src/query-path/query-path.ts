@@ -1,7 +1,6 @@
 import {
   answersQuestion,
   CLASS_IN,
-  Ede,
   hasUsableRcode,
   parseQuery,
   QueryStatus,
@@ -26,6 +25,7 @@ import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
 import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
+import { ExtendedErrors } from './extended-errors.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
@@ -130,7 +130,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
-    else replies.sendError(exchange, status, Ede.none, NO_VERDICT);
+    else replies.sendError(exchange, status, ExtendedErrors.none, NO_VERDICT);
   }
 
   private handleResponse(exchange: Exchange, response: Response): void {
@@ -162,8 +162,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private refuse(exchange: Exchange): void {
     const { verdict } = this.options.decider.decision;
     // The reason is the client, or the class, for which there is no EDE.
-    const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
-    this.replies.sendError(exchange, Rcode.refused, ede, verdict);
+    const error =
+      exchange.query.qclass === CLASS_IN ? ExtendedErrors.prohibited : ExtendedErrors.none;
+    this.replies.sendError(exchange, Rcode.refused, error, verdict);
   }
 
   /** @param question the one to resolve, when that is the action */
@@ -176,7 +177,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       case Action.refuse:
         return this.refuse(exchange);
       case Action.notReady:
-        return replies.sendEmpty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
+        return replies.sendEmpty(exchange, Rcode.servFail, ExtendedErrors.notReady, NO_VERDICT);
       case Action.block:
         return replies.sendBlock(exchange);
       case Action.answerAny:
@@ -205,7 +206,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     const { query } = question;
     // The cache would tell what other clients asked (decisions §9).
     if (!query.recursionDesired) {
-      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+      return this.replies.sendDecided(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
     const found = cache.find(question, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
@@ -230,8 +231,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     this.timer.startUpstream(exchange);
     const result = this.upstream.forward(exchange, question);
     if (result === ForwardResult.taken || this.replyStale(exchange, question)) return;
-    const ede = result === ForwardResult.deadZone ? Ede.noReachableAuthority : Ede.other;
-    this.replies.sendDecided(exchange, Rcode.servFail, ede);
+    const isDead = result === ForwardResult.deadZone;
+    const error = isDead ? ExtendedErrors.deadZone : ExtendedErrors.overloaded;
+    this.replies.sendDecided(exchange, Rcode.servFail, error);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
@@ -263,9 +265,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       case TargetVerdict.block:
         return this.replies.sendBlock(exchange);
       case TargetVerdict.malformed:
-        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
+        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
       case TargetVerdict.tooMany:
-        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
+        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.tooManyTargets);
     }
   }
 
@@ -275,7 +277,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (rewrite === null) return this.replies.sendResponse(exchange, response);
     const rewritten = this.localAnswers.rewritten(exchange, rewrite, response);
     if (rewritten !== null) return this.replies.sendResponse(exchange, rewritten);
-    this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
+    this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
   }
 
   private get upstream(): UpstreamAccess {
