@@ -226,6 +226,7 @@ export class DnsService {
         ]),
         localRecords: this.localRecords ?? { value: LocalRecords.none },
         targetInspector,
+        rewriteTtlSeconds: configuration.BLOCK_TTL,
         serverIdentity,
         isReady,
       }),
