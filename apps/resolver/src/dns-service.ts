@@ -62,7 +62,9 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_ALLOWED_CLIENTS_FILE'
     | 'DNS_COOKIE_SECRETS'
+    | 'DNS_DESIGNATED_HTTPS_PORT'
     | 'DNS_DESIGNATED_NAME'
+    | 'DNS_DESIGNATED_TLS_PORT'
     | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
@@ -224,6 +226,7 @@ export class DnsService {
         ]),
         localRecords: this.localRecords ?? { value: LocalRecords.none },
         targetInspector,
+        rewriteTtlSeconds: configuration.BLOCK_TTL,
         serverIdentity,
         isReady,
       }),

@@ -79,6 +79,7 @@ export class PolicyReader {
     out.explicitAllow = false;
     out.matchedLabels = 0;
     out.matchedId = -1;
+    out.rewrite = null;
   }
 
   /** `identify`, then `judge`. */
