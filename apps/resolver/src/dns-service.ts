@@ -13,6 +13,7 @@ import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
 import { FailingZones } from './failures/failing-zones.js';
+import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -21,6 +22,8 @@ import {
   Listeners,
   type ListenersConfiguration,
 } from './listeners/listeners.js';
+import { openLocalRecords } from './local-records/local-records-file.js';
+import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
@@ -54,6 +57,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'CLIENT_ERROR_RATE'
     | 'CLIENT_QUERY_RATE'
     | 'CLIENT_TLS_HANDSHAKE_RATE'
+    | 'CLIENT_UDP_BYTE_RATE'
     | 'CLIENT_UPSTREAM_QUERIES'
     | 'CLIENT_WAITING_QUERIES'
     | 'DNS_ALLOWED_CLIENTS'
@@ -63,6 +67,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_SERVER_ID'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
+    | 'LOCAL_RECORDS'
     | 'LOCAL_ZONES'
     | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
@@ -79,6 +84,8 @@ export interface DnsServiceOptions {
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Interval between checks of the file of local records, in milliseconds. */
+  readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
@@ -142,6 +149,8 @@ export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
   readonly allowedClients: AllowedClients;
+  /** Null: there is no file of local records. */
+  readonly localRecords: WatchedFile<LocalRecords> | null;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly profileCounters: ProfileCounters | null;
@@ -175,6 +184,7 @@ export class DnsService {
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
     });
@@ -183,11 +193,21 @@ export class DnsService {
       file: configuration.DNS_ALLOWED_CLIENTS_FILE,
       log,
     });
+    const { LOCAL_RECORDS: localRecordsFile } = configuration;
+    this.localRecords =
+      localRecordsFile === undefined
+        ? null
+        : openLocalRecords(localRecordsFile, hashKey, log, options.fileCheckMs);
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
       allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
+    });
+    const targetInspector = new TargetInspector({
+      source,
+      policyLookup,
+      isEnabled: configuration.INSPECT_CNAME,
     });
     const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
     const designated = designatedResolvers(configuration);
@@ -203,6 +223,8 @@ export class DnsService {
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        localRecords: this.localRecords ?? { value: LocalRecords.none },
+        targetInspector,
         serverIdentity,
         isReady,
       }),
@@ -215,11 +237,7 @@ export class DnsService {
       designatedResolvers: designated,
       serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
-      targetInspector: new TargetInspector({
-        source,
-        policyLookup,
-        isEnabled: configuration.INSPECT_CNAME,
-      }),
+      targetInspector,
       cache: this.cache,
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
@@ -292,6 +310,11 @@ export class DnsService {
     return this.listeners.kernelDrops();
   }
 
+  /** Bytes of answers that clients have not read from their connections. */
+  get unreadBytes(): number {
+    return this.listeners.unreadBytes;
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
@@ -300,6 +323,7 @@ export class DnsService {
     this.forwarder.close();
     await this.listeners.stop();
     this.allowedClients.close();
+    this.localRecords?.close();
     await this.queryLog?.close();
   }
 }

@@ -2,6 +2,7 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
@@ -17,7 +18,9 @@ export interface MetricsSources {
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
+  readonly localRecords: WatchedFile<unknown> | null;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
@@ -52,7 +55,9 @@ export function createRegistry({
   latencies,
   limits,
   allowedClients,
+  localRecords,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   forwarder,
@@ -182,10 +187,27 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
+  );
+  counter(
+    'local_records_file_faults_total',
+    'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',
+    [],
+    () => [[{}, localRecords?.faults ?? 0]],
   );
   counter(
     'udp_kernel_drops_total',

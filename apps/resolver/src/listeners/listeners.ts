@@ -5,6 +5,7 @@ import {
   type SubscriberKey,
 } from '@weir/clients';
 import { CidrSet, StartError } from '@weir/ops';
+import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
@@ -23,6 +24,9 @@ import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
+import { UnreadBytes } from './unread-bytes.js';
+
+const MEBIBYTE = 2 ** 20;
 
 /** The part of the configuration that listening needs, under the names of the variables. */
 export interface ListenersConfiguration {
@@ -32,9 +36,11 @@ export interface ListenersConfiguration {
   readonly DNS_PORT: number;
   readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
   readonly DNS_TCP_CONNECTIONS: number;
+  readonly DNS_TCP_UNREAD_MB: number;
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
+  readonly DNS_UDP_BATCH: boolean;
 }
 
 export interface ListenersOptions {
@@ -63,18 +69,24 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
+  /** Null: one system call for each UDP datagram. */
+  private readonly systemCalls: SystemCalls | null;
+  private readonly unread: UnreadBytes;
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
     const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
+    this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.identity = openIdentity(options);
+    this.systemCalls = configuration.DNS_UDP_BATCH ? loadSystemCalls() : null;
     const shared = {
       ...options,
       connectors: this.connectors(),
       slots: new SendSlots((error) => {
         if (error !== null) counters.drop(DropReason.unsent);
       }),
+      systemCalls: this.systemCalls,
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
@@ -99,6 +111,7 @@ export class Listeners {
       const bound = await first.start(ports);
       for (const host of others) await host.start(bound);
       this.logReceiveBuffers();
+      this.logUdpBatch();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
       for (const host of this.hosts) host.abort();
@@ -114,6 +127,11 @@ export class Listeners {
     return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
   }
 
+  /** Bytes of answers that clients have not read, over all connections. */
+  get unreadBytes(): number {
+    return this.unread.total;
+  }
+
   private logReceiveBuffers(): void {
     const receiveBuffers: Record<string, number> = {};
     for (const { udp } of this.hosts) Object.assign(receiveBuffers, udp.receiveBuffers);
@@ -122,6 +140,14 @@ export class Listeners {
     if (isSmall)
       this.options.log.warn(details, 'receive buffers are small: raise net.core.rmem_max');
     else this.options.log.info(details, 'receive buffers');
+  }
+
+  private logUdpBatch(): void {
+    const { configuration, log } = this.options;
+    if (this.systemCalls !== null) log.info({}, 'UDP packets are received and sent in batches');
+    else if (configuration.DNS_UDP_BATCH) {
+      log.warn({}, 'UDP packets cost a system call each: this system has no batches');
+    }
   }
 
   /** Accepts no more queries; answers still go out. */
@@ -163,7 +189,8 @@ export class Listeners {
     transport: Transport,
   ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const shared = { handler, counters, exchange: this.exchange, nowMs };
+    const { exchange, unread } = this;
+    const shared = { handler, counters, exchange, unread, nowMs };
     return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 
@@ -174,10 +201,11 @@ export class Listeners {
     client: ClientAddress,
   ): Connection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange } = this;
+    const { exchange, unread } = this;
     const socket = identity.accept(raw, ['h2', 'http/1.1']);
     const speakHttp1 = http1.speak;
-    return new HttpsConnection({ socket, client, handler, counters, exchange, nowMs, speakHttp1 });
+    const shared = { handler, counters, exchange, unread, nowMs };
+    return new HttpsConnection({ ...shared, socket, client, speakHttp1 });
   }
 }
 
