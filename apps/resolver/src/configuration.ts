@@ -113,9 +113,19 @@ export const SCHEMA = {
       description:
         'Name of this resolver for encrypted DNS (RFC 9462). Clients that ask for the SVCB records of ' +
         '_dns.resolver.arpa are told to use DNS over TLS and HTTPS under this name, on the ports of this ' +
-        'resolver. Its certificate must hold this name and the addresses that clients ask. Unset: they are ' +
-        'told that there is none.',
+        'resolver, or those of DNS_DESIGNATED_TLS_PORT and DNS_DESIGNATED_HTTPS_PORT. Its certificate must hold ' +
+        'this name and the addresses that clients ask. Unset: they are told that there is none.',
     }),
+  ),
+  DNS_DESIGNATED_TLS_PORT: optional(
+    port({
+      description:
+        'Port at which clients reach DNS over TLS, where that is not DNS_TLS_PORT: behind a Service, a published ' +
+        'port of a container or a load balancer. It is named in the SVCB records.',
+    }),
+  ),
+  DNS_DESIGNATED_HTTPS_PORT: optional(
+    port({ description: 'The same for DNS over HTTPS, where that is not DNS_HTTPS_PORT.' }),
   ),
   DNS_SERVER_ID: optional(
     serverId({
@@ -356,8 +366,8 @@ export const SCHEMA = {
   }),
   QUERY_LOG_NAMES: boolean({
     description:
-      'Whether the query log contains the queried names. Otherwise it contains their hashes under ' +
-      'DOMAIN_HASH_KEY, as in the management API.',
+      'Whether the query log contains the queried names, and the list of failing domains their names. ' +
+      'Otherwise they contain hashes under DOMAIN_HASH_KEY, as in the management API.',
     default: 'false',
   }),
   LOG_LEVEL: choice(LOG_LEVELS, {
