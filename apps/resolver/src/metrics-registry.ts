@@ -2,6 +2,7 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { FrameSender } from './dnstap/frame-sender.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
@@ -20,6 +21,7 @@ export interface MetricsSources {
   readonly kernelDrops: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
+  readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
 }
@@ -55,6 +57,7 @@ export function createRegistry({
   kernelDrops,
   cache,
   queryLog,
+  dnstap,
   forwarder,
   follower,
 }: MetricsSources): Registry {
@@ -206,6 +209,15 @@ export function createRegistry({
       [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
       [{ result: 'lost' }, queryLog.dropped],
     ]);
+  }
+  if (dnstap !== null) {
+    counter('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => [
+      [{ result: 'sent' }, dnstap.sent],
+      [{ result: 'lost' }, dnstap.lost],
+    ]);
+    gauge('dnstap_connected', '1: the dnstap receiver is connected', () =>
+      dnstap.isConnected ? 1 : 0,
+    );
   }
   registerFeedMetrics(registry, PREFIX, follower);
   return registry;

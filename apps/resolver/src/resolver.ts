@@ -66,6 +66,7 @@ async function startParts(
     kernelDrops: () => service.kernelDrops(),
     cache: service.cache,
     queryLog: service.queryLog,
+    dnstap: service.dnstapSender,
     forwarder: service.forwarder,
     follower,
   });
