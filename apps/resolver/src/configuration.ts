@@ -49,7 +49,9 @@ const MAX_STALE_AFTER_MS = 3_000;
 /** RFC 2181 §8. */
 const MAX_TTL = 2 ** 31 - 1;
 const MAX_RATE = 1_000_000;
+const MAX_BYTE_RATE = 2 ** 30;
 const MAX_CONNECTIONS = 1024;
+const MAX_UNREAD_MB = 4096;
 const MAX_ALL_CONNECTIONS = 65_536;
 /** All that can be in flight, and all that can wait: then one subscriber may have everything. */
 const MAX_UPSTREAM_QUERIES = 8192;
@@ -238,6 +240,13 @@ export const SCHEMA = {
       'over UDP. It protects the owners of spoofed source addresses. 0: no limit.',
     default: '50',
   }),
+  CLIENT_UDP_BYTE_RATE: integer(0, MAX_BYTE_RATE, {
+    description:
+      'Maximum number of bytes per second that one subscriber gets in UDP answers of more than 512 bytes. ' +
+      'Larger answers beyond it are truncated, so that the client comes back over TCP. It protects the owners of ' +
+      'spoofed source addresses; clients with a valid DNS cookie are exempt. 0: no limit.',
+    default: '262144',
+  }),
   CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
     description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
     default: '128',
@@ -255,6 +264,12 @@ export const SCHEMA = {
       'open files above it.',
     default: '4096',
   }),
+  DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
+    description:
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
+      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+    default: '64',
+  }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
     description:
       'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
@@ -262,6 +277,14 @@ export const SCHEMA = {
       'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
       'nobody answers it.',
     default: '256',
+  }),
+  ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
+      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'servers are dead leaves room for others. 0: no limit.',
+    default: '1024',
   }),
   CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
     description:

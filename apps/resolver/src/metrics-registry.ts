@@ -19,6 +19,7 @@ export interface MetricsSources {
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
   readonly kernelDrops: () => number;
+  readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly dnstap: FrameSender | null;
@@ -55,6 +56,7 @@ export function createRegistry({
   limits,
   allowedClients,
   kernelDrops,
+  unreadBytes,
   cache,
   queryLog,
   dnstap,
@@ -179,10 +181,21 @@ export function createRegistry({
     () => [[{}, limits.slips]],
   );
   counter(
+    'byte_share_truncations_total',
+    'UDP answers truncated because their subscriber had its share of bytes in large answers',
+    [],
+    () => [[{}, limits.truncations]],
+  );
+  counter(
     'allowed_clients_file_faults_total',
     'Checks at which DNS_ALLOWED_CLIENTS_FILE was not usable; the list before it stays in force',
     [],
     () => [[{}, allowedClients.faults]],
+  );
+  gauge(
+    'unread_bytes',
+    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    unreadBytes,
   );
   counter(
     'udp_kernel_drops_total',
@@ -198,6 +211,12 @@ export function createRegistry({
     'Queries rejected because their subscriber had its share of upstream queries already',
     [],
     () => [[{}, forwarder.overShare]],
+  );
+  counter(
+    'dead_zone_total',
+    'Queries rejected because nothing in their zone is answered',
+    [],
+    () => [[{}, forwarder.deadZone]],
   );
   counter('coalesced_total', 'Queries that joined a question already in flight', [], () => [
     [{}, forwarder.coalesced],

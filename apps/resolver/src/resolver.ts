@@ -64,6 +64,7 @@ async function startParts(
     limits: service.limits,
     allowedClients: service.allowedClients,
     kernelDrops: () => service.kernelDrops(),
+    unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
     dnstap: service.dnstapSender,

@@ -20,12 +20,12 @@ export class RateTable {
   }
 
   /**
-   * Counts one more action.
+   * Counts one more action, or that many more, unless they exceed the limit.
    * @param first, second key whose bits clients cannot choose (`SubscriberKey`), signed
    * @param nowSeconds whole seconds above 0
    * @returns whether the subscriber is still within `limit` in this second
    */
-  allows(first: number, second: number, nowSeconds: number, limit: number): boolean {
+  allows(first: number, second: number, nowSeconds: number, limit: number, count = 1): boolean {
     const { slots } = this;
     const at = this.slotOf(first, second, nowSeconds);
     if (slots[at] !== first || slots[at + 1] !== second || slots[at + SECOND] !== nowSeconds) {
@@ -34,8 +34,8 @@ export class RateTable {
       slots[at + SECOND] = nowSeconds;
       slots[at + COUNT] = 0;
     }
-    if (slots[at + COUNT] >= limit) return false;
-    slots[at + COUNT]++;
+    if (slots[at + COUNT] + count > limit) return false;
+    slots[at + COUNT] += count;
     return true;
   }
 

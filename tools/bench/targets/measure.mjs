@@ -125,6 +125,7 @@ const path = new QueryPath({
     queriesPerSecond: 0,
     errorsPerSecond: 0,
     handshakesPerSecond: 0,
+    bytesPerSecond: 0,
     subscriber: new SubscriberKey(source, 5),
     nowSeconds: () => 7,
   }),

@@ -25,6 +25,8 @@ export interface DeploymentOptions {
   readonly blockPages?: number;
   /** Variables for every process, in addition to its own. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Variables for the resolvers, in place of their own. */
+  readonly resolverVariables?: Readonly<Record<string, string>>;
   /** For the faults of the Redis proxy. */
   readonly random: Random;
   readonly onUnexpectedExit: (explanation: string) => void;
@@ -240,6 +242,7 @@ export class Deployment {
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
       FEED_URL: this.feedUrl,
       DATA_DIR: this.dataFolder(i),
+      ...this.options.resolverVariables,
     });
   }
 

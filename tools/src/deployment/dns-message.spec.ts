@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerQuery, encodeQuery, readAnswer } from './dns-message.js';
+import { answerQuery, encodeQuery, readAnswer, withEdns } from './dns-message.js';
 
 const query = encodeQuery(0x1234, 'a.example');
 
@@ -8,6 +8,15 @@ describe('encodeQuery', () => {
     expect(query.toString('hex')).toBe(
       '1234' + '0100' + '0001000000000000' + '0161' + '076578616d706c65' + '00' + '00010001',
     );
+  });
+});
+
+describe('withEdns', () => {
+  it('adds an OPT record with options (RFC 6891 §6.1.2)', () => {
+    const packet = withEdns(query, 1232, Buffer.from('000a0000', 'hex'));
+    expect(packet.readUInt16BE(10)).toBe(1);
+    const record = packet.subarray(query.length).toString('hex');
+    expect(record).toBe('00' + '0029' + '04d0' + '00000000' + '0004' + '000a0000');
   });
 });
 

@@ -2,15 +2,17 @@
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
+const TYPE_OPT = 41;
 const CLASS_IN = 1;
 const FLAG_RD = 0x0100;
 const FLAGS_RESPONSE = 0x8180;
 const RCODE_MASK = 0x000f;
 /** A compression pointer to the name of the question. */
 const POINTER_TO_QNAME = 0xc00c;
+const NO_OPTIONS = Buffer.alloc(0);
 
-/** A query for the IPv4 addresses of a name. */
-export function encodeQuery(id: number, qname: string): Buffer {
+/** A query, by default for the IPv4 addresses of the name. */
+export function encodeQuery(id: number, qname: string, qtype = TYPE_A): Buffer {
   const labels = qname.split('.').map((label) => {
     return Buffer.concat([Buffer.of(label.length), Buffer.from(label, 'latin1')]);
   });
@@ -18,7 +20,18 @@ export function encodeQuery(id: number, qname: string): Buffer {
   header.writeUInt16BE(id, 0);
   header.writeUInt16BE(FLAG_RD, 2);
   header.writeUInt16BE(1, 4);
-  return Buffer.concat([header, ...labels, Buffer.of(0, 0, TYPE_A, 0, CLASS_IN)]);
+  return Buffer.concat([header, ...labels, Buffer.of(0, 0, qtype, 0, CLASS_IN)]);
+}
+
+/** The query with an OPT record at its end (RFC 6891 §6.1.2), and EDNS options in it. */
+export function withEdns(query: Buffer, udpBytes: number, options: Buffer = NO_OPTIONS): Buffer {
+  const record = Buffer.alloc(11);
+  record.writeUInt8(TYPE_OPT, 2);
+  record.writeUInt16BE(udpBytes, 3);
+  record.writeUInt16BE(options.length, 9);
+  const packet = Buffer.concat([query, record, options]);
+  packet.writeUInt16BE(1, 10);
+  return packet;
 }
 
 /** The answer of an upstream: every name has one A record and no others. */

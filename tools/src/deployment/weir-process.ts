@@ -37,6 +37,11 @@ export class WeirProcess {
     return `http://127.0.0.1:${this.options.opsPort}`;
   }
 
+  /** Undefined while it is not started. */
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
   /** Whether it must answer: it is ready and not stopped. */
   get up(): boolean {
     return this.readyAtMs !== null && !this.isPaused;

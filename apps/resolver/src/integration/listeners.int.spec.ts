@@ -1,6 +1,6 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SendSlots } from '../listeners/send-slots.js';
@@ -209,7 +209,7 @@ describe('TcpListener', () => {
   });
 
   it('disconnects a client that does not read its answers', async () => {
-    const { server } = await tcp({}, new EchoHandler(60_000));
+    const { server, counters, unread } = await tcp({}, new EchoHandler(60_000));
     const socket = connect({ host: server.address, port: server.port });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('error', () => socket.destroy());
@@ -220,6 +220,42 @@ describe('TcpListener', () => {
       clearInterval(writing);
     });
     await closed;
+    expect(droppedFor(counters, 'unread')).toBe(1);
+    expect(unread.total).toBe(0);
+  });
+
+  it('closes the connection with the most unread bytes when all together have too many', async () => {
+    const maxUnreadBytes = 300_000;
+    const { server, handler, counters, unread } = await tcp(
+      { maxUnreadBytes },
+      new EchoHandler(60_000),
+    );
+    /** Asks until that many bytes of all connections are unread, or the connection is closed. */
+    const leaveUnread = async (socket: Socket, isEnough: () => boolean) => {
+      while (!isEnough()) {
+        const asked = handler.clients.length + 1;
+        socket.write(frame(query(asked)));
+        await expect.poll(() => handler.clients.length, { interval: 1 }).toBe(asked);
+      }
+    };
+    const open = () => {
+      const socket = connect({ host: server.address, port: server.port });
+      cleanups.push(() => socket.destroy());
+      socket.pause().on('error', () => socket.destroy());
+      return socket;
+    };
+    const [first, second] = [open(), open()];
+    await leaveUnread(first, () => unread.total > 150_000);
+    const left = unread.total;
+    await leaveUnread(second, () => unread.total > left);
+    await leaveUnread(second, () => droppedFor(counters, 'memory') === 1);
+    expect(unread.total).toBeLessThan(maxUnreadBytes);
+    expect(idOf((await askOneTcp(server, query(5)))!)).toBe(5);
+    second.resume();
+    await expect.poll(() => unread.total).toBe(0);
+    expect(second.destroyed).toBe(false);
+    first.resume();
+    await expect.poll(() => first.destroyed).toBe(true);
   });
 
   it('answers the queries that it has read when it drains, then closes', async () => {

@@ -23,6 +23,7 @@ import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
+import { ForwardResult } from '../upstream/forwarder.js';
 
 const QUERIES = 20_000;
 const ROUNDS = 7;
@@ -79,7 +80,7 @@ function createPath() {
         if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
         path.onCompleted(exchange, response);
         path.onResponse(exchange, response);
-        return true;
+        return ForwardResult.taken;
       },
     }),
     nowSeconds: () => 7,
@@ -87,6 +88,7 @@ function createPath() {
       queriesPerSecond: 1_000_000_000,
       errorsPerSecond: 0,
       handshakesPerSecond: 0,
+      bytesPerSecond: 1_000_000_000,
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),

@@ -3,7 +3,7 @@ import { concat, decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2';
+import { connect as connectHttp2, constants, type ClientHttp2Session } from 'node:http2';
 import { request } from 'node:https';
 import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -382,4 +382,58 @@ describe('DNS over TLS and HTTPS', () => {
     await new Promise((resolve) => second.once('close', resolve));
     expect(service.counters.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
   });
+});
+
+describe('answers over HTTPS that a client does not read', () => {
+  const dns = Buffer.from(blocked()).toString('base64url');
+  const target = `/dns-query?dns=${dns}`;
+
+  it('count until it gives up', async () => {
+    const { httpsPort, service } = await serve();
+    // Without room for a single byte of an answer.
+    const session = connectHttp2(`https://127.0.0.1:${httpsPort}`, {
+      ca,
+      settings: { initialWindowSize: 0 },
+    });
+    cleanups.push(() => {
+      session.destroy();
+    });
+    const requests = [1, 2, 3].map(() => session.request({ ':path': target }));
+    await expect.poll(() => service.unreadBytes).toBeGreaterThan(3 * blocked().length);
+    for (const one of requests) one.close(constants.NGHTTP2_CANCEL);
+    await expect.poll(() => service.unreadBytes).toBe(0);
+  });
+
+  it.each(['h2', 'http/1.1'])('are none once they have been read (%s)', async (protocol) => {
+    const { httpsPort, service } = await serve();
+    const read =
+      protocol === 'h2'
+        ? await readWithHttp2(`https://127.0.0.1:${httpsPort}`, target)
+        : await readWithHttp1(`https://127.0.0.1:${httpsPort}${target}`);
+    expect(read).toBeGreaterThan(blocked().length);
+    await expect.poll(() => service.unreadBytes).toBe(0);
+  });
+
+  function readWithHttp2(origin: string, path: string) {
+    const session = connectHttp2(origin, { ca });
+    cleanups.push(() => {
+      session.destroy();
+    });
+    return bytesOf(session.request({ ':path': path }));
+  }
+
+  function readWithHttp1(url: string) {
+    return new Promise<number>((resolve, reject) => {
+      const asking = request(url, { ca, headers: { connection: 'keep-alive' } }, (response) => {
+        resolve(bytesOf(response));
+      });
+      asking.on('error', reject).end();
+    });
+  }
+
+  async function bytesOf(stream: AsyncIterable<unknown>) {
+    let bytes = 0;
+    for await (const chunk of stream) bytes += (chunk as Buffer).length;
+    return bytes;
+  }
 });

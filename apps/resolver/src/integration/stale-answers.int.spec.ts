@@ -1,16 +1,9 @@
-import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
-import { policyOf } from '@weir/policy-feed/testing';
-import { createSocket } from 'node:dgram';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { CONFIGURATION } from '../testing/configuration.js';
-import { upstream } from '../testing/forwarding.js';
+import { type ClockedOptions, clockedService } from '../testing/clocked-service.js';
 import { respond } from '../testing/respond.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
-const log = createLogger({ name: 'resolver', level: 'silent' });
 const NAME = 'www.example.com';
 const TTL = 10;
 const FRESH = { rcode: 0, answers: [{ ttl: TTL }], ede: [] };
@@ -18,71 +11,24 @@ const STALE = { rcode: 0, answers: [{ ttl: 30 }], ede: [3] };
 
 const answer: Answerer = (query) => respond(query, { answers: [a('192.0.2.1', TTL)] });
 
-/** A service on a clock that only `skip` moves, and an upstream that answers until it is told to be silent. */
-async function serve(
-  variables: Partial<typeof CONFIGURATION> = {},
-  forwarding: DnsServiceOptions['forwarding'] = {},
-) {
-  const server = await upstream(answer);
-  let elapsedMs = 0;
-  const service = new DnsService({
-    configuration: {
-      ...CONFIGURATION,
-      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
-      ...variables,
-    },
-    upstreams: [server.endpoint],
-    source: { policy: policyOf() },
-    log,
-    monotonicMs: () => elapsedMs,
-    forwarding,
-  });
-  const address = await service.start();
-  onTestFinished(() => service.stop());
-  const { forwarder } = service;
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => {
-    socket.bind(0, '127.0.0.1', resolve);
-  });
-  onTestFinished(() => void socket.close());
-  const got: DecodedMessage[] = [];
-  socket.on('message', (packet) => got.push(decodeMessage(packet)));
-  let asked = 0;
-  const send = (name: string): number => {
-    const packet = encodeQuery(name, 1, { id: asked, udpBytes: 1232 });
-    socket.send(packet, address.port, address.address);
-    return asked++;
-  };
-  /** The only answer to that query. */
-  const answerTo = async (id: number): Promise<DecodedMessage> => {
-    await expect.poll(() => got.some((message) => message.id === id)).toBe(true);
-    const answers = got.filter((message) => message.id === id);
-    expect(answers).toHaveLength(1);
-    return answers[0];
-  };
-  const ask = (name: string): Promise<DecodedMessage> => answerTo(send(name));
-  const skip = (ms: number): void => {
-    elapsedMs += ms;
-  };
-  /** Queries that are sent while the upstream is silent. @returns their ids */
-  const sendInto = async (silence: number, ...names: string[]): Promise<number[]> => {
-    const ids = names.map(send);
-    await expect.poll(() => forwarder.waiting).toBe(silence);
+type Options = Omit<ClockedOptions, 'answer'>;
+
+async function serve(options: Options = {}) {
+  const all = await clockedService({ answer, ...options });
+  const { send, forwarder } = all;
+  /** Sends queries while the upstream is silent. @returns their ids */
+  const sendInto = async (waiting: number, ...names: string[]): Promise<number[]> => {
+    const ids: number[] = [];
+    for (const name of names) ids.push(await send(name));
+    await expect.poll(() => forwarder.waiting).toBe(waiting);
     return ids;
   };
-  const settle = () =>
-    expect
-      .poll(() => {
-        skip(500);
-        return forwarder.inFlight;
-      })
-      .toBe(0);
-  return { server, forwarder, send, sendInto, answerTo, ask, skip, settle, got };
+  return { ...all, sendInto };
 }
 
 /** The expired answer of `NAME` is in the cache, and the upstream is silent. */
-async function serveExpired(...options: Parameters<typeof serve>) {
-  const all = await serve(...options);
+async function serveExpired(options?: Options) {
+  const all = await serve(options);
   expect(await all.ask(NAME)).toMatchObject(FRESH);
   all.skip(TTL * 1000);
   all.server.answer = () => null;
@@ -94,6 +40,7 @@ describe('an expired answer', () => {
     const { server, forwarder, sendInto, answerTo, ask, skip, got } = await serveExpired();
     const before = got.length;
     const ids = await sendInto(3, NAME, NAME, NAME);
+    await expect.poll(() => server.asked.length).toBe(2);
     skip(1_700);
     expect(forwarder.waiting).toBe(3);
     skip(100);
@@ -110,7 +57,9 @@ describe('an expired answer', () => {
   });
 
   it('comes at once with CACHE_STALE_AFTER_MS=0', async () => {
-    const { server, forwarder, ask } = await serveExpired({ CACHE_STALE_AFTER_MS: 0 });
+    const { server, forwarder, ask } = await serveExpired({
+      variables: { CACHE_STALE_AFTER_MS: 0 },
+    });
     server.answer = answer;
     expect(await ask(NAME)).toMatchObject(STALE);
     await expect.poll(() => forwarder.inFlight).toBe(0);
@@ -120,6 +69,7 @@ describe('an expired answer', () => {
   it('is not what clients get when the upstream answers in time, or of other names', async () => {
     const { server, sendInto, answerTo, skip, settle } = await serveExpired();
     const [id, other] = await sendInto(2, NAME, 'other.example.com');
+    await expect.poll(() => server.asked.length).toBe(3);
     skip(1_000);
     const [query] = server.asked
       .filter(({ message }) => message.questions[0].qname === NAME)
@@ -134,7 +84,7 @@ describe('an expired answer', () => {
     ['subscriber has its share already', { CLIENT_UPSTREAM_QUERIES: 1 }, {}],
     ['resolver has no capacity left', {}, { capacity: 1 }],
   ])('is what a client gets whose %s', async (_why, variables, forwarding) => {
-    const { sendInto, ask, settle, answerTo } = await serveExpired(variables, forwarding);
+    const { sendInto, ask, settle, answerTo } = await serveExpired({ variables, forwarding });
     const [dead] = await sendInto(1, 'www.dead.example');
     expect(await ask(NAME)).toMatchObject(STALE);
     expect(await ask('other.example.com')).toMatchObject({ rcode: 2, ede: [0] });
@@ -145,7 +95,7 @@ describe('an expired answer', () => {
 
 it('a popular answer whose refresh was refused is refreshed at a later hit', async () => {
   const { server, forwarder, ask, skip, sendInto, settle } = await serve({
-    CLIENT_UPSTREAM_QUERIES: 1,
+    variables: { CLIENT_UPSTREAM_QUERIES: 1 },
   });
   const LONG = 1_000;
   server.answer = (query) => respond(query, { answers: [a('192.0.2.1', LONG)] });

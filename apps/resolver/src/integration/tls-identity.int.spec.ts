@@ -45,7 +45,7 @@ async function start() {
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
   const handler = new EchoHandler();
   const exchange = new Exchange();
-  const { server, listener, counters } = await startTcp({
+  const { server, listener, counters, unread } = await startTcp({
     idleMs: 2000,
     connect: (socket, client, idleMs) =>
       new TcpConnection({
@@ -56,6 +56,7 @@ async function start() {
         handler,
         counters,
         exchange,
+        unread,
         nowMs: () => performance.now(),
       }),
   });

@@ -7,6 +7,8 @@ const SLOTS = 65_536;
  * NSD.
  */
 const SLIP = 2;
+/** A UDP answer of this size is not counted: every client takes it (RFC 1035 §4.2.1). */
+const SMALL_ANSWER_BYTES = 512;
 
 export interface ClientLimitsOptions {
   /** Queries per second that one subscriber gets answers to. 0: no limit. */
@@ -15,6 +17,8 @@ export interface ClientLimitsOptions {
   readonly errorsPerSecond: number;
   /** TLS handshakes per second that one subscriber may begin. 0: no limit. */
   readonly handshakesPerSecond: number;
+  /** Bytes of large UDP answers per second that one subscriber gets. 0: no limit. */
+  readonly bytesPerSecond: number;
   /** Identifies the subscriber of a client. */
   readonly subscriber: SubscriberKey;
   /** Monotonic clock in whole seconds. */
@@ -26,10 +30,13 @@ export class ClientLimits {
   private readonly queries = new RateTable(SLOTS);
   private readonly errors = new RateTable(SLOTS);
   private readonly handshakes = new RateTable(SLOTS);
+  private readonly bytes = new RateTable(SLOTS);
 
   /** How often `allowsSlip` returned true. */
   slips = 0;
   private untilSlip = SLIP;
+  /** How often `exceedsByteRate` returned true. */
+  truncations = 0;
 
   constructor(private readonly options: ClientLimitsOptions) {}
 
@@ -48,6 +55,17 @@ export class ClientLimits {
     return this.exceeds(this.handshakes, client, this.options.handshakesPerSecond);
   }
 
+  /**
+   * Counts a UDP answer that is about to be sent, if it is large. Beyond the limit it is to be truncated: its source
+   * address may be spoofed, and a real client comes back over TCP.
+   */
+  exceedsByteRate(client: Client, answerBytes: number): boolean {
+    if (answerBytes <= SMALL_ANSWER_BYTES) return false;
+    const isOver = this.exceeds(this.bytes, client, this.options.bytesPerSecond, answerBytes);
+    if (isOver) this.truncations++;
+    return isOver;
+  }
+
   /** Whether to answer an error over the limit with a hint. Counts the hints. */
   allowsSlip(): boolean {
     if (--this.untilSlip > 0) return false;
@@ -56,10 +74,10 @@ export class ClientLimits {
     return true;
   }
 
-  private exceeds(table: RateTable, client: Client, limit: number): boolean {
+  private exceeds(table: RateTable, client: Client, limit: number, count = 1): boolean {
     if (limit === 0) return false;
     const { subscriber, nowSeconds } = this.options;
     subscriber.identify(client);
-    return !table.allows(subscriber.first, subscriber.second, nowSeconds() + 1, limit);
+    return !table.allows(subscriber.first, subscriber.second, nowSeconds() + 1, limit, count);
   }
 }

@@ -23,6 +23,9 @@ import type { Connect } from './stream-listener.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
+import { UnreadBytes } from './unread-bytes.js';
+
+const MEBIBYTE = 2 ** 20;
 
 /** The part of the configuration that listening needs, under the names of the variables. */
 export interface ListenersConfiguration {
@@ -32,6 +35,7 @@ export interface ListenersConfiguration {
   readonly DNS_PORT: number;
   readonly DNS_PROXY_PROTOCOL_FROM: CidrSet | undefined;
   readonly DNS_TCP_CONNECTIONS: number;
+  readonly DNS_TCP_UNREAD_MB: number;
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
@@ -63,11 +67,13 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
+  private readonly unread: UnreadBytes;
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
     const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
+    this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.identity = openIdentity(options);
     const shared = {
       ...options,
@@ -112,6 +118,11 @@ export class Listeners {
     const all = this.hosts.map(({ udp }) => udp);
     const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
     return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
+  }
+
+  /** Bytes of answers that clients have not read, over all connections. */
+  get unreadBytes(): number {
+    return this.unread.total;
   }
 
   private logReceiveBuffers(): void {
@@ -163,7 +174,8 @@ export class Listeners {
     transport: Transport,
   ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const shared = { handler, counters, exchange: this.exchange, nowMs };
+    const { exchange, unread } = this;
+    const shared = { handler, counters, exchange, unread, nowMs };
     return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 
@@ -174,10 +186,11 @@ export class Listeners {
     client: ClientAddress,
   ): Connection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange } = this;
+    const { exchange, unread } = this;
     const socket = identity.accept(raw, ['h2', 'http/1.1']);
     const speakHttp1 = http1.speak;
-    return new HttpsConnection({ socket, client, handler, counters, exchange, nowMs, speakHttp1 });
+    const shared = { handler, counters, exchange, unread, nowMs };
+    return new HttpsConnection({ ...shared, socket, client, speakHttp1 });
   }
 }
 

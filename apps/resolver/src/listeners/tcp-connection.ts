@@ -6,13 +6,12 @@ import { DropReason } from '../query/drop-reason.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Transport } from '../query/transport.js';
+import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';
 
 /** Largest accepted query. A real one is far smaller. */
 const MAX_QUERY_BYTES = 4096;
 /** Open queries of one connection. Reading pauses at this number. */
 const MAX_PIPELINED = 64;
-/** A client that leaves this many bytes of answers unread is disconnected. */
-const MAX_UNREAD_BYTES = 512 * 1024;
 /** RFC 7828 §3.1. */
 const KEEPALIVE_UNIT_MS = 100;
 const LENGTH_BYTES = 2;
@@ -26,6 +25,8 @@ export interface TcpConnectionOptions {
   readonly counters: QueryCounters;
   /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
+  /** Shared with the connections of all listeners. */
+  readonly unread: UnreadBytes;
   readonly nowMs: () => number;
   /** How long a connection may be idle now. */
   readonly idleMs: () => number;
@@ -42,11 +43,16 @@ export class TcpConnection implements Connection, ReplyPath {
   /** The client sends no more, or we read no more. */
   private isEnding = false;
   private isReading = false;
+  private readonly account: UnreadAccount;
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
     this.transport = options.transport;
     this.lastActiveMs = options.nowMs();
+    this.account = options.unread.open(this);
+    socket.once('close', () => {
+      this.account.close();
+    });
     socket.on('data', (chunk: Buffer) => {
       this.onData(chunk);
     });
@@ -73,10 +79,14 @@ export class TcpConnection implements Connection, ReplyPath {
     const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
     frame.writeUInt16BE(length, 0);
     frame.set(answer.subarray(0, length), LENGTH_BYTES);
-    socket.write(frame);
-    if (socket.writableLength > MAX_UNREAD_BYTES) return this.destroy();
+    socket.write(frame, this.onWritten);
+    this.onWritten();
     this.processInput();
   }
+
+  private readonly onWritten = (): void => {
+    this.account.set(this.options.socket.writableLength);
+  };
 
   /** A client that sends something other than queries is disconnected. */
   drop(reason: DropReason): void {

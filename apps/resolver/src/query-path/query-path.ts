@@ -22,13 +22,13 @@ import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
-import type { ForwardEvents } from '../upstream/forwarder.js';
+import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
   isStaleDue(exchange: Exchange): boolean;
-  forward(exchange: Exchange): boolean;
+  forward(exchange: Exchange): ForwardResult;
   refresh(exchange: Exchange): boolean;
 }
 
@@ -201,9 +201,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
       return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
-    if (this.upstream.forward(exchange)) return;
-    if (this.replyStale(exchange)) return;
-    this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
+    const result = this.upstream.forward(exchange);
+    if (result === ForwardResult.taken || this.replyStale(exchange)) return;
+    const ede = result === ForwardResult.deadZone ? Ede.noReachableAuthority : Ede.other;
+    this.replies.sendDecided(exchange, Rcode.servFail, ede);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */

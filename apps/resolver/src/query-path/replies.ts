@@ -203,8 +203,20 @@ export class Replies {
     }
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
-    if (dnstap?.takeSample()) dnstap.write(exchange, this.out, length, verdict !== NO_VERDICT);
-    replyPath.reply(exchange, this.out, length);
+    const sentLength = this.withinShare(exchange, length, rcode);
+    if (dnstap?.takeSample()) dnstap.write(exchange, this.out, sentLength, verdict !== NO_VERDICT);
+    replyPath.reply(exchange, this.out, sentLength);
+  }
+
+  /** Truncates a UDP answer beyond the share of bytes of the subscriber. @returns the length of the answer */
+  private withinShare(
+    { bytes, client, query, replyPath }: Exchange,
+    length: number,
+    rcode: number,
+  ): number {
+    const isUnverified = replyPath.transport === Transport.udp && !query.hasValidCookie;
+    if (!isUnverified || !this.options.limits.exceedsByteRate(client, length)) return length;
+    return writeTruncatedAnswer(this.out, bytes, query, rcode);
   }
 
   private logQuery(

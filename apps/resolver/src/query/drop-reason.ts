@@ -18,5 +18,9 @@ export const DropReason = {
   crowded: 7,
   /** From a load balancer, but without a valid PROXY header. */
   unproxied: 8,
+  /** A connection that was closed because its client leaves too many bytes unread. */
+  unread: 9,
+  /** A connection that was closed because all of them leave too many bytes unread, and this one the most. */
+  memory: 10,
 } as const;
 export type DropReason = (typeof DropReason)[keyof typeof DropReason];

@@ -1,9 +1,11 @@
 import { SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
 import { hasUsableRcode, parseQuery, type Response } from '@weir/dns-wire';
 import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
-import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
+import { Forwarder, type ForwarderOptions, ForwardResult } from '../upstream/forwarder.js';
 import { type Answerer, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -69,6 +71,7 @@ export async function forwarder(
       maxQuestions: 8192,
       maxWaiting: 16_384,
     },
+    zones: { maxQuestions: 0, key: parseHashKey(HASH_KEY_HEX) },
     events: {
       hasStale: () => false,
       onCompleted: (_question, response) => {
@@ -98,7 +101,7 @@ export async function forwarder(
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
     const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (!subject.forward(exchange)) return false;
+    if (subject.forward(exchange) !== ForwardResult.taken) return false;
     exchange.bytes.fill(0xee);
     return { outcome };
   };

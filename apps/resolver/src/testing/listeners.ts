@@ -6,6 +6,7 @@ import { StreamListener, type StreamListenerOptions } from '../listeners/stream-
 import { TcpConnection } from '../listeners/tcp-connection.js';
 import { UdpListener, type UdpListenerOptions } from '../listeners/udp-listener.js';
 import { UdpSockets, type UdpSocketsOptions } from '../listeners/udp-sockets.js';
+import { UnreadBytes } from '../listeners/unread-bytes.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import type { DropReason } from '../query/drop-reason.js';
 import { Exchange } from '../query/exchange.js';
@@ -55,17 +56,22 @@ export async function startUdpSockets(
 
 /** A TCP listener in front of an `EchoHandler`. */
 export async function startTcp(
-  options: Partial<StreamListenerOptions> & { maxPerClient?: number; maxConnections?: number } = {},
+  options: Partial<StreamListenerOptions> & {
+    maxPerClient?: number;
+    maxConnections?: number;
+    maxUnreadBytes?: number;
+  } = {},
   handler = new EchoHandler(),
 ) {
   const counters = new QueryCounters();
   const exchange = new Exchange();
   const transport = Transport.tcp;
-  const { nowMs = elapsedMs } = options;
+  const { nowMs = elapsedMs, maxUnreadBytes = 1 << 26 } = options;
+  const unread = new UnreadBytes(maxUnreadBytes, counters);
+  const shared = { transport, handler, counters, exchange, unread, nowMs };
   const listener = new StreamListener({
     host: '127.0.0.1',
-    connect: (socket, client, idleMs) =>
-      new TcpConnection({ socket, client, transport, handler, counters, exchange, nowMs, idleMs }),
+    connect: (socket, client, idleMs) => new TcpConnection({ ...shared, socket, client, idleMs }),
     counters,
     nowMs,
     loadBalancers: CidrSet.parse([]),
@@ -78,7 +84,7 @@ export async function startTcp(
     ...options,
   });
   const server: Server = await listener.start(0);
-  return { listener, handler, counters, server };
+  return { listener, handler, counters, server, unread };
 }
 
 export function droppedFor(counters: QueryCounters, why: keyof typeof DropReason) {

@@ -1,15 +1,28 @@
-import { HEADER_BYTES, Response } from '@weir/dns-wire';
+import { hasUsableRcode, HEADER_BYTES, Response } from '@weir/dns-wire';
 import type { Exchange } from '../query/exchange.js';
 import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { setFailure } from './failure.js';
 import { InFlightPool } from './in-flight-pool.js';
-import type { InFlight } from './in-flight.js';
+import { type InFlight, NO_ERROR } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
 import { Sweep } from './sweep.js';
+import { hasAnsweredOthers } from './upstream-choice.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
+import { ZoneShares, type ZoneSharesOptions } from './zone-shares.js';
+
+/** What becomes of a query that is to be forwarded. */
+export const ForwardResult = {
+  /** An event follows. */
+  taken: 0,
+  /** Too many are in flight, or too many of this subscriber. */
+  refused: 1,
+  /** Nothing in its zone is answered. */
+  deadZone: 2,
+} as const;
+export type ForwardResult = (typeof ForwardResult)[keyof typeof ForwardResult];
 
 /**
  * Events of a question: `onCompleted` once unless it was forgotten, then `onResponse` once for each client that still
@@ -41,6 +54,8 @@ export interface ForwarderOptions extends AttemptOptions {
   readonly staleAfterMs?: number;
   /** What one subscriber may have of these capacities. */
   readonly share: ShareOptions;
+  /** What one zone may have of them while it answers nothing. */
+  readonly zones: ZoneSharesOptions;
 }
 
 const DEFAULT_CAPACITY = 8192;
@@ -59,10 +74,13 @@ export class Forwarder {
   overloads = 0;
   /** Queries that were rejected because their subscriber had its share already. */
   overShare = 0;
+  /** Queries that were rejected because nothing in their zone is answered. */
+  deadZone = 0;
   private readonly attempts: AttemptRunner;
   private readonly clients: WaitingClients;
   private readonly pool: InFlightPool;
   private readonly shares: SubscriberShares;
+  private readonly zones: ZoneShares;
   private readonly sweep: Sweep;
   private readonly noAnswer = new Response();
   private readonly events: ForwardEvents;
@@ -80,6 +98,7 @@ export class Forwarder {
     this.staleAfterMs = options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS;
     this.pool = new InFlightPool(capacity);
     this.shares = new SubscriberShares(capacity + waitingCapacity, options.share);
+    this.zones = new ZoneShares(options.zones);
     this.clients = new WaitingClients(events, waitingCapacity, this.shares, nowMs);
     this.attempts = new AttemptRunner(options, this.complete.bind(this));
     const onTimeout = this.attempts.onTimeout.bind(this.attempts);
@@ -136,27 +155,28 @@ export class Forwarder {
   }
 
   /**
-   * Asks the question of the exchange, or joins it when it is in flight already.
-   * @returns false when too many are in flight, or too many of this subscriber; no event follows
+   * Asks the question of the exchange, or joins it when it is in flight already. No event follows unless the result is
+   * `taken`.
    */
-  forward(exchange: Exchange): boolean {
+  forward(exchange: Exchange): ForwardResult {
     const entry = this.pool.find(exchange);
     if (entry === null ? this.pool.isFull : this.clients.isFull) {
       this.overloads++;
-      return false;
+      return ForwardResult.refused;
     }
-    const isTaken = entry === null ? this.ask(exchange, false) : this.clients.join(entry, exchange);
-    if (!isTaken) this.overShare++;
-    return isTaken;
+    const result = entry === null ? this.ask(exchange, false) : this.join(entry, exchange);
+    if (result === ForwardResult.refused) this.overShare++;
+    if (result === ForwardResult.deadZone) this.deadZone++;
+    return result;
   }
 
   /**
    * Asks the question of the exchange for the cache only: no client waits, and only `onCompleted` follows.
-   * @returns false when it is in flight already, or too many are
+   * @returns false when it is in flight already, or is not taken
    */
   refresh(exchange: Exchange): boolean {
     if (this.pool.isFull || this.pool.find(exchange) !== null) return false;
-    return this.ask(exchange, true);
+    return this.ask(exchange, true) === ForwardResult.taken;
   }
 
   /**
@@ -172,19 +192,35 @@ export class Forwarder {
     }
   }
 
-  /** The pool is not full. @returns false when too many of this subscriber are in flight */
-  private ask(exchange: Exchange, isRefresh: boolean): boolean {
+  private join(entry: InFlight, exchange: Exchange): ForwardResult {
+    return this.clients.join(entry, exchange) ? ForwardResult.taken : ForwardResult.refused;
+  }
+
+  /** The pool is not full. */
+  private ask(exchange: Exchange, isRefresh: boolean): ForwardResult {
     const account = this.shares.take(exchange.client, Share.questions);
-    if (account === OVER_SHARE) return false;
+    if (account === OVER_SHARE) return ForwardResult.refused;
+    const nowMs = this.nowMs();
+    const isOfZone = this.zones.take(exchange, 1 + Math.floor(nowMs / 1000));
+    // While the upstreams themselves are silent, no zone is to blame.
+    if (!isOfZone && this.hasSoundUpstream) {
+      this.shares.release(account, Share.questions);
+      return ForwardResult.deadZone;
+    }
     const entry = this.pool.take(exchange);
+    entry.isOfZone = isOfZone;
     entry.exchange.account = account;
     entry.isRefresh = isRefresh;
     this.clients.add(entry);
-    const nowMs = this.nowMs();
     entry.deadlineMs = nowMs + this.queryTimeoutMs;
     entry.staleAtMs = nowMs + this.staleAfterMs;
     this.attempts.start(entry);
-    return true;
+    return ForwardResult.taken;
+  }
+
+  private get hasSoundUpstream(): boolean {
+    for (const { health } of this.upstreams) if (health.isSound) return true;
+    return false;
   }
 
   /** Clients with an expired answer get it. The question goes on for the cache, and for clients that come later. */
@@ -200,8 +236,19 @@ export class Forwarder {
   private complete(entry: InFlight, response: Response): void {
     this.pool.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
+    this.releaseZone(entry, response);
     if (!entry.isHidden) this.events.onCompleted(entry.exchange, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
+  }
+
+  /** The question no longer counts in its zone, unless only this zone is silent. */
+  private releaseZone(entry: InFlight, response: Response): void {
+    if (hasUsableRcode(response)) {
+      this.zones.forgive(entry.exchange);
+      return;
+    }
+    const isSilent = entry.errorRcode === NO_ERROR && hasAnsweredOthers(this.upstreams, entry);
+    if (entry.isOfZone && !isSilent) this.zones.release(entry.exchange);
   }
 }

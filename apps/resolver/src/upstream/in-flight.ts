@@ -55,6 +55,8 @@ export class InFlight {
   /** When the last attempt times out, and when the whole question does. */
   attemptDeadlineMs = 0;
   deadlineMs = 0;
+  /** Whether it counts in `ZoneShares`. */
+  isOfZone = false;
   /** From this time on, clients rather get an expired answer than wait. */
   staleAtMs = 0;
   /** Whether that time was seen to pass. */

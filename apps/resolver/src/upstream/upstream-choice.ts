@@ -39,6 +39,14 @@ export function hasLiveAttempt(upstreams: readonly Upstream[], entry: InFlight):
   return false;
 }
 
+/** Whether an upstream that was asked has answered something else meanwhile. */
+export function hasAnsweredOthers(upstreams: readonly Upstream[], entry: InFlight): boolean {
+  for (let i = 0; i < entry.attemptCount; i++) {
+    if (upstreams[entry.upstreams[i]].health.hasAnsweredSince(entry.startedMs[i])) return true;
+  }
+  return false;
+}
+
 function lowestLatencyMs(upstreams: readonly Upstream[], entry: InFlight): number {
   let lowest = Infinity;
   for (const upstream of upstreams) {

@@ -37,6 +37,11 @@ export class UpstreamHealth {
     return this.failures === 0;
   }
 
+  /** Whether it has answered anything since that time. */
+  hasAnsweredSince(timeMs: number): boolean {
+    return this.answeredMs > timeMs;
+  }
+
   /** A query of a client is being sent. */
   recordQuery(nowMs: number): void {
     if (this.silentSinceMs === Infinity) this.silentSinceMs = nowMs;

@@ -47,12 +47,20 @@ export const QUERIES: Row = {
       ],
     },
     {
-      title: 'SERVFAIL by overload',
+      title: 'SERVFAIL without asking',
       unit: 'ops',
       queries: [
         [
           `sum by (instance) (rate(weir_resolver_overloads_total${RESOLVERS}${RATE}))`,
-          '{{instance}}',
+          '{{instance}} overload',
+        ],
+        [
+          `sum by (instance) (rate(weir_resolver_over_share_total${RESOLVERS}${RATE}))`,
+          '{{instance}} share of a subscriber',
+        ],
+        [
+          `sum by (instance) (rate(weir_resolver_dead_zone_total${RESOLVERS}${RATE}))`,
+          '{{instance}} dead zone',
         ],
       ],
     },

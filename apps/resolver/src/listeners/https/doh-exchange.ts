@@ -3,10 +3,13 @@ import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason } from '../../query/drop-reason.js';
 import type { Exchange, ReplyPath } from '../../query/exchange.js';
 import { Transport } from '../../query/transport.js';
+import type { UnreadAccount } from '../unread-bytes.js';
 import { answerHeaders, errorHeaders } from './doh-request.js';
 import type { HttpCall } from './http-call.js';
 
 const NO_BODY = Buffer.alloc(0);
+/** Memory of the headers of an answer, about. */
+const HEADERS_BYTES = 256;
 /** Used to read the TTLs of an answer; one answer at a time. */
 const response = new Response();
 
@@ -20,10 +23,14 @@ const STATUSES: Partial<Record<DropReason, number>> = {
 export class DohExchange implements ReplyPath {
   readonly transport = Transport.https;
 
-  /** @param onDone called once, when the request is answered */
+  /**
+   * @param account unread bytes of the connection
+   * @param onDone called once, when the request is answered
+   */
   constructor(
     private readonly call: HttpCall,
     private readonly counters: QueryCounters,
+    private readonly account: UnreadAccount,
     private readonly onDone: () => void,
   ) {}
 
@@ -38,8 +45,7 @@ export class DohExchange implements ReplyPath {
   reply(_exchange: Exchange, answer: Uint8Array, length: number): void {
     const body = Buffer.from(answer.subarray(0, length));
     const maxAge = parseResponse(body, length, response) ? freshnessSeconds(response) : 0;
-    this.call.respond(200, answerHeaders(length, maxAge), body);
-    this.onDone();
+    this.respond(200, answerHeaders(length, maxAge), body);
   }
 
   drop(reason: DropReason): void {
@@ -48,7 +54,16 @@ export class DohExchange implements ReplyPath {
   }
 
   fail(status: number): void {
-    this.call.respond(status, errorHeaders(status), NO_BODY);
+    this.respond(status, errorHeaders(status), NO_BODY);
+  }
+
+  private respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    const { account } = this;
+    const bytes = body.length + HEADERS_BYTES;
+    this.call.respond(status, headers, body, () => {
+      account.set(account.bytes - bytes);
+    });
     this.onDone();
+    account.set(account.bytes + bytes);
   }
 }

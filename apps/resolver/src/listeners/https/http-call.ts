@@ -9,8 +9,16 @@ export interface HttpCall {
   readonly target: string;
   readonly contentType: string;
   readonly body: Readable;
-  /** Answers, once. A client that has gone is no error. */
-  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void;
+  /**
+   * Answers, once. A client that has gone is no error.
+   * @param onGone called once, when the answer has left this process or the client has gone
+   */
+  respond(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    onGone: () => void,
+  ): void;
 }
 
 export class Http2Call implements HttpCall {
@@ -27,9 +35,18 @@ export class Http2Call implements HttpCall {
     this.contentType = headers['content-type'] ?? '';
   }
 
-  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+  respond(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    onGone: () => void,
+  ): void {
     const { body: stream } = this;
-    if (stream.destroyed || stream.closed) return;
+    if (stream.destroyed || stream.closed) {
+      onGone();
+      return;
+    }
+    stream.once('close', onGone);
     stream.respond({ ':status': status, ...headers });
     stream.end(body);
     // Discard the rest of the request body.
@@ -51,9 +68,18 @@ export class Http1Call implements HttpCall {
     this.contentType = body.headers['content-type'] ?? '';
   }
 
-  respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+  respond(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    onGone: () => void,
+  ): void {
     const { response } = this;
-    if (response.destroyed) return;
+    if (response.destroyed) {
+      onGone();
+      return;
+    }
+    response.once('close', onGone);
     // An unread body would delay the next request of this connection.
     const isLast = hasBody(this.body) && !this.body.complete;
     response.writeHead(status, isLast ? { ...headers, connection: 'close' } : headers);

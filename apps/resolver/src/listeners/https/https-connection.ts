@@ -5,6 +5,7 @@ import type { QueryCounters } from '../../metrics/query-counters.js';
 import { DropReason } from '../../query/drop-reason.js';
 import type { Exchange } from '../../query/exchange.js';
 import type { QueryHandler } from '../../query/query-handler.js';
+import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
 import { DohExchange } from './doh-exchange.js';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
 import { Http2Call, type HttpCall } from './http-call.js';
@@ -26,6 +27,8 @@ export interface HttpsConnectionOptions {
   readonly counters: QueryCounters;
   /** Shared by the connections of a listener: a query is handled or copied before the next one is read. */
   readonly exchange: Exchange;
+  /** Shared with the connections of all listeners. */
+  readonly unread: UnreadBytes;
   readonly nowMs: () => number;
   /** Takes over a connection that speaks HTTP/1.1, and passes its requests to `take`. */
   readonly speakHttp1: (socket: TLSSocket, connection: HttpsConnection) => void;
@@ -38,10 +41,15 @@ export class HttpsConnection implements Connection {
   private session: ServerHttp2Session | null = null;
   private pending = 0;
   private isEnding = false;
+  private readonly account: UnreadAccount;
 
   constructor(private readonly options: HttpsConnectionOptions) {
     const { socket, nowMs } = options;
     this.lastActiveMs = nowMs();
+    this.account = options.unread.open(this);
+    socket.once('close', () => {
+      this.account.close();
+    });
     // The client has reset the connection; 'close' follows.
     socket.on('error', () => socket.destroy());
     socket.once('secure', () => {
@@ -63,7 +71,7 @@ export class HttpsConnection implements Connection {
   take(call: HttpCall): void {
     this.pending++;
     const { counters } = this.options;
-    const reply = new DohExchange(call, counters, () => {
+    const reply = new DohExchange(call, counters, this.account, () => {
       this.onAnswered();
     });
     const request = readRequest(call);

@@ -1,0 +1,77 @@
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
+
+/** A connection that leaves more than this unread is closed. */
+const MAX_CONNECTION_BYTES = 512 * 1024;
+
+/** The bytes of answers that one connection has not taken yet. */
+export interface UnreadAccount {
+  /** Of this connection. */
+  readonly bytes: number;
+  /** Closes this connection, or the one with the most bytes, when they are too many. */
+  set(bytes: number): void;
+  /** The connection is closed. */
+  close(): void;
+}
+
+/**
+ * Counts the bytes of answers that clients have not read, over all connections of all listeners: they are in the memory
+ * of this process. When they are too many, the connections with the most go first.
+ */
+export class UnreadBytes {
+  /** Of all connections. */
+  total = 0;
+  private readonly accounts = new Set<Account>();
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly counters: QueryCounters,
+  ) {}
+
+  open(connection: { destroy(): void }): UnreadAccount {
+    const account = new Account(connection, this);
+    this.accounts.add(account);
+    return account;
+  }
+
+  set(account: Account, bytes: number): void {
+    if (!this.accounts.has(account)) return;
+    this.total += bytes - account.bytes;
+    account.bytes = bytes;
+    if (bytes > MAX_CONNECTION_BYTES) this.cut(account, DropReason.unread);
+    while (this.total > this.maxBytes) this.cut(this.largest(account), DropReason.memory);
+  }
+
+  remove(account: Account): void {
+    if (this.accounts.delete(account)) this.total -= account.bytes;
+  }
+
+  private cut(account: Account, reason: DropReason): void {
+    this.counters.drop(reason);
+    this.remove(account);
+    account.connection.destroy();
+  }
+
+  private largest(first: Account): Account {
+    let largest = first;
+    for (const account of this.accounts) if (account.bytes > largest.bytes) largest = account;
+    return largest;
+  }
+}
+
+class Account implements UnreadAccount {
+  bytes = 0;
+
+  constructor(
+    readonly connection: { destroy(): void },
+    private readonly all: UnreadBytes,
+  ) {}
+
+  set(bytes: number): void {
+    this.all.set(this, bytes);
+  }
+
+  close(): void {
+    this.all.remove(this);
+  }
+}

@@ -1,0 +1,84 @@
+import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet, createLogger } from '@weir/ops';
+import { policyOf } from '@weir/policy-feed/testing';
+import { createSocket, type Socket } from 'node:dgram';
+import { expect, onTestFinished } from 'vitest';
+import { DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { CONFIGURATION } from './configuration.js';
+import { upstream } from './forwarding.js';
+import type { Answerer } from './upstream-server.js';
+
+const log = createLogger({ name: 'resolver', level: 'silent' });
+
+export interface ClockedOptions {
+  /** How the only upstream answers. */
+  readonly answer: Answerer;
+  readonly variables?: Partial<typeof CONFIGURATION>;
+  readonly forwarding?: DnsServiceOptions['forwarding'];
+}
+
+/** A service that serves 127.0.0.0/8, with one upstream, on a clock that only `skip` moves. */
+export async function clockedService({ answer, variables, forwarding }: ClockedOptions) {
+  const server = await upstream(answer);
+  let elapsedMs = 0;
+  const service = new DnsService({
+    configuration: {
+      ...CONFIGURATION,
+      DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']),
+      ...variables,
+    },
+    upstreams: [server.endpoint],
+    source: { policy: policyOf() },
+    log,
+    monotonicMs: () => elapsedMs,
+    ...(forwarding && { forwarding }),
+  });
+  const address = await service.start();
+  onTestFinished(() => service.stop());
+  const { forwarder } = service;
+  /** All answers that clients got. */
+  const got: DecodedMessage[] = [];
+  const sockets = new Map<string, Socket>();
+  /** The socket of the client at that address. */
+  const socketOf = async (client: string): Promise<Socket> => {
+    const known = sockets.get(client);
+    if (known !== undefined) return known;
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) => {
+      socket.bind(0, client, resolve);
+    });
+    onTestFinished(() => void socket.close());
+    socket.on('message', (packet) => got.push(decodeMessage(packet)));
+    sockets.set(client, socket);
+    return socket;
+  };
+  let asked = 0;
+  /** @returns the id of the query */
+  const send = async (name: string, client = '127.0.0.1'): Promise<number> => {
+    const socket = await socketOf(client);
+    const packet = encodeQuery(name, 1, { id: asked, udpBytes: 1232 });
+    socket.send(packet, address.port, address.address);
+    return asked++;
+  };
+  /** The only answer to that query. */
+  const answerTo = async (id: number): Promise<DecodedMessage> => {
+    await expect.poll(() => got.some((message) => message.id === id)).toBe(true);
+    const answers = got.filter((message) => message.id === id);
+    expect(answers).toHaveLength(1);
+    return answers[0];
+  };
+  const ask = async (name: string, client?: string): Promise<DecodedMessage> =>
+    answerTo(await send(name, client));
+  const skip = (ms: number): void => {
+    elapsedMs += ms;
+  };
+  /** Moves the clock until no question is in flight. */
+  const settle = () =>
+    expect
+      .poll(() => {
+        skip(500);
+        return forwarder.inFlight;
+      })
+      .toBe(0);
+  return { server, service, forwarder, send, answerTo, ask, skip, settle, got };
+}

@@ -1,0 +1,96 @@
+/** Attacks by TCP connections. */
+import { connect, type Socket } from 'node:net';
+import { encodeQuery } from '../../deployment/dns-message.js';
+import { frame, readFrames } from '../shared/frames.js';
+import { ATTACKER, POPULAR_ZONE, SERVER, ZONES } from '../shared/target.js';
+import { type Attack, type AttackContext, pace } from './attack.js';
+
+const TYPE_TXT = 16;
+/** Connections that the attacker wants to have, and how fast it opens them. */
+const CONNECTIONS = 2_000;
+const CONNECTIONS_PER_SECOND = 500;
+const SLOW_BYTE_MS = 400;
+const UNREAD_QUERIES = 200;
+const UNREAD_MS = 2_000;
+const BURSTS_PER_SECOND = 2;
+/** About as much as one read of the resolver takes in: 64 KiB. */
+const BURST_QUERIES = 1_500;
+
+const popular = (n: number): Buffer => frame(encodeQuery(n & 0xffff, `n${n % 50}.${POPULAR_ZONE}`));
+
+/** Keeps as many connections open as it gets, and opens closed ones again. */
+const manyConnections =
+  (onOpen: (socket: Socket, context: AttackContext, n: number) => void): Attack =>
+  async (context) => {
+    const { counts } = context;
+    let wanted = CONNECTIONS;
+    await pace(context, CONNECTIONS_PER_SECOND, (n) => {
+      if (wanted === 0) return;
+      wanted--;
+      counts.add('connections');
+      const socket = openConnection(context, () => onOpen(socket, context, n));
+      socket.on('close', () => {
+        counts.add('closed');
+        wanted++;
+      });
+    });
+  };
+
+export function openConnection({ target, counts }: AttackContext, onOpen: () => void): Socket {
+  const options = { host: SERVER, port: target.dnsPort, localAddress: ATTACKER, noDelay: true };
+  const socket = connect(options, onOpen);
+  socket.on('error', () => {
+    counts.add('failed');
+    socket.destroy();
+  });
+  return socket;
+}
+
+/** Says nothing. */
+export const idle = manyConnections((socket) => socket.resume());
+
+/** Begins a query and never ends it. */
+export const halfOpen = manyConnections((socket, _, n) => {
+  socket.resume();
+  socket.write(popular(n).subarray(0, 1 + (n % 20)));
+});
+
+/** Sends a query byte by byte. */
+export const slowBytes = manyConnections((socket, { signal }, n) => {
+  socket.resume();
+  const query = popular(n);
+  let at = 0;
+  const timer = setInterval(() => {
+    if (signal.aborted || socket.destroyed) return clearInterval(timer);
+    socket.write(query.subarray(at, at + 1));
+    at = (at + 1) % query.length;
+  }, SLOW_BYTE_MS);
+});
+
+/** Asks for large answers and reads none. After a while it tries again, because it would not see that it was closed. */
+export const unread = manyConnections((socket, { counts }) => {
+  socket.pause();
+  setTimeout(() => socket.destroy(), UNREAD_MS);
+  const query = frame(encodeQuery(1, `one.${ZONES.huge}`, TYPE_TXT));
+  socket.write(Buffer.concat(Array.from({ length: UNREAD_QUERIES }, () => query)));
+  counts.add('queries', UNREAD_QUERIES);
+});
+
+/** Hundreds of queries in one piece, over few connections. */
+export const bursts: Attack = async (context) => {
+  const burst = Buffer.concat(Array.from({ length: BURST_QUERIES }, (_, n) => popular(n)));
+  let socket: Socket | null = null;
+  await pace(context, BURSTS_PER_SECOND, () => {
+    if (socket === null) {
+      const opened = openConnection(context, () => undefined);
+      readFrames(opened, () => context.counts.add('answered'));
+      opened.on('close', () => {
+        context.counts.add('closed by the resolver');
+        socket = null;
+      });
+      socket = opened;
+    }
+    context.counts.add('queries', BURST_QUERIES);
+    socket.write(burst);
+  });
+};

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Deployment } from '../deployment/deployment.js';
+import type { ManagementClient } from '../deployment/management-client.js';
+import { findFreePorts } from '../deployment/ports.js';
+import { Random } from '../deployment/random.js';
+import type { WeirProcess } from '../deployment/weir-process.js';
+import { HelperProcess } from './helper-process.js';
+import {
+  ATTACKER,
+  ATTACKER_PROFILE,
+  BLOCK_PAGE,
+  BLOCKED_ZONE,
+  NEIGHBOUR,
+  NEIGHBOUR_PORTS,
+  NEIGHBOUR_PROFILE,
+  OTHER_PROFILE,
+  QUERY_RATE_LIMIT,
+  SERVED_CLIENTS,
+  SERVER,
+  type Target,
+} from './shared/target.js';
+
+const UPSTREAMS = 2;
+/** Below the neighbour: both answer at once, and neither has much to do. */
+const UPSTREAM_PRIORITY = 10;
+const LOWEST_PORT = 1_024;
+const HIGHEST_PORT = 65_535;
+
+export interface SettingOptions {
+  readonly root: string;
+  readonly folder: string;
+  readonly onUnexpectedExit: (explanation: string) => void;
+}
+
+/** All processes but the attacker and the neighbour: PostgreSQL, Redis, a control plane, a resolver, its upstreams. */
+export class Setting {
+  private constructor(
+    readonly target: Target,
+    private readonly deployment: Deployment,
+    private readonly upstream: HelperProcess,
+  ) {}
+
+  static async start({ root, folder, onUnexpectedExit }: SettingOptions): Promise<Setting> {
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const random = new Random(seed);
+    const ports = await findFreePorts(UPSTREAMS + 2, random);
+    const [tlsPort = 0, httpsPort = 0, ...upstreamPorts] = ports;
+    const upstream = await HelperProcess.start({
+      script: './upstream/main.js',
+      argument: upstreamPorts,
+      logFile: join(folder, 'upstream.log'),
+      priority: UPSTREAM_PRIORITY,
+    });
+    upstream.onUnexpectedExit(onUnexpectedExit);
+    const deployment = await Deployment.create({
+      root,
+      folder,
+      replicas: 1,
+      resolvers: 1,
+      random,
+      withoutProxies: true,
+      resolverVariables: {
+        UPSTREAMS: upstreamPorts.map((port) => `${SERVER}:${port}`).join(','),
+        BLOCK_PAGE_IPV4: BLOCK_PAGE,
+        DNS_ALLOWED_CLIENTS: SERVED_CLIENTS,
+        DNS_TLS_PORT: String(tlsPort),
+        DNS_HTTPS_PORT: String(httpsPort),
+        CLIENT_QUERY_RATE: String(QUERY_RATE_LIMIT),
+        ...makeCertificate(folder),
+      },
+      onUnexpectedExit,
+    });
+    const [dnsPort = 0] = deployment.dnsPorts;
+    const [managementPort = 0] = deployment.managementPorts;
+    const { token } = deployment.secrets;
+    const target = { dnsPort, tlsPort, httpsPort, managementPort, managementToken: token, seed };
+    const setting = new Setting(target, deployment, upstream);
+    try {
+      await deployment.start();
+      await setting.configure();
+      return setting;
+    } catch (error) {
+      await setting.stop();
+      throw error;
+    }
+  }
+
+  get resolver(): WeirProcess {
+    const [resolver] = this.deployment.resolvers;
+    if (resolver === undefined) throw new Error('there is no resolver');
+    return resolver;
+  }
+
+  async stop(): Promise<void> {
+    await this.deployment.stop();
+    await this.upstream.stop();
+  }
+
+  private async configure(): Promise<void> {
+    const [client] = this.deployment.clients;
+    if (client === undefined) throw new Error('there is no control plane');
+    await post(client, '/blockpage/', { id: 1, type: 0 });
+    for (const id of [NEIGHBOUR_PROFILE, ATTACKER_PROFILE, OTHER_PROFILE]) {
+      await post(client, '/profiles/', { profile: { id, page_id: null } });
+      await post(client, `/profile/${id}/bw_list`, { type: 'deny', domain: BLOCKED_ZONE });
+    }
+    await post(client, '/net/', { ip: ATTACKER, profile_id: ATTACKER_PROFILE });
+    const ranges = [
+      [NEIGHBOUR_PORTS, HIGHEST_PORT, NEIGHBOUR_PROFILE],
+      [LOWEST_PORT, NEIGHBOUR_PORTS - 1, ATTACKER_PROFILE],
+    ];
+    for (const [lower_port_bound, upper_port_bound, profile_id] of ranges) {
+      await post(client, '/napt/', {
+        ip: NEIGHBOUR,
+        lower_port_bound,
+        upper_port_bound,
+        profile_id,
+      });
+    }
+  }
+}
+
+async function post(client: ManagementClient, path: string, body: unknown): Promise<void> {
+  const reply = await client.call('POST', path, body);
+  if (reply.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(reply)}`);
+}
+
+/** Writes a self-signed certificate and its key. @returns the variables that name them */
+function makeCertificate(folder: string): Readonly<Record<string, string>> {
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const files = ['-keyout', key, '-out', certificate];
+  const subject = ['-subj', '/CN=dns.example.com', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...keyOptions, ...subject, ...files], { stdio: 'pipe' });
+  return { DNS_TLS_CERT: certificate, DNS_TLS_KEY: key };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Latencies } from './measurement.js';
+import type { Kind, Sample } from './neighbour/sample.js';
+import { judge, limitMs, type Observation } from './verdict.js';
+
+const latencies = (p99Ms: number): Latencies => ({ count: 100, p50Ms: 0.1, p99Ms, maxMs: 50 });
+const measured = (udpMs: number, streamMs = 1, excludedShare = 0) => ({
+  udp: latencies(udpMs),
+  stream: latencies(streamMs),
+  excludedShare,
+});
+const sample = (kind: Kind, fault: string | null): Sample => ({
+  kind,
+  sentMs: 0,
+  latencyMs: 1,
+  fault,
+});
+const observe = (changes: Partial<Observation> = {}): Observation => ({
+  quiet: measured(4),
+  attack: measured(7.9),
+  samples: [sample('cached', null)],
+  kernelDrops: 0,
+  waitingShare: 0.001,
+  ...changes,
+});
+
+describe('judge', () => {
+  it('accepts a p99 up to twice the quiet one', () => {
+    expect(judge(observe())).toEqual({ result: 'ok', reasons: [] });
+    const { result, reasons } = judge(observe({ attack: measured(8.1) }));
+    expect(result).toBe('failed');
+    expect(reasons).toEqual(['UDP: p99 8.1 ms, more than 8.0 ms']);
+  });
+
+  it('does not ask for less than the scheduler can give', () => {
+    expect(limitMs(latencies(0.2))).toBe(5);
+    expect(judge(observe({ quiet: measured(0.2), attack: measured(4.9, 4.9) })).result).toBe('ok');
+  });
+
+  it('judges streams apart from UDP', () => {
+    expect(judge(observe({ attack: measured(1, 5.1) })).reasons).toEqual([
+      'TCP, TLS, HTTPS: p99 5.1 ms, more than 5.0 ms',
+    ]);
+  });
+
+  it('fails with a query that was not answered, however disturbed the machine was', () => {
+    const samples = [sample('fresh', 'no answer'), sample('doh', 'connection closed')];
+    expect(judge(observe({ samples, waitingShare: 0.5 }))).toEqual({
+      result: 'failed',
+      reasons: [
+        '1 UDP queries without an answer, 0 dropped by the kernel',
+        '1 × doh: connection closed',
+      ],
+    });
+  });
+
+  it('fails with a wrong answer', () => {
+    const samples = [sample('fresh', 'rcode 2'), sample('fresh', 'rcode 2')];
+    expect(judge(observe({ samples })).reasons).toEqual(['2 × fresh: rcode 2']);
+  });
+
+  it('excuses as many UDP queries as the kernel has dropped, and nothing else', () => {
+    const dropped = [sample('cached', 'no answer')];
+    expect(judge(observe({ samples: dropped, kernelDrops: 1 })).result).toBe('ok');
+    const closed = [sample('tcp', 'no answer')];
+    expect(judge(observe({ samples: closed, kernelDrops: 1 })).result).toBe('failed');
+  });
+
+  it('does not blame the resolver for being slow when other processes were in the way', () => {
+    const crowded = observe({ attack: measured(90), waitingShare: 0.1 });
+    expect(judge(crowded)).toMatchObject({ result: 'disturbed' });
+    const late = observe({ attack: measured(90, 1, 0.2) });
+    expect(judge(late)).toMatchObject({ result: 'disturbed' });
+  });
+});

@@ -1,0 +1,85 @@
+import { isUdp, type Latencies, type Measurement } from './measurement.js';
+import type { Sample } from './neighbour/sample.js';
+
+/**
+ * A quiet p99 below this counts as this. What is faster is a matter of the scheduler and the garbage collector, and is
+ * small beside the way to any subscriber.
+ */
+export const FLOOR_MS = 2.5;
+const MAX_FACTOR = 2;
+/** Above these shares a measurement says more about other processes than about the resolver. */
+const MAX_WAITING_SHARE = 0.005;
+const MAX_EXCLUDED_SHARE = 0.05;
+
+/** What was measured around one attack. */
+export interface Observation {
+  readonly quiet: Measurement;
+  readonly attack: Measurement;
+  /** The queries from the beginning of the attack to the beginning of the next. */
+  readonly samples: readonly Sample[];
+  /** UDP packets that the kernel dropped before the resolver or the neighbour could read them. */
+  readonly kernelDrops: number;
+  /** Share of the attack in which the resolver could have run, but other processes had its processor. */
+  readonly waitingShare: number;
+}
+
+export interface Verdict {
+  readonly result: 'ok' | 'failed' | 'disturbed';
+  /** Why it is not ok. */
+  readonly reasons: readonly string[];
+}
+
+export function judge(observation: Observation): Verdict {
+  const lost = lostQueries(observation);
+  const slow = [
+    ...slowness('UDP', observation.quiet.udp, observation.attack.udp),
+    ...slowness('TCP, TLS, HTTPS', observation.quiet.stream, observation.attack.stream),
+  ];
+  if (lost.length > 0) return { result: 'failed', reasons: [...lost, ...slow] };
+  if (slow.length === 0) return { result: 'ok', reasons: [] };
+  const disturbance = disturbanceOf(observation);
+  if (disturbance === null) return { result: 'failed', reasons: slow };
+  return { result: 'disturbed', reasons: [...slow, disturbance] };
+}
+
+/** Whether other processes had the processor of the resolver for too long. */
+export function isCrowded(waitingShare: number): boolean {
+  return waitingShare > MAX_WAITING_SHARE;
+}
+
+/** The highest p99 that is allowed under attack. */
+export function limitMs(quiet: Latencies): number {
+  return MAX_FACTOR * Math.max(quiet.p99Ms, FLOOR_MS);
+}
+
+function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
+  const faulty = samples.filter(({ fault }) => fault !== null);
+  const unanswered = faulty.filter((sample) => isUdp(sample) && sample.fault === 'no answer');
+  const others = faulty.filter((sample) => !unanswered.includes(sample));
+  const reasons = [...new Set(others.map(({ kind, fault }) => `${kind}: ${fault}`))].map((what) => {
+    const times = others.filter(({ kind, fault }) => `${kind}: ${fault}` === what).length;
+    return `${times} × ${what}`;
+  });
+  if (unanswered.length > kernelDrops) {
+    reasons.unshift(
+      `${unanswered.length} UDP queries without an answer, ${kernelDrops} dropped by the kernel`,
+    );
+  }
+  return reasons;
+}
+
+function slowness(name: string, quiet: Latencies, attack: Latencies): readonly string[] {
+  const limit = limitMs(quiet);
+  if (attack.p99Ms <= limit) return [];
+  return [`${name}: p99 ${attack.p99Ms.toFixed(1)} ms, more than ${limit.toFixed(1)} ms`];
+}
+
+function disturbanceOf({ waitingShare, attack, quiet }: Observation): string | null {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  if (isCrowded(waitingShare))
+    return `other processes had the processor of the resolver for ${percent(waitingShare)} of the time`;
+  const excluded = Math.max(attack.excludedShare, quiet.excludedShare);
+  if (excluded > MAX_EXCLUDED_SHARE)
+    return `the neighbour was late itself for ${percent(excluded)} of its queries`;
+  return null;
+}
