@@ -270,7 +270,7 @@ export class AttemptRunner {
    * time.
    */
   private takeError(entry: InFlight, attempt: number): void {
-    this.upstreams[entry.upstreams[attempt]].counters.errors++;
+    this.upstreams[entry.upstreams[attempt]].countError(this.response.rcode);
     if (entry.errorRcode === NO_ERROR) {
       entry.errorRcode = this.response.rcode;
       entry.errorEde = this.response.ede;
