@@ -16,10 +16,14 @@ import { fileURLToPath } from 'node:url';
 const MANIFESTS = ['package.json', '*/package.json', '{apps,libs}/*/package.json'];
 const LOCK = 'package-lock.json';
 
-/** Target → its workspace, the compiled files and packages that it needs (default: all), and data that it reads. */
+/**
+ * Target → its workspace, the compiled files and packages that it needs (default: all), optional packages that it needs
+ * all the same, and data that it reads.
+ */
 const TARGETS = {
   'control-plane': { workspace: 'apps/control-plane', data: ['catalogue'] },
-  resolver: { workspace: 'apps/resolver' },
+  // koffi is called without its install script: the compiled part for each platform is an optional package.
+  resolver: { workspace: 'apps/resolver', copied: ['node_modules/@koromix'] },
   'block-page': { workspace: 'apps/block-page' },
   migrate: {
     workspace: 'tools',
@@ -38,6 +42,11 @@ const EXCLUDED = [
   '**/node_modules/@types',
   '**/*.d.{ts,mts,cts}',
   '**/*.map',
+  // For compiling it.
+  'node_modules/koffi/{cnoke.cjs,doc,lib,vendor}',
+  'node_modules/koffi/src/**/*.{cc,hh,S,asm}',
+  // The images have glibc.
+  'node_modules/@koromix/*/musl_*',
   'node_modules/@prisma/client/runtime/query_compiler_*.{cockroachdb,mysql,sqlite,sqlserver}.*',
   LOCK,
 ];
@@ -49,7 +58,7 @@ if (!Object.hasOwn(TARGETS, target ?? '') || folder === undefined) {
   process.stderr.write(`usage: image-tree.mjs ${Object.keys(TARGETS).join('|')} <folder>\n`);
   process.exit(1);
 }
-const { workspace, compiled, packages, data = [] } = TARGETS[target];
+const { workspace, compiled, packages, copied = [], data = [] } = TARGETS[target];
 
 const copy = (path) => cpSync(join(root, path), join(folder, path), { recursive: true });
 
@@ -116,6 +125,7 @@ function removeUnusedFiles() {
 }
 
 installPackages();
+for (const path of copied) copy(path);
 addCompiledCode();
 removeUnusedFiles();
 for (const path of data) copy(path);

@@ -1,12 +1,17 @@
-// `npm run test:fuzz -- [--count 1000000] [--seed n]`: runs the fuzz test of the resolver with many more packets
-// than `npm test`.
+// `npm run test:fuzz -- [--count 1000000] [--streams 10000] [--seed n]`: runs the fuzz tests of the resolver with many
+// more packets, and streams over TLS and HTTPS, than `npm test`.
 import { parseArgs } from 'node:util';
 import { runSteps } from './steps.mjs';
 
 const { values } = parseArgs({
-  options: { count: { type: 'string', default: '1000000' }, seed: { type: 'string' } },
+  options: {
+    count: { type: 'string', default: '1000000' },
+    streams: { type: 'string', default: '10000' },
+    seed: { type: 'string' },
+  },
 });
 process.env['FUZZ_COUNT'] = values.count;
+process.env['FUZZ_STREAMS'] = values.streams;
 if (values.seed !== undefined) process.env['FUZZ_SEED'] = values.seed;
 runSteps([
   [

@@ -15,6 +15,7 @@ import { TargetInspector } from './decision/target-inspector.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { ZoneFailures } from './failures/zone-failures.js';
+import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -23,6 +24,8 @@ import {
   Listeners,
   type ListenersConfiguration,
 } from './listeners/listeners.js';
+import { openLocalRecords } from './local-records/local-records-file.js';
+import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
 import { ProfileCounters } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
@@ -70,6 +73,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNSTAP_SAMPLING'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
+    | 'LOCAL_RECORDS'
     | 'LOCAL_ZONES'
     | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
@@ -86,6 +90,8 @@ export interface DnsServiceOptions {
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Interval between checks of the file of local records, in milliseconds. */
+  readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogFile?: string;
   /** Wall clock in milliseconds, for schedules. */
@@ -165,6 +171,8 @@ export class DnsService {
   readonly counters = new QueryCounters();
   readonly latencies = new LatencyHistogram();
   readonly allowedClients: AllowedClients;
+  /** Null: there is no file of local records. */
+  readonly localRecords: WatchedFile<LocalRecords> | null;
   readonly limits: ClientLimits;
   readonly cache: AnswerCache;
   readonly profileCounters: ProfileCounters | null;
@@ -212,11 +220,21 @@ export class DnsService {
       file: configuration.DNS_ALLOWED_CLIENTS_FILE,
       log,
     });
+    const { LOCAL_RECORDS: localRecordsFile } = configuration;
+    this.localRecords =
+      localRecordsFile === undefined
+        ? null
+        : openLocalRecords(localRecordsFile, hashKey, log, options.fileCheckMs);
     const policyLookup = new PolicyLookup({
       source,
       hashKey,
       allowedClients: this.allowedClients,
       nowMs: nowMs ?? Date.now,
+    });
+    const targetInspector = new TargetInspector({
+      source,
+      policyLookup,
+      isEnabled: configuration.INSPECT_CNAME,
     });
     const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
     const designated = designatedResolvers(configuration);
@@ -232,6 +250,8 @@ export class DnsService {
           ...READINESS_ZONES,
           ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
         ]),
+        localRecords: this.localRecords ?? { value: LocalRecords.none },
+        targetInspector,
         serverIdentity,
         isReady,
       }),
@@ -244,11 +264,7 @@ export class DnsService {
       designatedResolvers: designated,
       serverIdentity,
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
-      targetInspector: new TargetInspector({
-        source,
-        policyLookup,
-        isEnabled: configuration.INSPECT_CNAME,
-      }),
+      targetInspector,
       cache: this.cache,
       zoneFailures: this.zoneFailures,
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
@@ -332,6 +348,7 @@ export class DnsService {
     this.forwarder.close();
     await this.listeners.stop();
     this.allowedClients.close();
+    this.localRecords?.close();
     await Promise.all([this.queryLog?.close(), this.dnstapSender?.close()]);
   }
 }

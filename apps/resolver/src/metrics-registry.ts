@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'pr
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
+import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
@@ -18,6 +19,7 @@ export interface MetricsSources {
   readonly latencies: LatencyHistogram;
   readonly limits: ClientLimits;
   readonly allowedClients: AllowedClients;
+  readonly localRecords: WatchedFile<unknown> | null;
   readonly kernelDrops: () => number;
   readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
@@ -55,6 +57,7 @@ export function createRegistry({
   latencies,
   limits,
   allowedClients,
+  localRecords,
   kernelDrops,
   unreadBytes,
   cache,
@@ -196,6 +199,12 @@ export function createRegistry({
     'unread_bytes',
     'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
     unreadBytes,
+  );
+  counter(
+    'local_records_file_faults_total',
+    'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',
+    [],
+    () => [[{}, localRecords?.faults ?? 0]],
   );
   counter(
     'udp_kernel_drops_total',

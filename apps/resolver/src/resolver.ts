@@ -64,6 +64,7 @@ async function startParts(
     latencies: service.latencies,
     limits: service.limits,
     allowedClients: service.allowedClients,
+    localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
     unreadBytes: () => service.unreadBytes,
     cache: service.cache,

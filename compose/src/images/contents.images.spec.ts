@@ -37,7 +37,7 @@ const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     ...['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'dns-wire'].map(inLibs),
     ...['ops', 'policy'].map(inLibs),
   ],
-  resolver: ['apps/resolver', ...followerLibs(), 'libs/dns-wire'],
+  resolver: ['apps/resolver', ...followerLibs(), ...['dns-wire', 'udp-batch'].map(inLibs)],
   'block-page': ['apps/block-page', ...followerLibs(), 'libs/dns-wire'],
   migrate: ['libs/ops', 'tools'],
 };

@@ -3,6 +3,7 @@ import {
   MAX_ADDRESSES,
   writeAnyAnswer,
   writeBlockAnswer,
+  MAX_EDE_TEXT_BYTES,
   writeEmptyAnswer,
   writeNegativeAnswer,
   writeTruncatedAnswer,
@@ -115,6 +116,24 @@ describe('writeEmptyAnswer', () => {
       expect({ rcode, trailing }).toEqual({ rcode: 23, trailing: 0 });
       expect(decodeOptions(opt!.rdata)).toContainEqual({ code: 10, data: Buffer.from(cookie) });
     }
+  });
+
+  it('has room for the longest text of an error after the longest name, within 512 bytes', () => {
+    const name = [63, 63, 63, 61].map((length) => 'x'.repeat(length)).join('.');
+    const packet = encodeQuery(name, 1, { udpBytes: 512 });
+    const text = Buffer.from('t'.repeat(MAX_EDE_TEXT_BYTES));
+    const bytes = answer(packet, (out, from, asked) => {
+      asked.hasAnswerCookie = true;
+      asked.keepaliveUnits = 100;
+      return writeEmptyAnswer(out, from, asked, Rcode.servFail, Ede.other, text);
+    });
+    expect(bytes.length).toBeLessThanOrEqual(512);
+    const { opt, trailing } = decodeMessage(bytes);
+    expect(trailing).toBe(0);
+    expect(decodeOptions(opt!.rdata)[0]).toEqual({
+      code: 15,
+      data: Buffer.concat([Buffer.from([0, 0]), text]),
+    });
   });
 
   it('pads to a multiple of 468 bytes with zeros (RFC 8467 §4.1), where there is room', () => {

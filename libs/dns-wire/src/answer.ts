@@ -1,5 +1,5 @@
 import { copyBytes, readUint16, writeUint16, writeUint32 } from './bytes.js';
-import { writeOpt } from './opt.js';
+import { NO_EDE_TEXT, writeOpt } from './opt.js';
 import {
   ANCOUNT_OFFSET,
   ARCOUNT_OFFSET,
@@ -17,6 +17,7 @@ import {
   Type,
 } from './protocol.js';
 import type { Query } from './query.js';
+import { SOA_BYTES, writeSoaRdata } from './soa.js';
 
 /*
  * Answers that are created here, not forwarded. `bytes` is the message that `query` was parsed from, `out` the buffer
@@ -27,17 +28,14 @@ import type { Query } from './query.js';
 /** Maximum number of addresses in a block answer: head 271 + 7 × 28 + OPT with EDE 17 and cookies 28 = 512 bytes. */
 export const MAX_ADDRESSES = 7;
 
+/**
+ * Maximum length of an EXTRA-TEXT: head 271 + OPT with EDE, cookies and idle timeout 51 + 64 are well within 512 bytes.
+ */
+export const MAX_EDE_TEXT_BYTES = 64;
+
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;
 const OWNER_POINTER_BYTES = 2;
-
-/** Rest of an SOA record: RNAME `nobody.invalid`, serial 1, refresh 3600, retry 1200, expire 604800 (RFC 6303 §3). */
-// prettier-ignore
-const SOA_REST = Uint8Array.of(
-  6, 0x6e, 0x6f, 0x62, 0x6f, 0x64, 0x79, 7, 0x69, 0x6e, 0x76, 0x61, 0x6c, 0x69, 0x64, 0,
-  0, 0, 0, 1, 0, 0, 0x0e, 0x10, 0, 0, 0x04, 0xb0, 0, 0x09, 0x3a, 0x80,
-);
-const SOA_MINIMUM_BYTES = 4;
 
 /** HINFO with CPU "RFC8482" and an empty OS (RFC 8482 §4.2). */
 const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
@@ -45,6 +43,7 @@ const ANY_HINFO = Uint8Array.of(7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0);
 /**
  * An answer without records: an error, NODATA or a refusal.
  * @param ede an INFO-CODE or `Ede.none`
+ * @param edeText its EXTRA-TEXT (RFC 8914 §2), at most `MAX_EDE_TEXT_BYTES`
  */
 export function writeEmptyAnswer(
   out: Uint8Array,
@@ -52,8 +51,10 @@ export function writeEmptyAnswer(
   query: Query,
   rcode: number,
   ede: number,
+  edeText: Uint8Array = NO_EDE_TEXT,
 ): number {
-  return writeOpt(out, writeHeaderAndQuestion(out, bytes, query, rcode), query, rcode, ede);
+  const end = writeHeaderAndQuestion(out, bytes, query, rcode);
+  return writeOpt(out, end, query, rcode, ede, edeText);
 }
 
 /** `writeAddressAnswer` with EDE 17 Filtered. */
@@ -202,18 +203,12 @@ function writeAddresses(
   return at;
 }
 
-/**
- * The SOA record of an empty zone: the zone itself as MNAME, `nobody.invalid` as RNAME (RFC 6303 §3). @returns the
- * length so far
- */
+/** The SOA record of an empty zone. @returns the length so far */
 function writeSoa(out: Uint8Array, at: number, zoneOffset: number, ttlSeconds: number): number {
-  const size = OWNER_POINTER_BYTES + SOA_REST.length + SOA_MINIMUM_BYTES;
-  const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, size);
+  const rdata = writeRecordFixed(out, at, Type.soa, ttlSeconds, SOA_BYTES);
   writeUint16(out, at, NAME_POINTER | zoneOffset);
-  writeUint16(out, rdata, NAME_POINTER | zoneOffset);
-  copyBytes(SOA_REST, 0, out, rdata + OWNER_POINTER_BYTES, SOA_REST.length);
-  writeUint32(out, rdata + size - SOA_MINIMUM_BYTES, ttlSeconds);
-  return rdata + size;
+  writeSoaRdata(out, rdata, zoneOffset, ttlSeconds);
+  return rdata + SOA_BYTES;
 }
 
 /** Everything of a record of the queried name except its rdata. @returns the offset of the rdata */

@@ -1,5 +1,5 @@
 export * from './answer.js';
-export { readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
+export { copyBytes, readUint16, readUint32, writeUint16, writeUint32 } from './bytes.js';
 export { lengthenQuestion } from './descendant.js';
 export * from './forwarding.js';
 export * from './cache-ttl.js';
@@ -16,6 +16,7 @@ export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
 export * from './records-answer.js';
+export { ResponseBuilder } from './response-builder.js';
 export {
   answersQuestion,
   parseResponse,
@@ -25,3 +26,5 @@ export {
 } from './response.js';
 export * from './targets.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
+export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
+export { ZoneFileError } from './zone-file/zone-file-error.js';

@@ -18,6 +18,7 @@ import {
 import type { Query } from './query.js';
 
 const EDE_BYTES = OPTION_HEADER_BYTES + 2;
+export const NO_EDE_TEXT = new Uint8Array(0);
 const KEEPALIVE_BYTES = OPTION_HEADER_BYTES + 2;
 const COOKIE_BYTES = OPTION_HEADER_BYTES + ANSWER_COOKIE_BYTES;
 
@@ -34,8 +35,8 @@ function optionBytes(query: Query, ede: number): number {
 
 /**
  * Appends the OPT record, if the query has one: upper bits of `rcode`, version 0, DO as in the query (RFC 3225 §3), an
- * Extended DNS Error unless `ede` is `Ede.none` (RFC 8914 §2), the cookies (RFC 7873 §5.2), the idle timeout
- * (RFC 7828 §3.2.2) and NSID (RFC 5001 §2.1). Increments ARCOUNT.
+ * Extended DNS Error with its EXTRA-TEXT unless `ede` is `Ede.none` (RFC 8914 §2), the cookies (RFC 7873 §5.2), the
+ * idle timeout (RFC 7828 §3.2.2) and NSID (RFC 5001 §2.1). Increments ARCOUNT.
  */
 export function writeOpt(
   out: Uint8Array,
@@ -43,6 +44,7 @@ export function writeOpt(
   query: Query,
   rcode: number,
   ede: number,
+  edeText: Uint8Array = NO_EDE_TEXT,
 ): number {
   if (!query.hasEdns) return end;
   out[end] = 0;
@@ -54,9 +56,11 @@ export function writeOpt(
   writeUint16(out, ARCOUNT_OFFSET, readUint16(out, ARCOUNT_OFFSET) + 1);
   let at = end + OPT_FIXED_BYTES;
   if (ede !== Ede.none) {
-    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES);
+    at = writeOptionHeader(out, at, OPTION_EDE, EDE_BYTES + edeText.length);
     writeUint16(out, at, ede);
     at += EDE_BYTES - OPTION_HEADER_BYTES;
+    copyBytes(edeText, 0, out, at, edeText.length);
+    at += edeText.length;
   }
   if (query.hasAnswerCookie) {
     at = writeOptionHeader(out, at, OPTION_COOKIE, COOKIE_BYTES);

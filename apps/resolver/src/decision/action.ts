@@ -16,5 +16,9 @@ export const Action = {
   resolve: 5,
   /** The identity of this server. */
   answerIdentity: 6,
+  /** A name with local records, which are the whole answer. */
+  answerLocal: 7,
+  /** The name leads to another one, which is permitted: resolve that. */
+  rewrite: 8,
 } as const;
 export type Action = (typeof Action)[keyof typeof Action];

@@ -1,13 +1,16 @@
 import type { SuffixHashes } from '@weir/dns-name';
-import { Type } from '@weir/dns-wire';
+import { type Query, Type } from '@weir/dns-wire';
 import { type Decision, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
+import type { LocalName, Rewrite } from '../local-records/local-name.js';
+import type { LocalRecords } from '../local-records/local-records.js';
 import type { ServerIdentity } from '../special/server-identity.js';
 import { SpecialMatch } from '../special/special-match.js';
 import type { SpecialNameTable } from '../special/special-name-table.js';
 import { Special } from '../special/special-names.js';
 import { Action } from './action.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
+import type { TargetInspector } from './target-inspector.js';
 
 export interface QueryDeciderOptions {
   readonly policyLookup: PolicyLookup;
@@ -15,6 +18,9 @@ export interface QueryDeciderOptions {
   readonly discoveryNames: SpecialNameTable;
   /** Names that are answered here when the policy permits them. */
   readonly localNames: SpecialNameTable;
+  /** Records of the operator. They come before the policy, but it judges where they lead to. */
+  readonly localRecords: { readonly value: LocalRecords };
+  readonly targetInspector: Pick<TargetInspector, 'blocks'>;
   readonly serverIdentity: ServerIdentity;
   /** Whether the resolver is ready, for health checks that ask for the readiness name. */
   readonly isReady: () => boolean;
@@ -26,23 +32,18 @@ export class QueryDecider {
   readonly decision: Decision;
   /** After `Action.answerSpecial`: the special name. */
   readonly specialMatch = new SpecialMatch();
+  /** After `Action.answerLocal`: the name. */
+  localName: LocalName | null = null;
+  /** After `Action.rewrite`: where the name leads to. Otherwise null. */
+  rewrite: Rewrite | null = null;
   private readonly policyLookup: PolicyLookup;
-  private readonly discoveryNames: SpecialNameTable;
-  private readonly localNames: SpecialNameTable;
-  private readonly serverIdentity: ServerIdentity;
-  private readonly isReady: () => boolean;
 
-  constructor(options: QueryDeciderOptions) {
-    const { policyLookup, discoveryNames, localNames, serverIdentity, isReady } = options;
-    this.policyLookup = policyLookup;
-    this.decision = policyLookup.decision;
-    this.discoveryNames = discoveryNames;
-    this.localNames = localNames;
-    this.serverIdentity = serverIdentity;
-    this.isReady = isReady;
+  constructor(private readonly options: QueryDeciderOptions) {
+    this.policyLookup = options.policyLookup;
+    this.decision = options.policyLookup.decision;
   }
 
-  /** Hashes of the suffixes of the qname, after `Action.resolve`. */
+  /** Hashes of the suffixes of the qname, after `Action.resolve`; of the target, after `Action.rewrite`. */
   get hashes(): SuffixHashes {
     return this.policyLookup.hashes;
   }
@@ -52,8 +53,9 @@ export class QueryDecider {
    * policy answers, then the filter, then questions that are not for an upstream. Sets the exchange's name hash.
    */
   decide(exchange: Exchange): Action {
-    const { policyLookup, specialMatch } = this;
-    const isIdentity = this.serverIdentity.isAsked(exchange.bytes, exchange.query);
+    const { policyLookup, specialMatch, options } = this;
+    this.rewrite = null;
+    const isIdentity = options.serverIdentity.isAsked(exchange.bytes, exchange.query);
     const access = policyLookup.lookUp(exchange, isIdentity);
     if (access === Access.refused) return Action.refuse;
     if (access === Access.notReady) return Action.notReady;
@@ -62,21 +64,46 @@ export class QueryDecider {
       return Action.answerIdentity;
     }
     const { bytes, query } = exchange;
-    if (specialMatch.find(this.discoveryNames, bytes, policyLookup.hashes)) {
+    if (specialMatch.find(options.discoveryNames, bytes, policyLookup.hashes)) {
       policyLookup.overrule();
       return Action.answerSpecial;
     }
+    this.localName = options.localRecords.value.find(policyLookup.hashes);
+    if (this.localName !== null) return this.decideRecords(this.localName, query);
     if (this.decision.verdict === Verdict.block) return Action.block;
-    const isLocal = specialMatch.find(this.localNames, bytes, policyLookup.hashes);
+    const isLocal = specialMatch.find(options.localNames, bytes, policyLookup.hashes);
     if (isLocal) return this.decideLocal(query.qtype);
     return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
 
+  private decideRecords(name: LocalName, { qtype, recursionDesired }: Query): Action {
+    this.policyLookup.overrule();
+    if (qtype === Type.any) return Action.answerAny;
+    const { rewrite } = name;
+    const leadsOut = rewrite !== null && rewrite.end === null && qtype !== Type.cname;
+    // Without RD, the client gets what is known here (decisions §9).
+    return leadsOut && recursionDesired ? this.decideRewrite(rewrite) : Action.answerLocal;
+  }
+
+  /** The target is judged as it would be in the answer of an upstream. */
+  private decideRewrite(rewrite: Rewrite): Action {
+    const { hashes } = this.policyLookup;
+    hashes.compute(rewrite.target, 0);
+    if (this.options.targetInspector.blocks(hashes)) return Action.block;
+    this.rewrite = rewrite;
+    return Action.rewrite;
+  }
+
   private decideLocal(qtype: number): Action {
-    if (qtype === Type.ds && this.specialMatch.isZoneApex) return Action.resolve;
+    const { specialMatch, options } = this;
+    // A name above local records exists (RFC 8020 §2).
+    if (!specialMatch.nameExists && options.localRecords.value.isAbove(this.hashes)) {
+      specialMatch.special = Special.empty;
+    }
+    if (qtype === Type.ds && specialMatch.isZoneApex) return Action.resolve;
     // The minimal answer to ANY says that the name exists.
-    if (qtype === Type.any && this.specialMatch.nameExists) return Action.answerAny;
-    if (this.specialMatch.special !== Special.ready || this.isReady()) {
+    if (qtype === Type.any && specialMatch.nameExists) return Action.answerAny;
+    if (specialMatch.special !== Special.ready || options.isReady()) {
       return Action.answerSpecial;
     }
     this.policyLookup.clear();

@@ -1,5 +1,6 @@
+import type { SuffixHashes } from '@weir/dns-name';
 import { MAX_NAME_BYTES, type Response, TargetCursor } from '@weir/dns-wire';
-import { type Policy, type PolicySource, Verdict } from '@weir/policy';
+import { type Policy, type PolicySource, type Reason, Verdict } from '@weir/policy';
 import { MAX_TARGETS, TargetHashes } from '../query/target-hashes.js';
 import type { PolicyLookup } from './policy-lookup.js';
 
@@ -31,19 +32,46 @@ export class TargetInspector {
    */
   inspect(response: Response, kept: TargetHashes | null): TargetVerdict {
     const { decision } = this.options.policyLookup;
-    const { policy } = this.options.source;
-    const isInspected = decision.verdict === Verdict.permit && !decision.explicitAllow;
-    if (!isInspected || policy === null || !this.options.isEnabled) return TargetVerdict.pass;
+    const policy = this.inspectingPolicy();
+    if (policy === null) return TargetVerdict.pass;
     const { reason, matchedId, matchedLabels } = decision;
     const isKept = kept !== null && kept.count !== TargetHashes.unknown;
     const verdict = isKept ? this.judgeKept(policy, kept) : this.judgeNames(policy, response);
     if (verdict !== TargetVerdict.pass) return verdict;
-    // The response passes for the reason that holds for the queried name.
+    this.restore(reason, matchedId, matchedLabels);
+    return TargetVerdict.pass;
+  }
+
+  /**
+   * Like `inspect`, for the target of a rewrite.
+   * @param names the suffix hashes of the target
+   * @returns whether it is blocked
+   */
+  blocks(names: SuffixHashes): boolean {
+    const { decision } = this.options.policyLookup;
+    const policy = this.inspectingPolicy();
+    if (policy === null) return false;
+    const { reason, matchedId, matchedLabels } = decision;
+    policy.judge(names, decision);
+    if (decision.verdict === Verdict.block) return true;
+    this.restore(reason, matchedId, matchedLabels);
+    return false;
+  }
+
+  /** The policy, when it has a say about targets. */
+  private inspectingPolicy(): Policy | null {
+    const { decision } = this.options.policyLookup;
+    const isInspected = decision.verdict === Verdict.permit && !decision.explicitAllow;
+    return isInspected && this.options.isEnabled ? this.options.source.policy : null;
+  }
+
+  /** The answer passes for the reason that holds for the queried name. */
+  private restore(reason: Reason, matchedId: number, matchedLabels: number): void {
+    const { decision } = this.options.policyLookup;
     decision.reason = reason;
     decision.matchedId = matchedId;
     decision.matchedLabels = matchedLabels;
     decision.explicitAllow = false;
-    return TargetVerdict.pass;
   }
 
   private judgeNames(policy: Policy, response: Response): TargetVerdict {

@@ -69,7 +69,7 @@ describe('DNS_ALLOWED_CLIENTS_FILE', () => {
     writeFileSync(file, '203.0.113.0/24\n');
     await expect.poll(() => has('203.0.113.7')).toBe(true);
     expect(has('198.51.100.7')).toBe(false);
-    expect(logged).toEqual(['new allowed clients are in force']);
+    expect(logged).toEqual(['a new version of the allowed clients is in force']);
     for (const spoil of ['203.0.113.0/24\nnonsense\n', '\n', null]) {
       const before = clients.faults;
       if (spoil === null) rmSync(file);

@@ -343,12 +343,16 @@ describe('Forwarder', () => {
   it('refreshes without a client, and lets a client join the refresh', async () => {
     const server = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
     const { subject, ask, outcomes, settled, exchangeOf } = await forwarder([server.endpoint]);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(false);
+    const refresh = (name: string) => {
+      const exchange = exchangeOf(name);
+      return subject.refresh(exchange, exchange);
+    };
+    expect(refresh('www.example.com')).toBe(true);
+    expect(refresh('www.example.com')).toBe(false);
     expect(subject.waiting).toBe(0);
     await expect.poll(() => settled.length).toBe(1);
     expect(outcomes).toEqual([]);
-    expect(subject.refresh(exchangeOf('www.example.com'))).toBe(true);
+    expect(refresh('www.example.com')).toBe(true);
     expect(await ask('www.example.com')).toMatchObject({ answers: [{ type: 1 }] });
     expect(settled).toHaveLength(2);
     expect(server.asked).toHaveLength(2);

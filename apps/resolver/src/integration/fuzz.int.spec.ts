@@ -2,11 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { Fuzzer } from '../testing/fuzz/fuzzer.js';
+import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
 
 /*
- * `npm run test:fuzz -- [--count n] [--seed n]` sends more packets than here. The seed is printed. The same seed gives
- * the same packets, but not the same order of events.
+ * `npm run test:fuzz -- [--count n] [--streams n] [--seed n]` sends more than here. The seed is printed. The same seed
+ * gives the same packets and streams, but not the same order of events.
  */
+const STREAMS = Number(process.env['FUZZ_STREAMS'] ?? 300);
+const STREAMS_PER_PART = 100;
+const STREAMS_PER_SECOND = 2;
 const COUNT = Number(process.env['FUZZ_COUNT'] ?? 20_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 /**
@@ -39,11 +43,12 @@ it(
         if (sent % PROGRESS < 64) process.stdout.write(`fuzz: ${sent + WARM_UP} sent\n`);
       });
       const grown = usedBytes() - before;
-      const { answered, upstreamQueries } = report;
+      const { answered, upstreamQueries, rcodes } = report;
       const sent = report.sent + WARM_UP;
       process.stdout.write(
         `fuzz: ${sent} sent, ${answered} answered, ${upstreamQueries} upstream queries, ` +
-          `memory ${Math.round(grown / 1024)} KiB more\n`,
+          `memory ${Math.round(grown / 1024)} KiB more, ` +
+          `answers by RCODE ${JSON.stringify([...rcodes])}\n`,
       );
       expect(report.faults, `seed ${SEED}`).toEqual([]);
       expect(report.defects).toBe(0);
@@ -55,4 +60,33 @@ it(
     }
   },
   60_000 + (COUNT / PACKETS_PER_SECOND) * 1000,
+);
+
+it(
+  `survives ${STREAMS} streams over TLS and HTTPS, as a rule broken, and answers after each one`,
+  async () => {
+    process.stdout.write(`fuzz: ${STREAMS} streams, seed ${SEED}\n`);
+    const fuzzer = await Fuzzer.start();
+    try {
+      let before = 0;
+      for (let sent = 0; sent < STREAMS; sent += STREAMS_PER_PART) {
+        await fuzzStreams(
+          fuzzer.securePorts,
+          SEED + sent,
+          Math.min(STREAMS_PER_PART, STREAMS - sent),
+        );
+        if (sent === 0) before = usedBytes();
+      }
+      const grown = usedBytes() - before;
+      process.stdout.write(
+        `fuzz: ${STREAMS} streams sent, memory ${Math.round(grown / 1024)} KiB more\n`,
+      );
+      expect(fuzzer.defects).toBe(0);
+      expect(grown).toBeLessThan(MAX_GROWTH_BYTES);
+      // The service ends only when no connection is left.
+    } finally {
+      await fuzzer.stop();
+    }
+  },
+  60_000 + (STREAMS / STREAMS_PER_SECOND) * 1000,
 );

@@ -14,6 +14,7 @@ import { QueryDecider } from '../decision/query-decider.js';
 import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
+import { LocalRecords } from '../local-records/local-records.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { ProfileCounters } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
@@ -26,10 +27,15 @@ import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { ForwardResult } from '../upstream/forwarder.js';
 
+const hashKey = parseHashKey(HASH_KEY_HEX);
 const QUERIES = 20_000;
 const ROUNDS = 7;
 
 const NAMES = Array.from({ length: 64 }, (_, i) => `www.n${i}.example.com`);
+const RECORDS = [
+  'local.example A 192.0.2.9',
+  ...NAMES.map((name) => `${name}.rewritten CNAME ${name}.`),
+].join('\n');
 
 /** A query path whose upstream answers at once, and queries that it has the answers to. */
 function createPath() {
@@ -40,16 +46,23 @@ function createPath() {
   let ticks = 0;
   const policyLookup = new PolicyLookup({
     source: { policy },
-    hashKey: parseHashKey(HASH_KEY_HEX),
+    hashKey,
     allowedClients: CONFIGURATION.DNS_ALLOWED_CLIENTS,
     nowMs: () => NOW_MS,
   });
+  const targetInspector = new TargetInspector({
+    source: { policy },
+    policyLookup,
+    isEnabled: true,
+  });
   const path: QueryPath = new QueryPath({
-    targetInspector: new TargetInspector({ source: { policy }, policyLookup, isEnabled: true }),
+    targetInspector,
     decider: new QueryDecider({
       policyLookup,
-      discoveryNames: new SpecialNameTable(parseHashKey(HASH_KEY_HEX), DISCOVERY_ZONES),
-      localNames: new SpecialNameTable(parseHashKey(HASH_KEY_HEX), LOCAL_ZONES),
+      discoveryNames: new SpecialNameTable(hashKey, DISCOVERY_ZONES),
+      localNames: new SpecialNameTable(hashKey, LOCAL_ZONES),
+      localRecords: { value: LocalRecords.parse(RECORDS, hashKey) },
+      targetInspector,
       serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),
@@ -70,8 +83,8 @@ function createPath() {
     upstream: () => ({
       isStaleDue: () => false,
       refresh: () => false,
-      forward: (exchange) => {
-        const { bytes, query } = exchange;
+      forward: (exchange, question) => {
+        const { bytes, query } = question;
         const questions = [{ qname: bytes.slice(12, query.questionEnd - 4), qtype: 1 }];
         const answers = [
           cname('edge.example.net', 300),
@@ -84,7 +97,7 @@ function createPath() {
           additionals: [opt(512)],
         });
         if (!parseResponse(packet, packet.length, response)) throw new Error('malformed response');
-        path.onCompleted(exchange, response);
+        path.onCompleted(question, response);
         path.onResponse(exchange, response);
         return ForwardResult.taken;
       },
@@ -98,7 +111,7 @@ function createPath() {
       subscriber: new SubscriberKey({ policy }, 5),
       nowSeconds: () => 7,
     }),
-    cookies: new ServerCookies([parseHashKey(HASH_KEY_HEX)], () => NOW_MS),
+    cookies: new ServerCookies([hashKey], () => NOW_MS),
     counters: new QueryCounters(),
     profileCounters: new ProfileCounters(1),
     latencies: new LatencyHistogram(),
@@ -127,17 +140,26 @@ function createPath() {
     exchange.length = packet.length;
     path.handle(exchange);
   };
-  return { ask, packets, blocked, answered: () => answered };
+  const local = encodeQuery('local.example', 1, { udpBytes: 1232 });
+  const rewritten = NAMES.map((name) => encodeQuery(`${name}.rewritten`, 1, { udpBytes: 1232 }));
+  const packetsOf = {
+    cached: packets,
+    blocked: [blocked],
+    local: [local],
+    rewritten,
+  };
+  return { ask, packets, packetsOf, answered: () => answered };
 }
 
 describe('QueryPath', () => {
-  it.each(['cached', 'blocked'])(
+  it.each(['cached', 'blocked', 'local', 'rewritten'] as const)(
     'allocates nothing for a %s answer',
     (kind) => {
-      const { ask, packets, blocked, answered } = createPath();
+      const { ask, packets, packetsOf, answered } = createPath();
+      const asked = packetsOf[kind];
       for (const packet of packets) ask(packet);
       const askAll = (): void => {
-        for (let i = 0; i < QUERIES; i++) ask(kind === 'cached' ? packets[i & 63] : blocked);
+        for (let i = 0; i < QUERIES; i++) ask(asked[i % asked.length]);
       };
       for (let i = 0; i < 4; i++) askAll();
       const grown: number[] = [];

@@ -1,7 +1,11 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
+import { makeCertificate } from '../testing/certificate.js';
 import { askUdp, type Server } from '../testing/client.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
 import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
@@ -52,8 +56,19 @@ it(
     await upstreams.start();
     environment.cleanups.push(() => upstreams.stop());
     await environment.plane.commit(...CONFIGURED);
+    const folder = mkdtempSync(join(tmpdir(), 'weir-soak-'));
+    environment.cleanups.push(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
+    makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
     const { child, output, exited, ready } = startResolverProcess({
       ...environment.variables,
+      DNS_TLS_PORT: '0',
+      DNS_HTTPS_PORT: '0',
+      DNS_TLS_CERT,
+      DNS_TLS_KEY,
+      CLIENT_TLS_HANDSHAKE_RATE: '0',
       UPSTREAMS: upstreams.list,
       CACHE_SIZE_MB: '4',
     });
@@ -91,12 +106,13 @@ it(
 );
 
 function printSample(
-  { second, rss, heap, external }: MemorySample,
+  { second, rss, heap, external, resources }: MemorySample,
   { answered, lost }: Load,
 ): void {
   const memory = [rss, heap, external].map((one) => one.toFixed(1));
   print(
-    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB; ` +
+    `${second} s: resident ${memory[0]}, heap ${memory[1]}, external ${memory[2]} MiB, ` +
+      `${resources} sockets and timers; ` +
       `${answered} answered, ${lost} lost`,
   );
 }

@@ -1,5 +1,6 @@
 import type { ClientAddress, ClientConnections } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
+import type { SystemCalls } from '@weir/udp-batch';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
@@ -38,6 +39,8 @@ export interface HostListenersOptions {
   readonly loadBalancers: CidrSet;
   /** Shared with the listeners on other addresses. */
   readonly slots: SendSlots;
+  /** Null: one system call for each UDP datagram. */
+  readonly systemCalls: SystemCalls | null;
   /** Shared with the listeners on other addresses. */
   readonly connections: ClientConnections;
   /** Shared with the listeners on other addresses. */

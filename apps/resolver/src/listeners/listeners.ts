@@ -5,6 +5,7 @@ import {
   type SubscriberKey,
 } from '@weir/clients';
 import { CidrSet, StartError } from '@weir/ops';
+import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
@@ -39,6 +40,7 @@ export interface ListenersConfiguration {
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
+  readonly DNS_UDP_BATCH: boolean;
 }
 
 export interface ListenersOptions {
@@ -67,6 +69,8 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
+  /** Null: one system call for each UDP datagram. */
+  private readonly systemCalls: SystemCalls | null;
   private readonly unread: UnreadBytes;
 
   /** @throws StartError when TLS is configured and its files are not usable. */
@@ -75,12 +79,14 @@ export class Listeners {
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.identity = openIdentity(options);
+    this.systemCalls = configuration.DNS_UDP_BATCH ? loadSystemCalls() : null;
     const shared = {
       ...options,
       connectors: this.connectors(),
       slots: new SendSlots((error) => {
         if (error !== null) counters.drop(DropReason.unsent);
       }),
+      systemCalls: this.systemCalls,
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
@@ -105,6 +111,7 @@ export class Listeners {
       const bound = await first.start(ports);
       for (const host of others) await host.start(bound);
       this.logReceiveBuffers();
+      this.logUdpBatch();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
       for (const host of this.hosts) host.abort();
@@ -133,6 +140,14 @@ export class Listeners {
     if (isSmall)
       this.options.log.warn(details, 'receive buffers are small: raise net.core.rmem_max');
     else this.options.log.info(details, 'receive buffers');
+  }
+
+  private logUdpBatch(): void {
+    const { configuration, log } = this.options;
+    if (this.systemCalls !== null) log.info({}, 'UDP packets are received and sent in batches');
+    else if (configuration.DNS_UDP_BATCH) {
+      log.warn({}, 'UDP packets cost a system call each: this system has no batches');
+    }
   }
 
   /** Accepts no more queries; answers still go out. */

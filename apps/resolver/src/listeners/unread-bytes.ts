@@ -38,8 +38,8 @@ export class UnreadBytes {
     if (!this.accounts.has(account)) return;
     this.total += bytes - account.bytes;
     account.bytes = bytes;
-    if (bytes > MAX_CONNECTION_BYTES) this.cut(account, DropReason.unread);
-    while (this.total > this.maxBytes) this.cut(this.largest(account), DropReason.memory);
+    if (bytes > MAX_CONNECTION_BYTES) return this.cut(account, DropReason.unread);
+    while (this.total > this.maxBytes) this.cut(this.largest(), DropReason.memory);
   }
 
   remove(account: Account): void {
@@ -52,9 +52,12 @@ export class UnreadBytes {
     account.connection.destroy();
   }
 
-  private largest(first: Account): Account {
-    let largest = first;
-    for (const account of this.accounts) if (account.bytes > largest.bytes) largest = account;
+  private largest(): Account {
+    let largest: Account | null = null;
+    for (const account of this.accounts) {
+      if (largest === null || account.bytes > largest.bytes) largest = account;
+    }
+    if (largest === null) throw new Error('unread bytes without a connection');
     return largest;
   }
 }

@@ -1,12 +1,13 @@
 import {
+  answersQuestion,
   CLASS_IN,
-  Ede,
   hasUsableRcode,
   parseQuery,
   QueryStatus,
   Rcode,
   type Response,
 } from '@weir/dns-wire';
+import { LocalAnswers } from '../answer/local-answers.js';
 import { type AnswerCache, CacheResult } from '../cache/answer-cache.js';
 import { Action } from '../decision/action.js';
 import type { QueryDecider } from '../decision/query-decider.js';
@@ -19,18 +20,20 @@ import { QueryTimer } from '../metrics/query-timer.js';
 import { AnswerSource } from '../query/answer-source.js';
 import { DropReason } from '../query/drop-reason.js';
 import type { Exchange } from '../query/exchange.js';
+import { OwnQuestion } from '../query/own-question.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
 import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
+import { ExtendedErrors } from './extended-errors.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
 /** What the query path needs of `Forwarder`. */
 export interface UpstreamAccess {
-  isStaleDue(exchange: Exchange): boolean;
-  forward(exchange: Exchange): ForwardResult;
-  refresh(exchange: Exchange): boolean;
+  isStaleDue(question: Question): boolean;
+  forward(exchange: Exchange, question: Question): ForwardResult;
+  refresh(exchange: Exchange, question: Question): boolean;
 }
 
 export interface QueryPathOptions extends Omit<
@@ -61,6 +64,8 @@ export interface QueryPathOptions extends Omit<
 export class QueryPath implements QueryHandler, ForwardEvents {
   private readonly timer: QueryTimer;
   private readonly replies: Replies;
+  private readonly localAnswers = new LocalAnswers();
+  private readonly targetQuestion = new OwnQuestion();
 
   constructor(private readonly options: QueryPathOptions) {
     this.timer = new QueryTimer(options.latencies, options.nowMs);
@@ -128,39 +133,54 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (query.cookieBytes > 0) this.options.cookies.process(query, exchange.client);
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
-    else replies.sendError(exchange, status, Ede.none, NO_VERDICT);
+    else replies.sendError(exchange, status, ExtendedErrors.none, NO_VERDICT);
   }
 
   private handleResponse(exchange: Exchange, response: Response): void {
     this.timer.source = AnswerSource.upstream;
     // The configuration may have changed while the upstream was asked. The current one decides.
     const action = this.options.decider.decide(exchange);
-    if (action !== Action.resolve) return this.act(exchange, action);
-    if (!hasUsableRcode(response) && this.replyStale(exchange)) return;
+    const question = this.questionOf(exchange, action);
+    if (question === null || !answersQuestion(response, question.bytes, question.query)) {
+      return this.act(exchange, action, question);
+    }
+    if (!hasUsableRcode(response) && this.replyStale(exchange, question)) return;
     this.replyWithResponse(exchange, response, null);
   }
 
   private answer(exchange: Exchange): void {
     const action = this.options.decider.decide(exchange);
-    if (action === Action.resolve) this.resolve(exchange);
-    else this.act(exchange, action);
+    this.act(exchange, action, this.questionOf(exchange, action));
+  }
+
+  /** The question to resolve for that query: its own, or that for the target of a rewrite. Null: there is none. */
+  private questionOf(exchange: Exchange, action: Action): Question | null {
+    const { rewrite, hashes } = this.options.decider;
+    if (action === Action.resolve) return exchange;
+    if (action !== Action.rewrite || rewrite === null) return null;
+    this.targetQuestion.setName(exchange, rewrite.target, hashes);
+    return this.targetQuestion;
   }
 
   private refuse(exchange: Exchange): void {
     const { verdict } = this.options.decider.decision;
     // The reason is the client, or the class, for which there is no EDE.
-    const ede = exchange.query.qclass === CLASS_IN ? Ede.prohibited : Ede.none;
-    this.replies.sendError(exchange, Rcode.refused, ede, verdict);
+    const error =
+      exchange.query.qclass === CLASS_IN ? ExtendedErrors.prohibited : ExtendedErrors.none;
+    this.replies.sendError(exchange, Rcode.refused, error, verdict);
   }
 
-  /** Everything that needs neither the cache nor an upstream. */
-  private act(exchange: Exchange, action: Exclude<Action, typeof Action.resolve>): void {
+  /** @param question the one to resolve, when that is the action */
+  private act(exchange: Exchange, action: Action, question: Question | null): void {
     const { replies } = this;
     switch (action) {
+      case Action.resolve:
+      case Action.rewrite:
+        return this.resolve(exchange, question ?? exchange);
       case Action.refuse:
         return this.refuse(exchange);
       case Action.notReady:
-        return replies.sendEmpty(exchange, Rcode.servFail, Ede.notReady, NO_VERDICT);
+        return replies.sendEmpty(exchange, Rcode.servFail, ExtendedErrors.notReady, NO_VERDICT);
       case Action.block:
         return replies.sendBlock(exchange);
       case Action.answerAny:
@@ -169,52 +189,61 @@ export class QueryPath implements QueryHandler, ForwardEvents {
         return replies.sendIdentity(exchange);
       case Action.answerSpecial:
         return replies.sendSpecial(exchange);
+      case Action.answerLocal:
+        return this.answerLocal(exchange);
     }
+  }
+
+  private answerLocal(exchange: Exchange): void {
+    const { localName } = this.options.decider;
+    if (localName === null) throw new Error('an answer for a name without local records');
+    this.replies.sendResponse(exchange, this.localAnswers.answer(exchange, localName));
   }
 
   /**
    * Answers from the cache. Asks upstream for what is missing or expired; an expired answer is used only when no
    * upstream has a new one in time, or none can be asked.
    */
-  private resolve(exchange: Exchange): void {
+  private resolve(exchange: Exchange, question: Question): void {
     const { cache } = this.options;
-    const { query } = exchange;
+    const { query } = question;
     // The cache would tell what other clients asked (decisions §9).
     if (!query.recursionDesired) {
-      return this.replies.sendDecided(exchange, Rcode.refused, Ede.notAuthoritative);
+      return this.replies.sendDecided(exchange, Rcode.refused, ExtendedErrors.notRecursive);
     }
-    const found = cache.find(exchange, this.nowSeconds());
+    const found = cache.find(question, this.nowSeconds());
     this.timer.source = AnswerSource.cached;
     if (found === CacheResult.fresh) return this.replyFromCache(exchange, cache.read(query));
     if (found === CacheResult.expiring) {
       const response = cache.read(query);
       // One that is refused now is tried again at the next hit.
-      if (this.upstream.refresh(exchange)) cache.markRefreshing();
+      if (this.upstream.refresh(exchange, question)) cache.markRefreshing();
       return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {
       const { hashes } = this.options.decider;
-      const response = cache.readAbove(exchange, hashes, this.nowSeconds());
+      const response = cache.readAbove(question, hashes, this.nowSeconds());
       if (response !== null) return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.failing) return this.replyFromCache(exchange, cache.readStale(query));
-    if (found === CacheResult.stale && this.upstream.isStaleDue(exchange)) {
+    if (found === CacheResult.stale && this.upstream.isStaleDue(question)) {
       const response = cache.readStale(query);
-      this.upstream.refresh(exchange);
+      this.upstream.refresh(exchange, question);
       return this.replyFromCache(exchange, response);
     }
     this.timer.startUpstream(exchange);
-    const result = this.upstream.forward(exchange);
-    if (result === ForwardResult.taken || this.replyStale(exchange)) return;
-    const ede = result === ForwardResult.deadZone ? Ede.noReachableAuthority : Ede.other;
-    this.replies.sendDecided(exchange, Rcode.servFail, ede);
+    const result = this.upstream.forward(exchange, question);
+    if (result === ForwardResult.taken || this.replyStale(exchange, question)) return;
+    const isDead = result === ForwardResult.deadZone;
+    const error = isDead ? ExtendedErrors.deadZone : ExtendedErrors.overloaded;
+    this.replies.sendDecided(exchange, Rcode.servFail, error);
   }
 
   /** Answers with an expired answer (RFC 8767). @returns false when there is none */
-  private replyStale(exchange: Exchange): boolean {
+  private replyStale(exchange: Exchange, question: Question): boolean {
     const { cache } = this.options;
-    if (!cache.findStale(exchange, this.nowSeconds())) return false;
-    this.replyFromCache(exchange, cache.readStale(exchange.query));
+    if (!cache.findStale(question, this.nowSeconds())) return false;
+    this.replyFromCache(exchange, cache.readStale(question.query));
     return true;
   }
 
@@ -235,14 +264,23 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   ): void {
     switch (this.options.targetInspector.inspect(response, kept)) {
       case TargetVerdict.pass:
-        return this.replies.sendResponse(exchange, response);
+        return this.sendResponse(exchange, response);
       case TargetVerdict.block:
         return this.replies.sendBlock(exchange);
       case TargetVerdict.malformed:
-        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.none);
+        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
       case TargetVerdict.tooMany:
-        return this.replies.sendDecided(exchange, Rcode.servFail, Ede.other);
+        return this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.tooManyTargets);
     }
+  }
+
+  /** A response to the question for the target of a rewrite becomes one to the question of the client. */
+  private sendResponse(exchange: Exchange, response: Response): void {
+    const { rewrite } = this.options.decider;
+    if (rewrite === null) return this.replies.sendResponse(exchange, response);
+    const rewritten = this.localAnswers.rewritten(exchange, rewrite, response);
+    if (rewritten !== null) return this.replies.sendResponse(exchange, rewritten);
+    this.replies.sendDecided(exchange, Rcode.servFail, ExtendedErrors.none);
   }
 
   private get upstream(): UpstreamAccess {

@@ -1,6 +1,5 @@
 import {
   CLIENT_COOKIE_BYTES,
-  Ede,
   Flag,
   FLAGS_OFFSET,
   MAX_MESSAGE_BYTES,
@@ -31,6 +30,7 @@ import { Transport } from '../query/transport.js';
 import type { SpecialMatch } from '../special/special-match.js';
 import type { ServerIdentity } from '../special/server-identity.js';
 import { Special } from '../special/special-names.js';
+import { type ExtendedError, ExtendedErrors } from './extended-errors.js';
 
 export interface RepliesOptions {
   /** What the policy says about the current query. */
@@ -131,7 +131,12 @@ export class Replies {
   sendCookie(exchange: Exchange): void {
     const { hasValidCookie, cookieBytes } = exchange.query;
     const isAccepted = hasValidCookie || cookieBytes === CLIENT_COOKIE_BYTES;
-    this.sendEmpty(exchange, isAccepted ? Rcode.noError : Rcode.badCookie, Ede.none, NO_VERDICT);
+    this.sendEmpty(
+      exchange,
+      isAccepted ? Rcode.noError : Rcode.badCookie,
+      ExtendedErrors.none,
+      NO_VERDICT,
+    );
   }
 
   /**
@@ -141,7 +146,7 @@ export class Replies {
   sendError(
     exchange: Exchange,
     rcode: number,
-    ede: number,
+    error: ExtendedError,
     verdict: Verdict | typeof NO_VERDICT,
   ): void {
     const { limits } = this.options;
@@ -149,7 +154,7 @@ export class Replies {
       exchange.replyPath.transport === Transport.udp && !exchange.query.hasValidCookie;
     if (isUnverified && limits.exceedsErrorRate(exchange.client))
       this.sendOverLimit(exchange, rcode);
-    else this.sendEmpty(exchange, rcode, ede, verdict);
+    else this.sendEmpty(exchange, rcode, error, verdict);
   }
 
   /**
@@ -164,23 +169,24 @@ export class Replies {
     }
     const { bytes, query } = exchange;
     if (query.hasAnswerCookie)
-      return this.sendEmpty(exchange, Rcode.badCookie, Ede.none, NO_VERDICT);
+      return this.sendEmpty(exchange, Rcode.badCookie, ExtendedErrors.none, NO_VERDICT);
     const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
     this.send(exchange, length, NO_VERDICT, Rcode.noError);
   }
 
   /** An answer without records, counted with the verdict of the policy. */
-  sendDecided(exchange: Exchange, rcode: number, ede: number): void {
-    this.sendEmpty(exchange, rcode, ede, this.options.decision.verdict);
+  sendDecided(exchange: Exchange, rcode: number, error: ExtendedError): void {
+    this.sendEmpty(exchange, rcode, error, this.options.decision.verdict);
   }
 
   sendEmpty(
     exchange: Exchange,
     rcode: number,
-    ede: number,
+    error: ExtendedError,
     verdict: Verdict | typeof NO_VERDICT,
   ): void {
-    const length = writeEmptyAnswer(this.out, exchange.bytes, exchange.query, rcode, ede);
+    const { bytes, query } = exchange;
+    const length = writeEmptyAnswer(this.out, bytes, query, rcode, error.code, error.text);
     this.send(exchange, length, verdict, rcode);
   }
 

@@ -1,5 +1,6 @@
 import { ClientAddress } from '@weir/clients';
 import { HEADER_BYTES, MAX_NAME_BYTES, Query, QUESTION_FIXED_BYTES } from '@weir/dns-wire';
+import { ROUTE_WORDS } from '@weir/udp-batch';
 import type { DropReason } from './drop-reason.js';
 import type { Question } from './question.js';
 import type { Transport } from './transport.js';
@@ -54,6 +55,8 @@ export class Exchange implements Question {
   /** Destination of a UDP answer, as the socket gave it: the client, or the load balancer in front of it. */
   peerAddress = '';
   peerPort = 0;
+  /** The same, with the address that was asked, where datagrams are received in batches. */
+  readonly route = new Int32Array(ROUTE_WORDS);
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
   /**
@@ -80,6 +83,7 @@ export class Exchange implements Question {
     this.client.copyFrom(other.client);
     this.peerAddress = other.peerAddress;
     this.peerPort = other.peerPort;
+    for (let i = 0; i < ROUTE_WORDS; i++) this.route[i] = other.route[i];
     this.replyPath = other.replyPath;
     this.query.copyFrom(other.query);
     this.nameHashLow = other.nameHashLow;

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { frame } from './upstream-server.js';
 
 export interface Server {
@@ -33,6 +33,14 @@ export async function askUdp(
   }
 }
 
+/** How `askTcp` asks. */
+export interface TcpOptions {
+  /** Whether the client closes its end after its last query. */
+  readonly halfClose?: boolean;
+  /** Opens the connection; by default over TCP. */
+  readonly open?: () => Socket;
+}
+
 /**
  * Writes the pieces to one TCP connection, one by one.
  * @returns the messages that came back, once `expected` have arrived or the server has closed
@@ -41,10 +49,10 @@ export function askTcp(
   server: Server,
   pieces: readonly Uint8Array[],
   expected: number,
-  { halfClose = false } = {},
+  { halfClose = false, open }: TcpOptions = {},
 ): Promise<Uint8Array[]> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: server.address, port: server.port, noDelay: true });
+    const socket = open?.() ?? connect({ host: server.address, port: server.port, noDelay: true });
     const messages: Uint8Array[] = [];
     let received: Buffer = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => {

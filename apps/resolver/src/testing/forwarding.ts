@@ -101,7 +101,7 @@ export async function forwarder(
     const exchange = exchangeOf(name, qtype);
     const { id } = exchange.query;
     const outcome = new Promise<Outcome>((resolve) => waiting.set(id, resolve));
-    if (subject.forward(exchange) !== ForwardResult.taken) return false;
+    if (subject.forward(exchange, exchange) !== ForwardResult.taken) return false;
     exchange.bytes.fill(0xee);
     return { outcome };
   };

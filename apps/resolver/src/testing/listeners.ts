@@ -1,5 +1,6 @@
 import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { ConnectionTotal } from '../listeners/connection-total.js';
 import { SendSlots } from '../listeners/send-slots.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
@@ -23,8 +24,18 @@ const elapsedMs = () => performance.now();
 function udpOptions(host: string, handler: EchoHandler) {
   const counters = new QueryCounters();
   const slots = new SendSlots(() => undefined);
-  return { host, handler, counters, slots, loadBalancers: CidrSet.parse([]), onError };
+  const loadBalancers = CidrSet.parse([]);
+  const systemCalls = loadSystemCalls();
+  return { host, handler, counters, slots, systemCalls, loadBalancers, onError };
 }
+
+/** Both ways to receive UDP packets: a title, and options for `startUdp`. */
+export const UDP_WAYS: readonly (readonly [string, Pick<UdpListenerOptions, 'systemCalls'>])[] = [
+  ...(loadSystemCalls() === null
+    ? []
+    : ([['in batches', { systemCalls: loadSystemCalls() }]] as const)),
+  ['one packet at a time', { systemCalls: null }],
+];
 
 /** A UDP listener in front of an `EchoHandler`. */
 export async function startUdp(

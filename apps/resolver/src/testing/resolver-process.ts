@@ -7,7 +7,13 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 interface Started {
-  readonly dns: { readonly address: string; readonly port: number };
+  readonly dns: {
+    readonly address: string;
+    readonly port: number;
+    /** 0: off. */
+    readonly tlsPort: number;
+    readonly httpsPort: number;
+  };
   readonly opsPort: number;
 }
 

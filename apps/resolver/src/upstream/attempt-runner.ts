@@ -96,9 +96,9 @@ export class AttemptRunner {
 
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
-    const { packet, exchange } = entry;
-    writeUpstreamQuery(packet, exchange.bytes, exchange.query, 0);
-    if (this.hasMixedCase) mixCase(packet, exchange.query.questionEnd, this.ids);
+    const { packet, question } = entry;
+    writeUpstreamQuery(packet, question.bytes, question.query, 0);
+    if (this.hasMixedCase) mixCase(packet, question.query.questionEnd, this.ids);
     // When no upstream can be asked, the next timeout check fails the entry.
     if (!this.startNextAttempt(entry)) entry.attemptDeadlineMs = this.nowMs();
   }
@@ -133,8 +133,8 @@ export class AttemptRunner {
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
-    const { packet, exchange } = entry;
-    const length = writeUpstreamQuery(packet, packet, exchange.query, entry.ids[attempt]);
+    const { packet, question } = entry;
+    const length = writeUpstreamQuery(packet, packet, question.query, entry.ids[attempt]);
     entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
@@ -181,8 +181,8 @@ export class AttemptRunner {
     return this.hasMixedCase && !this.hasCaseOf(entry) && upstream.keepsCase(this.nowMs());
   }
 
-  private hasCaseOf({ packet, exchange }: InFlight): boolean {
-    return hasSameCase(this.response.bytes, packet, exchange.query.questionEnd);
+  private hasCaseOf({ packet, question }: InFlight): boolean {
+    return hasSameCase(this.response.bytes, packet, question.query.questionEnd);
   }
 
   /** `this.response` has come over TCP, so nobody has forged it: it shows what answers of the upstream are like. */
@@ -241,7 +241,7 @@ export class AttemptRunner {
       this.send(entry, attempt, socket);
       return;
     }
-    const { bytes, query } = entry.exchange;
+    const { bytes, query } = entry.question;
     setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
     this.acceptResponse(entry, attempt);
   }
@@ -327,6 +327,6 @@ export class AttemptRunner {
   }
 }
 
-function isAnswerTo(response: Response, { exchange }: InFlight): boolean {
-  return answersQuestion(response, exchange.bytes, exchange.query);
+function isAnswerTo(response: Response, { question }: InFlight): boolean {
+  return answersQuestion(response, question.bytes, question.query);
 }

@@ -155,28 +155,31 @@ export class Forwarder {
   }
 
   /**
-   * Asks the question of the exchange, or joins it when it is in flight already. No event follows unless the result is
-   * `taken`.
+   * Asks the question for the client of the exchange, or joins it when it is in flight already. No event follows
+   * unless the result is `taken`.
+   * @param question that of the exchange, or another one that its answer needs
    */
-  forward(exchange: Exchange): ForwardResult {
-    const entry = this.pool.find(exchange);
+  forward(exchange: Exchange, question: Question): ForwardResult {
+    const entry = this.pool.find(question);
     if (entry === null ? this.pool.isFull : this.clients.isFull) {
       this.overloads++;
       return ForwardResult.refused;
     }
-    const result = entry === null ? this.ask(exchange, false) : this.join(entry, exchange);
+    const result =
+      entry === null ? this.ask(exchange, question, false) : this.join(entry, exchange);
     if (result === ForwardResult.refused) this.overShare++;
     if (result === ForwardResult.deadZone) this.deadZone++;
     return result;
   }
 
   /**
-   * Asks the question of the exchange for the cache only: no client waits, and only `onCompleted` follows.
+   * Asks the question for the cache only, on the account of that client: no client waits, and only `onCompleted`
+   * follows.
    * @returns false when it is in flight already, or is not taken
    */
-  refresh(exchange: Exchange): boolean {
-    if (this.pool.isFull || this.pool.find(exchange) !== null) return false;
-    return this.ask(exchange, true) === ForwardResult.taken;
+  refresh(exchange: Exchange, question: Question): boolean {
+    if (this.pool.isFull || this.pool.find(question) !== null) return false;
+    return this.ask(exchange, question, true) === ForwardResult.taken;
   }
 
   /**
@@ -187,7 +190,7 @@ export class Forwarder {
     for (let i = 0; i < this.pool.size; i++) {
       const entry = this.pool.at(i);
       // The answer may turn out to be NXDOMAIN.
-      const isMeant = names === null || names.hasNxDomain(entry.exchange.bytes, HEADER_BYTES);
+      const isMeant = names === null || names.hasNxDomain(entry.question.bytes, HEADER_BYTES);
       if (isMeant) this.pool.hide(entry);
     }
   }
@@ -197,17 +200,17 @@ export class Forwarder {
   }
 
   /** The pool is not full. */
-  private ask(exchange: Exchange, isRefresh: boolean): ForwardResult {
+  private ask(exchange: Exchange, question: Question, isRefresh: boolean): ForwardResult {
     const account = this.shares.take(exchange.client, Share.questions);
     if (account === OVER_SHARE) return ForwardResult.refused;
     const nowMs = this.nowMs();
-    const isOfZone = this.zones.take(exchange, 1 + Math.floor(nowMs / 1000));
+    const isOfZone = this.zones.take(question, 1 + Math.floor(nowMs / 1000));
     // While the upstreams themselves are silent, no zone is to blame.
     if (!isOfZone && this.hasSoundUpstream) {
       this.shares.release(account, Share.questions);
       return ForwardResult.deadZone;
     }
-    const entry = this.pool.take(exchange);
+    const entry = this.pool.take(exchange, question);
     entry.isOfZone = isOfZone;
     entry.exchange.account = account;
     entry.isRefresh = isRefresh;
@@ -226,7 +229,7 @@ export class Forwarder {
   /** Clients with an expired answer get it. The question goes on for the cache, and for clients that come later. */
   private onLate(entry: InFlight): void {
     entry.isLate = true;
-    if (!entry.hasClients || !this.events.hasStale(entry.exchange)) return;
+    if (!entry.hasClients || !this.events.hasStale(entry.question)) return;
     setFailure(this.noAnswer, entry);
     this.clients.answerAll(entry, this.noAnswer);
     entry.isRefresh = true;
@@ -237,7 +240,7 @@ export class Forwarder {
     this.pool.end(entry);
     this.shares.release(entry.exchange.account, Share.questions);
     this.releaseZone(entry, response);
-    if (!entry.isHidden) this.events.onCompleted(entry.exchange, response);
+    if (!entry.isHidden) this.events.onCompleted(entry.question, response);
     this.clients.answerAll(entry, response);
     this.pool.release(entry);
   }
@@ -245,10 +248,10 @@ export class Forwarder {
   /** The question no longer counts in its zone, unless only this zone is silent. */
   private releaseZone(entry: InFlight, response: Response): void {
     if (hasUsableRcode(response)) {
-      this.zones.forgive(entry.exchange);
+      this.zones.forgive(entry.question);
       return;
     }
     const isSilent = entry.errorRcode === NO_ERROR && hasAnsweredOthers(this.upstreams, entry);
-    if (entry.isOfZone && !isSilent) this.zones.release(entry.exchange);
+    if (entry.isOfZone && !isSilent) this.zones.release(entry.question);
   }
 }

@@ -34,18 +34,18 @@ export class InFlightPool {
 
   /**
    * The pool must not be full.
-   * @returns an entry with a copy of the question, which must not be in flight yet
+   * @returns an entry with copies of exchange and question, which must not be in flight yet
    */
-  take(exchange: Exchange): InFlight {
+  take(exchange: Exchange, question: Question): InFlight {
     const entry = this.free.pop() ?? new InFlight();
-    entry.exchange.copyFrom(exchange);
+    entry.setQuestion(exchange, question);
     entry.position = this.active.length;
     entry.isHidden = false;
     entry.attemptCount = 0;
     entry.isLate = false;
     entry.errorRcode = NO_ERROR;
     this.active.push(entry);
-    const bucket = this.bucketOf(entry.exchange);
+    const bucket = this.bucketOf(entry.question);
     entry.nextInBucket = this.buckets[bucket];
     this.buckets[bucket] = entry;
     return entry;
@@ -76,7 +76,7 @@ export class InFlightPool {
   }
 
   private unlink(entry: InFlight): void {
-    const bucket = this.bucketOf(entry.exchange);
+    const bucket = this.bucketOf(entry.question);
     let before = this.buckets[bucket];
     if (before === entry) {
       this.buckets[bucket] = entry.nextInBucket;

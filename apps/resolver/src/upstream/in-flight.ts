@@ -1,5 +1,6 @@
 import { equalsIgnoringCase, HEADER_BYTES, MAX_UPSTREAM_QUERY_BYTES } from '@weir/dns-wire';
 import { Exchange } from '../query/exchange.js';
+import { OwnQuestion } from '../query/own-question.js';
 import { type Question, questionKey } from '../query/question.js';
 
 /**
@@ -20,8 +21,11 @@ export interface QuerySocket {
 
 /** One question in flight, and the clients that wait for the answer. Objects are reused. */
 export class InFlight {
-  /** The question, and the first client unless `isRefresh`. */
+  /** The first client, unless `isRefresh`. */
   readonly exchange = new Exchange();
+  /** What is asked: the question of the first client, or another one that its answer needs. */
+  question: Question = this.exchange;
+  private ownQuestion: OwnQuestion | null = null;
   /** Whether the question is asked for the cache only. */
   isRefresh = false;
   /** Whether the answer is only for the clients that wait already: its name was flushed from the cache meanwhile. */
@@ -67,6 +71,16 @@ export class InFlight {
 
   /** @param isProbe whether it is a probe of an upstream, see `Prober`; no client waits for it */
   constructor(readonly isProbe = false) {}
+
+  /** Copies both. */
+  setQuestion(exchange: Exchange, question: Question): void {
+    this.exchange.copyFrom(exchange);
+    this.question = this.exchange;
+    if (question === exchange) return;
+    this.ownQuestion ??= new OwnQuestion();
+    this.ownQuestion.copyFrom(question);
+    this.question = this.ownQuestion;
+  }
 
   /** Begins the next attempt. Without a socket it has failed already. @returns its number */
   beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
@@ -127,7 +141,7 @@ export class InFlight {
 
   /** Whether it is the same question: name (ignoring case), type, DO and CD. */
   asks(other: Question): boolean {
-    const { bytes, query, nameHashLow, nameHashHigh } = this.exchange;
+    const { bytes, query, nameHashLow, nameHashHigh } = this.question;
     return (
       nameHashLow === other.nameHashLow &&
       nameHashHigh === other.nameHashHigh &&

@@ -33,9 +33,9 @@ export class TcpFallback {
     done: (isAnswer: boolean) => void,
   ): boolean {
     if (this.count >= CAPACITY) return false;
-    const { generation, exchange } = entry;
+    const { generation, question } = entry;
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
-    const fullLength = writeUpstreamQuery(packet, entry.packet, exchange.query, 0);
+    const fullLength = writeUpstreamQuery(packet, entry.packet, question.query, 0);
     const length = hasEdns ? fullLength : removeEdns(packet, fullLength);
     this.count++;
     link.ask(packet.subarray(0, length), timeoutMs, (message) => {
@@ -45,9 +45,9 @@ export class TcpFallback {
     return true;
   }
 
-  private isAnswer(message: Uint8Array, { exchange }: InFlight): boolean {
+  private isAnswer(message: Uint8Array, { question }: InFlight): boolean {
     const { response } = this;
     if (!parseResponse(message, message.length, response) || response.isTruncated) return false;
-    return answersQuestion(response, exchange.bytes, exchange.query);
+    return answersQuestion(response, question.bytes, question.query);
   }
 }

@@ -1,23 +1,27 @@
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket, type Socket } from 'node:dgram';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DnsService } from '../../dns-service.js';
+import type { BoundAddresses } from '../../listeners/listeners.js';
 import { createLogger } from '@weir/ops';
-import { askTcp } from '../client.js';
+import { makeCertificate } from '../certificate.js';
+import { askTcp, type TcpOptions } from '../client.js';
 import { CONFIGURATION } from '../configuration.js';
+import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';
 import { type AskedQuery, frame, UpstreamServer } from '../upstream-server.js';
+import { hexOf } from '@weir/dns-wire/testing';
 import { faultOf } from './oracle.js';
-import {
-  queryPackets,
-  SENTINEL,
-  SENTINEL_ID,
-  upstreamAnswers,
-  type UpstreamAnswer,
-} from './packets.js';
+import { queryPackets, SENTINEL, SENTINEL_ID, upstreamAnswers } from './packets.js';
 
 /** Packets per batch. They fit into the socket buffer of the service. */
 const BATCH = 64;
-/** One batch in this many goes over TCP. */
-const TCP_SHARE = 8;
+/** The transports of one batch after another: mostly UDP. */
+const TRANSPORTS = [...new Array<'udp'>(13).fill('udp'), 'tcp', 'tls', 'https'] as const;
+/** Statuses of requests without a DNS answer: the query is invalid or too long, or the client asks too much. */
+const REFUSALS = [400, 413, 429];
 const ANSWER_POOL = 2048;
 /** The pool of upstream answers is regenerated after this many batches. */
 const POOL_LIFE = 256;
@@ -29,6 +33,8 @@ export interface FuzzReport {
   readonly sent: number;
   readonly answered: number;
   readonly upstreamQueries: number;
+  /** Answers by RCODE. */
+  readonly rcodes: ReadonlyMap<number, number>;
   /** Queries whose handling threw an exception. */
   readonly defects: number;
   readonly faults: readonly string[];
@@ -42,15 +48,17 @@ export class Fuzzer {
   private readonly faults: string[] = [];
   private nextId = 0;
   private answered = 0;
+  private readonly rcodes = new Map<number, number>();
   private upstreamQueries = 0;
-  private answers: UpstreamAnswer[] = [];
+  private answers = upstreamAnswers(0, ANSWER_POOL);
   private onSentinel: () => void = () => undefined;
 
   private constructor(
     readonly service: DnsService,
-    private readonly server: { address: string; port: number },
+    private readonly server: BoundAddresses,
     private readonly client: Socket,
     private readonly upstreams: readonly UpstreamServer[],
+    private readonly folder: string,
   ) {
     client.on('message', (answer, from) => {
       // The port may have belonged to another process, and packets for it may still arrive.
@@ -68,8 +76,12 @@ export class Fuzzer {
       await UpstreamServer.start(() => null),
       await UpstreamServer.start(() => null),
     ];
+    const folder = mkdtempSync(join(tmpdir(), 'weir-fuzz-'));
+    const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
+    makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
+    const secure = { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY };
     const service = new DnsService({
-      configuration: CONFIGURATION,
+      configuration: { ...CONFIGURATION, ...secure },
       upstreams: upstreams.map(({ endpoint }) => endpoint),
       source: {
         policy: policyOf(
@@ -85,7 +97,7 @@ export class Fuzzer {
     const server = await service.start();
     const client = createSocket('udp4');
     await new Promise<void>((resolve) => client.bind(0, '127.0.0.1', resolve));
-    return new Fuzzer(service, server, client, upstreams);
+    return new Fuzzer(service, server, client, upstreams, folder);
   }
 
   /** Sends `count` packets, or fewer when faults are found. @param onProgress called now and then */
@@ -94,7 +106,7 @@ export class Fuzzer {
     for (let batch = 0; sent < count && this.faults.length === 0; batch++) {
       if (batch % POOL_LIFE === 0) this.answers = upstreamAnswers(seed + batch, ANSWER_POOL);
       const packets = queryPackets(seed + batch, Math.min(BATCH, count - sent));
-      await (batch % TCP_SHARE === TCP_SHARE - 1 ? this.sendTcp(packets) : this.sendUdp(packets));
+      await this.send(TRANSPORTS[batch % TRANSPORTS.length], packets);
       sent += packets.length;
       onProgress(sent);
     }
@@ -106,12 +118,42 @@ export class Fuzzer {
     this.client.close();
     await this.service.stop();
     for (const upstream of this.upstreams) await upstream.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  /** Ports of DNS over TLS and HTTPS. */
+  get securePorts(): SecurePorts {
+    const { tlsPort = 0, httpsPort = 0 } = this.server;
+    return { tlsPort, httpsPort };
   }
 
   private report(sent: number): FuzzReport {
-    const { answered, upstreamQueries, faults, service } = this;
-    const dropped = service.counters.droppedCounts().find(([{ why }]) => why === 'defect');
-    return { sent, answered, upstreamQueries, defects: dropped?.[1] ?? 0, faults };
+    const { answered, upstreamQueries, rcodes, defects, faults } = this;
+    return { sent, answered, upstreamQueries, rcodes, defects, faults };
+  }
+
+  /** Queries whose handling threw an exception. */
+  get defects(): number {
+    const dropped = this.service.counters.droppedCounts();
+    return dropped.find(([{ why }]) => why === 'defect')?.[1] ?? 0;
+  }
+
+  private send(
+    transport: (typeof TRANSPORTS)[number],
+    packets: readonly Uint8Array[],
+  ): Promise<void> {
+    switch (transport) {
+      case 'udp':
+        return this.sendUdp(packets);
+      case 'tcp':
+        return this.sendTcp(packets);
+      case 'tls':
+        return this.sendTcp(packets, {
+          open: () => openTls(this.securePorts.tlsPort),
+        });
+      case 'https':
+        return this.sendHttps(packets);
+    }
   }
 
   private async sendUdp(packets: readonly Uint8Array[]): Promise<void> {
@@ -132,12 +174,38 @@ export class Fuzzer {
   }
 
   /** Sends all packets at once over one connection. A dropped query closes the connection. */
-  private async sendTcp(packets: readonly Uint8Array[]): Promise<void> {
+  private async sendTcp(packets: readonly Uint8Array[], options: TcpOptions = {}): Promise<void> {
     const frames = Buffer.concat(packets.map((packet) => frame(this.register(packet))));
-    const answers = await askTcp(this.server, [frames], packets.length, { halfClose: true }).catch(
+    const answers = await askTcp(this.server, [frames], packets.length, {
+      halfClose: true,
+      ...options,
+    }).catch(
       () => [], // reset: the service disconnects a client that sends invalid queries
     );
     for (const answer of answers) this.take(answer, 'tcp');
+  }
+
+  /** Sends all packets at once as requests of one HTTP/2 connection. */
+  private async sendHttps(packets: readonly Uint8Array[]): Promise<void> {
+    const session = openHttp2(this.securePorts.httpsPort);
+    // Each request reports the failure of the session.
+    session.on('error', () => undefined);
+    try {
+      await Promise.all(packets.map((packet) => this.post(session, this.register(packet))));
+    } finally {
+      session.destroy();
+    }
+  }
+
+  private async post(session: ClientHttp2Session, packet: Uint8Array): Promise<void> {
+    const stream = postHttp2(session, packet);
+    let status = 0;
+    stream.on('response', (headers) => {
+      status = headers[':status'] ?? 0;
+    });
+    const body = Buffer.concat((await stream.toArray()) as Buffer[]);
+    if (status === 200) this.take(body, 'tcp');
+    else if (!REFUSALS.includes(status)) this.note(`HTTP status ${status} for ${hexOf(packet)}`);
   }
 
   /** Gives the packet an id that identifies its answer, if it is long enough for an id. */
@@ -158,7 +226,13 @@ export class Fuzzer {
     const fault = faultOf(this.sent[id], answer, transport);
     // Each query has one answer.
     this.sent[id] = undefined;
-    if (fault !== null && this.faults.length < MAX_FAULTS) this.faults.push(fault);
+    if (fault !== null) this.note(fault);
+    const rcode = answer.length < 4 ? -1 : answer[3] & 15;
+    this.rcodes.set(rcode, (this.rcodes.get(rcode) ?? 0) + 1);
+  }
+
+  private note(fault: string): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
 
   private answerOf(upstream: UpstreamServer, { bytes, message }: AskedQuery): Uint8Array {

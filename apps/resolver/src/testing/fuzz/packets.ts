@@ -33,7 +33,8 @@ const ordinaryQuery: fc.Arbitrary<TestMessage> = fc
     additionals,
   }));
 
-const query = fc.oneof(damaged(ordinaryQuery), damaged(queryMessage));
+/** A query, as a rule damaged. */
+export const query = fc.oneof(damaged(ordinaryQuery), damaged(queryMessage));
 
 /** Packets of clients, valid and damaged; the same for the same seed. */
 export function queryPackets(seed: number, count: number): Uint8Array[] {

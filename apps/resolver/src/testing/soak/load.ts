@@ -1,6 +1,13 @@
 import { createSocket } from 'node:dgram';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Server } from '../client.js';
+import {
+  openHttp2,
+  openTls,
+  postHttp2,
+  SECURE_QUERIES,
+  type SecurePorts,
+} from '../secure-clients.js';
 import { frame } from '../upstream-server.js';
 import { queryAt } from './names.js';
 
@@ -9,6 +16,10 @@ const LOST_MS = 8_000;
 const TICK_MS = 10;
 const UDP_CHANNELS = 6;
 const TCP_CHANNELS = 2;
+const TLS_CHANNELS = 2;
+const HTTPS_CHANNELS = 2;
+/** Interval between clients that open a connection for one query. */
+const VISIT_MS = 100;
 /** Maximum number of open queries per channel; more could fill the buffers. */
 const MAX_OPEN = 64;
 
@@ -20,7 +31,10 @@ interface Channel {
   nextId: number;
 }
 
-/** A constant load of mixed queries over UDP and TCP. Each query must be answered. */
+/**
+ * A constant load of mixed queries over UDP, TCP, TLS and HTTPS. Besides, clients come with a connection of their own
+ * for one query. Each query must be answered.
+ */
 export class Load {
   sent = 0;
   answered = 0;
@@ -31,16 +45,28 @@ export class Load {
   longestMs = 0;
   private readonly channels: Channel[] = [];
   private timer: NodeJS.Timeout | undefined;
+  private visitTimer: NodeJS.Timeout | undefined;
+  private readonly visits = new Set<Promise<void>>();
+  private visited = 0;
   private owed = 0;
 
   constructor(
-    private readonly server: Server,
+    private readonly server: Server & SecurePorts,
     private readonly queriesPerSecond: number,
   ) {}
 
   async start(): Promise<void> {
     for (let i = 0; i < UDP_CHANNELS; i++) this.channels.push(await this.openUdp());
-    for (let i = 0; i < TCP_CHANNELS; i++) this.channels.push(await this.openTcp());
+    const { address: host, port, tlsPort } = this.server;
+    const openTcp = (): Socket => connect({ host, port, noDelay: true });
+    for (let i = 0; i < TCP_CHANNELS; i++) this.channels.push(await this.openStream(openTcp()));
+    for (let i = 0; i < TLS_CHANNELS; i++)
+      this.channels.push(await this.openStream(openTls(tlsPort)));
+    for (let i = 0; i < HTTPS_CHANNELS; i++) this.channels.push(this.openHttps());
+    this.visitTimer = setInterval(() => {
+      const visit = this.visit().finally(() => this.visits.delete(visit));
+      this.visits.add(visit);
+    }, VISIT_MS);
     let before = performance.now();
     this.timer = setInterval(() => {
       const now = performance.now();
@@ -53,6 +79,8 @@ export class Load {
   /** Stops sending and waits for open queries. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
+    clearInterval(this.visitTimer);
+    await Promise.all(this.visits);
     while (this.channels.some(({ open }) => open.size > 0)) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       this.countLost(performance.now());
@@ -83,6 +111,23 @@ export class Load {
     channel.send(packet);
   }
 
+  /** A client with a connection of its own. Without an answer its query is lost. */
+  private async visit(): Promise<void> {
+    const ask = SECURE_QUERIES[this.visited++ % SECURE_QUERIES.length];
+    this.sent++;
+    try {
+      const answer = await ask(this.server, queryAt(this.visited));
+      this.count(answer[3] & 15);
+    } catch {
+      this.lost++;
+    }
+  }
+
+  private count(rcode: number): void {
+    this.answered++;
+    this.rcodes.set(rcode, (this.rcodes.get(rcode) ?? 0) + 1);
+  }
+
   private take({ open }: Channel, answer: Buffer): void {
     const id = answer.readUInt16BE(0);
     const askedMs = open.get(id);
@@ -91,10 +136,8 @@ export class Load {
       return;
     }
     open.delete(id);
-    this.answered++;
     this.longestMs = Math.max(this.longestMs, performance.now() - askedMs);
-    const rcode = answer[3] & 15;
-    this.rcodes.set(rcode, (this.rcodes.get(rcode) ?? 0) + 1);
+    this.count(answer[3] & 15);
   }
 
   private countLost(now: number): void {
@@ -126,8 +169,7 @@ export class Load {
     return channel;
   }
 
-  private async openTcp(): Promise<Channel> {
-    const socket = connect({ host: this.server.address, port: this.server.port, noDelay: true });
+  private async openStream(socket: Socket): Promise<Channel> {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     const channel: Channel = {
       open: new Map(),
@@ -146,6 +188,31 @@ export class Load {
     });
     // A closed connection shows up as lost queries.
     socket.on('error', () => socket.destroy());
+    return channel;
+  }
+
+  private openHttps(): Channel {
+    const session = openHttp2(this.server.httpsPort);
+    const channel: Channel = {
+      open: new Map(),
+      nextId: 0,
+      send: (packet) => {
+        const stream = postHttp2(session, packet);
+        stream.toArray().then(
+          (chunks) => {
+            this.take(channel, Buffer.concat(chunks as Buffer[]));
+          },
+          // It shows up as a lost query.
+          () => undefined,
+        );
+      },
+      close: () => {
+        session.destroy();
+      },
+    };
+    session.on('error', () => {
+      session.destroy();
+    });
     return channel;
   }
 }

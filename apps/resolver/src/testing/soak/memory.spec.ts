@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { growthOf } from './memory.js';
 
-const samples = (heapOf: (i: number) => number, rssOf: (i: number) => number = () => 100) =>
+const samples = (
+  heapOf: (i: number) => number,
+  rssOf: (i: number) => number = () => 100,
+  resourcesOf: (i: number) => number = () => 30,
+) =>
   Array.from({ length: 90 }, (_, i) => ({
     second: i,
     rss: rssOf(i),
     heap: heapOf(i),
     external: 5,
+    resources: resourcesOf(i),
   }));
 
 describe('growthOf', () => {
@@ -35,5 +40,16 @@ describe('growthOf', () => {
         ),
       ),
     ).toMatch(/resident memory by 30/);
+  });
+
+  it('reports sockets and timers that stay open', () => {
+    const withSockets = (resourcesOf: (i: number) => number) =>
+      samples(
+        () => 30,
+        () => 100,
+        resourcesOf,
+      );
+    expect(growthOf(withSockets((i) => 30 + (i % 10) * 5))).toBeNull();
+    expect(growthOf(withSockets((i) => 30 + i))).toBe('sockets and timers by 30');
   });
 });

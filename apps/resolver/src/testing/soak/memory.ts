@@ -1,9 +1,10 @@
-/** Memory of a process at one moment, in MiB. */
+/** Memory of a process at one moment, in MiB, and its open sockets and timers. */
 export interface MemorySample {
   readonly second: number;
   readonly rss: number;
   readonly heap: number;
   readonly external: number;
+  readonly resources: number;
 }
 
 const MEBIBYTE = 2 ** 20;
@@ -16,23 +17,27 @@ const METRICS = {
 /** Reads the memory of a resolver from its metrics. */
 export async function sampleMemory(opsPort: number, second: number): Promise<MemorySample> {
   const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
-  const mebibytes = (name: string): number =>
-    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]) / MEBIBYTE;
+  const value = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  const mebibytes = (name: string): number => value(name) / MEBIBYTE;
   return {
     second,
     rss: mebibytes(METRICS.rss),
     heap: mebibytes(METRICS.heap),
     external: mebibytes(METRICS.external),
+    resources: value('nodejs_active_resources_total'),
   };
 }
 
 /** Allowed growth from the second third of a run to the last: noise of the garbage collector, not a leak. */
 const MAX_HEAP_GROWTH = 6;
 const MAX_RSS_GROWTH = 24;
+/** Some clients are connected for one query just then. */
+const MAX_MORE_RESOURCES = 20;
 
 /**
  * Whether memory is stable: the lowest heap usage (what garbage collection leaves) and the largest resident size in the
- * last third of the samples are about the same as in the second.
+ * last third of the samples are about the same as in the second. So is the lowest number of sockets and timers.
  * @returns what grows, or null
  */
 export function growthOf(samples: readonly MemorySample[]): string | null {
@@ -41,6 +46,10 @@ export function growthOf(samples: readonly MemorySample[]): string | null {
   const lowest = (part: readonly MemorySample[]) =>
     Math.min(...part.map(({ heap, external }) => heap + external));
   const largest = (part: readonly MemorySample[]) => Math.max(...part.map(({ rss }) => rss));
+  const fewest = (part: readonly MemorySample[]) =>
+    Math.min(...part.map(({ resources }) => resources));
+  const more = fewest(last) - fewest(middle);
+  if (more > MAX_MORE_RESOURCES) return `sockets and timers by ${more}`;
   const heapGrowth = lowest(last) - lowest(middle);
   const rssGrowth = largest(last) - largest(middle);
   if (heapGrowth > MAX_HEAP_GROWTH) return `heap by ${heapGrowth.toFixed(1)} MiB`;

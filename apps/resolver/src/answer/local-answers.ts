@@ -1,0 +1,50 @@
+import { type Response, ResponseBuilder, Type } from '@weir/dns-wire';
+import { findSet, type LocalName, type Rewrite } from '../local-records/local-name.js';
+import type { Exchange } from '../query/exchange.js';
+
+/** Makes responses from local records. Each is valid until the next one. Allocates nothing. */
+export class LocalAnswers {
+  private readonly builder = new ResponseBuilder();
+
+  /** All that the file has for the question. A target outside of the file is not resolved. */
+  answer({ bytes, query }: Exchange, name: LocalName): Response {
+    this.builder.start(bytes, query);
+    const { rewrite } = name;
+    if (rewrite === null || query.qtype === Type.cname) {
+      this.addSet(null, name, query.qtype);
+    } else {
+      this.addLinks(rewrite);
+      if (rewrite.end !== null) this.addSet(rewrite.target, rewrite.end, query.qtype);
+    }
+    return this.builder.response;
+  }
+
+  /**
+   * The records that lead to the target, and the response to the question for the target.
+   * @returns null when that response is malformed, or does not fit
+   */
+  rewritten({ bytes, query }: Exchange, rewrite: Rewrite, response: Response): Response | null {
+    this.builder.start(bytes, query);
+    this.addLinks(rewrite);
+    return this.builder.append(response) ? this.builder.response : null;
+  }
+
+  private addLinks({ links }: Rewrite): void {
+    for (let i = 0; i < links.length; i++) {
+      const { owner, ttlSeconds, target } = links[i];
+      this.builder.addAnswer(owner, Type.cname, ttlSeconds, target);
+    }
+  }
+
+  /** The records of that type, or the SOA record that says that there are none. */
+  private addSet(owner: Uint8Array | null, name: LocalName, type: number): void {
+    const set = findSet(name, type);
+    if (set === null) {
+      this.builder.addSoa(owner, name.negativeTtlSeconds);
+      return;
+    }
+    for (let i = 0; i < set.rdatas.length; i++) {
+      this.builder.addAnswer(owner, type, set.ttlSeconds, set.rdatas[i]);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { CidrSet, createLogger } from '@weir/ops';
+import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { createSocket } from 'node:dgram';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { a, cname } from '../query/testing/records.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import { silentUpstream, upstream } from '../testing/forwarding.js';
+import { hasProgram, run } from '../testing/programs.js';
+import { respond } from '../testing/respond.js';
+
+const LOOPBACK = CidrSet.parse(['127.0.0.0/8']);
+
+async function serve(
+  configuration: Partial<DnsConfiguration>,
+  options: Partial<DnsServiceOptions> = {},
+) {
+  const service = new DnsService({
+    configuration: { ...CONFIGURATION, ...configuration },
+    upstreams: [],
+    source: { policy: policyOf() },
+    log: createLogger({ name: 'resolver', level: 'silent' }),
+    ...options,
+  });
+  const server = await service.start();
+  onTestFinished(() => service.stop());
+  const dig = (name: string) =>
+    run('dig', ['+tries=1', '+time=10', `@${server.address}`, '-p', String(server.port), name]);
+  return { server, service, dig };
+}
+
+describe.skipIf(!hasProgram('dig'))('the reason that dig prints', () => {
+  it('for a client that is not served', async () => {
+    const { dig } = await serve({ DNS_ALLOWED_CLIENTS: CidrSet.parse([]) });
+    expect(await dig('www.example.com')).toContain(
+      'EDE: 18 (Prohibited): (not a client of this resolver)',
+    );
+  });
+
+  it('before the first configuration', async () => {
+    const { dig } = await serve({}, { source: { policy: null } });
+    expect(await dig('www.example.com')).toContain(
+      'EDE: 14 (Not Ready): (this resolver is not ready)',
+    );
+  });
+
+  it('for a subscriber beyond his share of upstream queries', async () => {
+    const silent = await silentUpstream();
+    const { dig, server, service } = await serve(
+      { DNS_ALLOWED_CLIENTS: LOOPBACK, CLIENT_UPSTREAM_QUERIES: 1 },
+      { upstreams: [silent.endpoint] },
+    );
+    const socket = createSocket('udp4');
+    onTestFinished(() => {
+      socket.close();
+    });
+    socket.send(encodeQuery('first.example', 1), server.port, server.address);
+    await expect.poll(() => service.forwarder.inFlight).toBe(1);
+    expect(await dig('second.example')).toContain(
+      'EDE: 0 (Other): (too many queries wait for upstream resolvers)',
+    );
+  });
+
+  it('for an answer with too many targets', async () => {
+    const answers = [
+      ...Array.from({ length: 33 }, (_, i) => cname(`t${i}.example`)),
+      a('192.0.2.1'),
+    ];
+    const server = await upstream((query) => respond(query, { answers }));
+    const { dig } = await serve(
+      {},
+      { upstreams: [server.endpoint], source: { policy: policyOf(profile(1), loopback(1)) } },
+    );
+    expect(await dig('www.example.com')).toContain(
+      'EDE: 0 (Other): (too many targets in the answer)',
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { type HashKey, SuffixHashes } from '@weir/dns-name';
+import { parseZoneFile } from '@weir/dns-wire';
+import { SuffixTable } from '../names/suffix-table.js';
+import type { LocalName } from './local-name.js';
+import { isWildcard, readNames } from './read-names.js';
+import { setRewrites } from './set-rewrites.js';
+
+/** A file with more records is refused. */
+export const MAX_RECORDS = 10_000;
+
+/** A name that has records, or is above one that has. */
+interface Node {
+  name: LocalName | null;
+  /** The records of `*` below it. */
+  wildcard: LocalName | null;
+}
+
+/**
+ * The records of a zone file, by name. It is no zone: names without records are resolved as if there were no file.
+ * Immutable.
+ */
+export class LocalRecords {
+  static readonly none = new LocalRecords(0);
+
+  private readonly nodes: Node[] = [];
+  private readonly table: SuffixTable;
+
+  private constructor(capacity: number) {
+    this.table = new SuffixTable(capacity);
+  }
+
+  /** @throws ZoneFileError with the number of the line, when anything in the file cannot be used */
+  static parse(text: string, key: HashKey): LocalRecords {
+    const names = readNames(parseZoneFile(text, MAX_RECORDS));
+    const hashes = new SuffixHashes(key);
+    const labels = names.reduce((sum, { owner }) => sum + hashes.compute(owner, 0), 0);
+    const records = new LocalRecords(labels);
+    for (const { owner, name } of names) records.add(hashes, owner, name);
+    setRewrites(names, (target) => {
+      hashes.compute(target, 0);
+      return records.find(hashes);
+    });
+    return records;
+  }
+
+  /**
+   * The records of a name; by RFC 4592 §2.2 and §4.3 those of a wildcard, when nothing in the file is as close to the
+   * name. Null: it has none. Allocates nothing.
+   * @param names the suffix hashes of the name
+   */
+  find(names: SuffixHashes): LocalName | null {
+    if (this.nodes.length === 0) return null;
+    let wildcard: LocalName | null = null;
+    for (let i = 0; i < names.count; i++) {
+      const index = this.table.get(names, i);
+      if (index === SuffixTable.absent) return wildcard;
+      const node = this.nodes[index];
+      if (i === names.count - 1) return node.name;
+      ({ wildcard } = node);
+    }
+    return null;
+  }
+
+  /** Whether there are records of names below this one. */
+  isAbove(names: SuffixHashes): boolean {
+    return this.table.get(names, names.count - 1) !== SuffixTable.absent;
+  }
+
+  private add(hashes: SuffixHashes, owner: Uint8Array, name: LocalName): void {
+    const count = hashes.compute(owner, 0);
+    for (let i = 0; i < count; i++) {
+      if (this.table.get(hashes, i) !== SuffixTable.absent) continue;
+      this.table.set(hashes, i, this.nodes.push({ name: null, wildcard: null }) - 1);
+    }
+    this.nodeOf(hashes, count - 1).name = name;
+    if (isWildcard(owner)) this.nodeOf(hashes, count - 2).wildcard = name;
+  }
+
+  private nodeOf(hashes: SuffixHashes, suffix: number): Node {
+    return this.nodes[this.table.get(hashes, suffix)];
+  }
+}

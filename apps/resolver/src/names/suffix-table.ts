@@ -1,0 +1,50 @@
+import type { SuffixHashes } from '@weir/dns-name';
+
+/** Minimum number of slots for each name. */
+const SPARSITY = 4;
+
+/** A hash table from names, by their keyed hashes, to numbers from 0 on. A lookup allocates nothing. */
+export class SuffixTable {
+  /** What `get` returns for a name that is not in the table. */
+  static readonly absent = -1;
+
+  private readonly low: Uint32Array;
+  private readonly high: Uint32Array;
+  private readonly values: Int32Array;
+  private readonly mask: number;
+
+  /** @param capacity maximum number of names */
+  constructor(capacity: number) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * SPARSITY));
+    this.mask = slots - 1;
+    this.low = new Uint32Array(slots);
+    this.high = new Uint32Array(slots);
+    this.values = new Int32Array(slots).fill(SuffixTable.absent);
+  }
+
+  /** @param suffix index of the suffix in `names` */
+  get(names: SuffixHashes, suffix: number): number {
+    return this.values[this.slotOf(names, suffix)];
+  }
+
+  set(names: SuffixHashes, suffix: number, value: number): void {
+    const slot = this.slotOf(names, suffix);
+    this.low[slot] = names.low[suffix];
+    this.high[slot] = names.high[suffix];
+    this.values[slot] = value;
+  }
+
+  /** The slot of the suffix, or the empty slot where it would go. */
+  private slotOf(names: SuffixHashes, suffix: number): number {
+    const low = names.low[suffix];
+    const high = names.high[suffix];
+    let slot = low & this.mask;
+    while (
+      this.values[slot] !== SuffixTable.absent &&
+      (this.low[slot] !== low || this.high[slot] !== high)
+    ) {
+      slot = (slot + 1) & this.mask;
+    }
+    return slot;
+  }
+}

@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { writeForwardedAnswer } from './forwarding.js';
+import { parseQuery, Query } from './query.js';
+import { ResponseBuilder } from './response-builder.js';
+import { answersQuestion, parseResponse, Response } from './response.js';
+import { decodeMessage, decodeName } from './testing/decode.js';
+import {
+  concat,
+  encodeMessage,
+  encodeQuery,
+  hexOf,
+  opt,
+  option,
+  pointerTo,
+  type TestMessage,
+  wireName,
+} from './testing/message.js';
+import { damaged, responseMessage } from './testing/mutations.js';
+
+const TARGET = wireName('Target.example');
+const builder = new ResponseBuilder();
+const out = new Uint8Array(65_535);
+
+function ask(name = 'WWW.isp.example', qtype = 1) {
+  const bytes = encodeQuery(name, qtype, { udpBytes: 1232 });
+  const query = new Query();
+  parseQuery(bytes, bytes.length, query);
+  builder.start(bytes, query);
+  const send = (ttlCap = 2 ** 31 - 1) =>
+    decodeMessage(
+      out.slice(0, writeForwardedAnswer(out, builder.response, bytes, query, 65_535, ttlCap)),
+    );
+  return { send };
+}
+
+function parsed(message: TestMessage): Response {
+  const bytes = encodeMessage(message);
+  const response = new Response();
+  expect(parseResponse(bytes, bytes.length, response)).toBe(true);
+  return response;
+}
+
+const question = { qname: TARGET, qtype: 1 };
+/** Where the records begin in a response to that question. */
+const RECORDS = 12 + TARGET.length + 4;
+
+describe('ResponseBuilder', () => {
+  it('has the records that were added', () => {
+    const { send } = ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    builder.addAnswer(TARGET, 1, 90, Uint8Array.of(192, 0, 2, 1));
+    expect(send(80)).toMatchObject({
+      rcode: 0,
+      questions: [{ qname: 'WWW.isp.example', qtype: 1 }],
+      answers: [
+        { owner: 'WWW.isp.example', type: 5, ttl: 60, rdata: Buffer.from(TARGET) },
+        { owner: 'Target.example', type: 1, ttl: 80, rdata: Buffer.of(192, 0, 2, 1) },
+      ],
+      authorities: [],
+      trailing: 0,
+    });
+  });
+
+  it.each([
+    [null, 'WWW.isp.example'],
+    [TARGET, 'Target.example'],
+  ])('ends with an SOA record of the queried name, or of another', (owner, name) => {
+    const { send } = ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    builder.addSoa(owner, 30);
+    const answer = send();
+    expect(answer.authorities).toMatchObject([{ owner: name, type: 6, ttl: 30 }]);
+    const [{ rdata, rdataAt }] = answer.authorities;
+    const whole = Buffer.from(out.slice(0, rdataAt + rdata.length));
+    expect(decodeName(whole, rdataAt).name).toBe(name);
+    expect(rdata.readUInt32BE(rdata.length - 4)).toBe(30);
+  });
+
+  it('appends the response to the name of the last record, with all its compression pointers', () => {
+    const atExample = pointerTo(12 + 7);
+    const cname = {
+      owner: pointerTo(12),
+      type: 5,
+      ttl: 1,
+      rdata: concat([3, 0x65, 0x64, 0x67], atExample),
+    };
+    const edge = pointerTo(RECORDS + 12);
+    const numbers = new Uint8Array(20);
+    const message = {
+      flags: 0x81a3,
+      questions: [question],
+      answers: [
+        cname,
+        { owner: edge, type: 15, ttl: 2, rdata: concat([0, 10], edge) },
+        { owner: edge, type: 33, ttl: 3, rdata: concat([0, 1, 0, 2, 0, 3, 1, 0x61], atExample) },
+        { owner: edge, type: 16, ttl: 4, rdata: concat([2], pointerTo(12)) },
+        { owner: edge, type: 17, ttl: 4, rdata: concat(edge, atExample) },
+      ],
+      authorities: [{ owner: atExample, type: 6, ttl: 5, rdata: concat(edge, atExample, numbers) }],
+      additionals: [
+        { owner: edge, type: 1, ttl: 6, rdata: Uint8Array.of(192, 0, 2, 9) },
+        opt(1232, 0, option(15, [0, 29])),
+      ],
+    };
+    const { send } = ask();
+    builder.addAnswer(null, 5, 60, wireName('between.example'));
+    builder.addAnswer(wireName('between.example'), 5, 60, TARGET);
+    expect(builder.append(parsed(message))).toBe(true);
+    const answer = send();
+    // Without AD, as the first records are not authenticated.
+    expect(answer).toMatchObject({ flags: 0x8183, rcode: 3, trailing: 0, ede: [29] });
+    const whole = Buffer.from(out);
+    const nameIn = (at: number) => decodeName(whole, at).name;
+    expect(answer.answers.map(({ owner, type }) => [owner, type])).toEqual([
+      ['WWW.isp.example', 5],
+      ['between.example', 5],
+      ['Target.example', 5],
+      ...[15, 33, 16, 17].map((type) => ['edg.example', type]),
+    ]);
+    const [, , a, b, c, d, e] = answer.answers;
+    expect(nameIn(a.rdataAt)).toBe('edg.example');
+    expect(nameIn(b.rdataAt + 2)).toBe('edg.example');
+    expect(nameIn(c.rdataAt + 6)).toBe('a.example');
+    expect(hexOf(d.rdata)).toBe('02c00c');
+    expect([nameIn(e.rdataAt), nameIn(e.rdataAt + 2)]).toEqual(['edg.example', 'example']);
+    const [soa] = answer.authorities;
+    expect([soa.owner, nameIn(soa.rdataAt), nameIn(soa.rdataAt + 2)]).toEqual([
+      'example',
+      'edg.example',
+      'example',
+    ]);
+    expect(answer.additionals[0]).toMatchObject({ owner: 'edg.example', type: 1, ttl: 6 });
+  });
+
+  it('passes on an error without records', () => {
+    const { send } = ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    const additionals = [opt(1232, 0, option(15, [0, 22]))];
+    expect(builder.append(parsed({ flags: 0x8182, questions: [question], additionals }))).toBe(
+      true,
+    );
+    expect(send()).toMatchObject({ rcode: 2, ede: [22], answers: [], trailing: 0 });
+  });
+
+  it('refuses a response whose pointers cannot be moved, or that does not fit', () => {
+    const tooFar = { owner: pointerTo(0x3fff), type: 1, rdata: new Uint8Array(4) };
+    ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    expect(
+      builder.append(parsed({ flags: 0x8180, questions: [question], answers: [tooFar] })),
+    ).toBe(false);
+    const large = { owner: pointerTo(12), type: 16, rdata: new Uint8Array(65_500) };
+    ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    expect(builder.append(parsed({ flags: 0x8180, questions: [question], answers: [large] }))).toBe(
+      false,
+    );
+  });
+
+  it('keeps owners and TTLs of any response, and takes damaged ones', () => {
+    let compared = 0;
+    const asked = encodeQuery('target.example', 1);
+    const query = new Query();
+    parseQuery(asked, asked.length, query);
+    const anyResponse = damaged(
+      responseMessage.map((message) => ({ ...message, flags: 0x8180, questions: [question] })),
+    );
+    fc.assert(
+      fc.property(anyResponse, (bytes) => {
+        const response = new Response();
+        if (!parseResponse(bytes, bytes.length, response)) return;
+        if (!answersQuestion(response, asked, query)) return;
+        const { send } = ask();
+        builder.addAnswer(null, 5, 60, TARGET);
+        if (!builder.append(response) || response.rcode > 15) return;
+        const before = decoded(() => decodeMessage(bytes.slice(0, response.recordsEnd + 11)));
+        if (before === null) return;
+        const ownersAndTtls = (records: typeof before.answers) =>
+          records.map(({ owner, type, ttl }) => [owner, type, ttl > 0x7fff_ffff ? 0 : ttl]);
+        if (![0, 3].includes(response.rcode)) return;
+        expect(ownersAndTtls(send().answers.slice(1))).toEqual(ownersAndTtls(before.answers));
+        compared++;
+      }),
+      { numRuns: 5_000, endOnFailure: true },
+    );
+    expect(compared).toBeGreaterThan(500);
+  });
+});
+
+/** What the simple decoder makes of it; null when it is malformed. */
+function decoded<T>(decode: () => T): T | null {
+  try {
+    return decode();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+import { copyBytes, writeUint16, writeUint32 } from './bytes.js';
+import { hasUsableRcode } from './cache-ttl.js';
+import { adaptPointers, Move } from './moved-names.js';
+import {
+  CLASS_IN,
+  Ede,
+  Flag,
+  HEADER_BYTES,
+  MAX_MESSAGE_BYTES,
+  QNAME_POINTER,
+  RECORD_FIXED_BYTES,
+  Type,
+} from './protocol.js';
+import type { Query } from './query.js';
+import { Response, setEmptyResponse } from './response.js';
+import { SOA_BYTES, writeSoaRdata } from './soa.js';
+
+const POINTER_BYTES = 2;
+const TTL_OFFSET = 4;
+
+/**
+ * Builds a response to a question from records of our own, and from the response to another question, the name that
+ * the last record leads to. Reused; allocates nothing.
+ *
+ * ```ts
+ * builder.start(bytes, query);
+ * builder.addAnswer(null, Type.cname, 60, target);
+ * if (builder.append(responseOfTarget)) send(builder.response);
+ * ```
+ */
+export class ResponseBuilder {
+  /** Valid until the next `start`. */
+  readonly response = new Response();
+  private readonly bytes = new Uint8Array(MAX_MESSAGE_BYTES);
+  private readonly move = new Move();
+  /** Offset of the rdata of the last record. */
+  private lastRdata = 0;
+
+  /** Begins a response to the query: NOERROR, no records. */
+  start(bytes: Uint8Array, query: Query): void {
+    copyBytes(bytes, HEADER_BYTES, this.bytes, HEADER_BYTES, query.questionEnd - HEADER_BYTES);
+    setEmptyResponse(this.response, this.bytes, query, 0, Ede.none);
+  }
+
+  /**
+   * Adds a record to the answer section. All together must leave room for the largest name and an SOA record.
+   * @param owner a wire name; null: the queried name
+   */
+  addAnswer(owner: Uint8Array | null, type: number, ttlSeconds: number, rdata: Uint8Array): void {
+    const at = this.addFixed(owner, type, ttlSeconds, rdata.length);
+    copyBytes(rdata, 0, this.bytes, at, rdata.length);
+    this.response.answerCount++;
+  }
+
+  /**
+   * Adds the SOA record of an empty zone to the authority section: there are no more records of the name (RFC 2308 §5).
+   * @param owner a wire name; null: the queried name
+   */
+  addSoa(owner: Uint8Array | null, ttlSeconds: number): void {
+    const nameAt = owner === null ? HEADER_BYTES : this.response.recordsEnd;
+    const at = this.addFixed(owner, Type.soa, ttlSeconds, SOA_BYTES);
+    writeSoaRdata(this.bytes, at, nameAt, ttlSeconds);
+    this.response.authorityCount++;
+  }
+
+  /**
+   * Appends all records of the response to the name that is the rdata of the last record. RCODE, EDE and TC become
+   * those of that response. An error is passed on without records.
+   * @returns false when its records are malformed, or do not fit; the response is then undefined
+   */
+  append(other: Response): boolean {
+    const { response, move } = this;
+    response.rcode = other.rcode;
+    // The records before are not authenticated.
+    response.flags = other.flags & ~Flag.ad;
+    response.ede = other.ede;
+    if (!hasUsableRcode(other)) {
+      this.removeRecords();
+      return true;
+    }
+    const start = response.recordsEnd;
+    const from = other.questionEnd;
+    const end = start + other.recordsEnd - from;
+    if (end > MAX_MESSAGE_BYTES) return false;
+    copyBytes(other.bytes, from, this.bytes, start, other.recordsEnd - from);
+    move.recordsStart = from;
+    move.nameDistance = this.lastRdata - HEADER_BYTES;
+    move.recordDistance = start - from;
+    if (!adaptPointers(this.bytes, start, end, move)) return false;
+    for (let i = 0; i < other.ttlCount; i++) {
+      response.ttlOffsets[response.ttlCount++] = other.ttlOffsets[i] + move.recordDistance;
+    }
+    response.answerCount += other.answerCount;
+    response.authorityCount += other.authorityCount;
+    response.additionalCount += other.additionalCount;
+    response.recordsEnd = end;
+    return true;
+  }
+
+  private removeRecords(): void {
+    const { response } = this;
+    response.answerCount = 0;
+    response.authorityCount = 0;
+    response.recordsEnd = response.questionEnd;
+    response.ttlCount = 0;
+  }
+
+  /** @returns the offset of the rdata */
+  private addFixed(
+    owner: Uint8Array | null,
+    type: number,
+    ttlSeconds: number,
+    rdataBytes: number,
+  ): number {
+    const { bytes, response } = this;
+    const at = response.recordsEnd;
+    let fixed = at + POINTER_BYTES;
+    if (owner === null) {
+      writeUint16(bytes, at, QNAME_POINTER);
+    } else {
+      copyBytes(owner, 0, bytes, at, owner.length);
+      fixed = at + owner.length;
+    }
+    writeUint16(bytes, fixed, type);
+    writeUint16(bytes, fixed + 2, CLASS_IN);
+    writeUint32(bytes, fixed + TTL_OFFSET, ttlSeconds);
+    writeUint16(bytes, fixed + 8, rdataBytes);
+    response.ttlOffsets[response.ttlCount++] = fixed + TTL_OFFSET;
+    this.lastRdata = fixed + RECORD_FIXED_BYTES;
+    response.recordsEnd = this.lastRdata + rdataBytes;
+    return this.lastRdata;
+  }
+}

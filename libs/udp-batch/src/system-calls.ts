@@ -1,0 +1,86 @@
+import type * as Koffi from 'koffi';
+import { createRequire } from 'node:module';
+import { endianness } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+
+/** The calls of libc that a batch socket needs. Addresses of memory are numbers. */
+export interface SystemCalls {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(fd: number, address: Uint8Array, length: number): number;
+  getsockname(fd: number, address: Uint8Array, length: Int32Array): number;
+  setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
+  getsockopt(
+    fd: number,
+    level: number,
+    name: number,
+    value: Int32Array,
+    length: Int32Array,
+  ): number;
+  recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
+  sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  close(fd: number): number;
+  /** errno of the last call of this thread. */
+  errno(): number;
+  /** Address of the first byte. The memory must stay referenced as long as libc may use it. */
+  readonly addressOf: (bytes: Uint8Array) => number;
+}
+
+/** A system call failed. `code` is the name of the error, such as `EADDRINUSE`. */
+export class SystemError extends Error {
+  readonly code: string;
+
+  constructor(
+    readonly syscall: string,
+    readonly errno: number,
+  ) {
+    const code = getSystemErrorName(-errno);
+    super(`${syscall}: ${code}`);
+    this.code = code;
+  }
+}
+
+/**
+ * The layouts of `struct mmsghdr` and of socket addresses in this package are those of 64-bit little-endian Linux, with
+ * glibc and with musl.
+ */
+const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
+
+let loaded: SystemCalls | null | undefined;
+
+/**
+ * @returns null where datagrams cannot be received in batches: not Linux, another architecture, or without the native
+ *   part of koffi
+ */
+export function loadSystemCalls(): SystemCalls | null {
+  loaded ??= isSupported() ? load() : null;
+  return loaded;
+}
+
+function isSupported(): boolean {
+  const { platform, arch } = process;
+  return platform === 'linux' && ARCHITECTURES.includes(arch) && endianness() === 'LE';
+}
+
+function load(): SystemCalls | null {
+  try {
+    // Loaded only here: where its native part is missing, loading it throws.
+    const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
+    // The libc of this process, whichever it is.
+    const libc = koffi.load(null);
+    return {
+      socket: libc.func('int socket(int, int, int)'),
+      bind: libc.func('int bind(int, const void *, uint32_t)'),
+      getsockname: libc.func('int getsockname(int, _Inout_ void *, _Inout_ void *)'),
+      setsockopt: libc.func('int setsockopt(int, int, int, const void *, uint32_t)'),
+      getsockopt: libc.func('int getsockopt(int, int, int, _Inout_ void *, _Inout_ void *)'),
+      // An address as a number costs less than a view.
+      recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
+      sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+      close: libc.func('int close(int)'),
+      errno: () => koffi.errno(),
+      addressOf: (bytes) => Number(koffi.address(bytes)),
+    };
+  } catch {
+    return null;
+  }
+}
