@@ -7,11 +7,35 @@ import { type KubernetesObject, titleOf } from './objects/kubernetes-object.js';
 import { REPOSITORY_FOLDER } from './paths.js';
 import { render } from './render/render.js';
 import { ciValues, overlay, type Values } from './render/values.js';
+import { findObject } from './testing/find.js';
 import { describeChart } from './testing/engine.js';
 
 const MINIMAL = ciValues('minimal');
 const names = (objects: readonly KubernetesObject[], kind: string): string[] =>
   objects.filter((object) => object.kind === kind).map(({ metadata }) => metadata.name);
+
+const encrypted = { DNS_TLS_PORT: 5853, DNS_HTTPS_PORT: 5443 };
+
+interface ResolverPod {
+  readonly spec: {
+    readonly containers: {
+      readonly env: { readonly name: string; readonly value?: string }[];
+      readonly volumeMounts: { readonly name: string; readonly mountPath: string }[];
+    }[];
+    readonly volumes: { readonly name: string; readonly configMap?: object }[];
+  };
+}
+
+/** Pod template of the resolver. */
+function resolverPod(values: Values, kind: string): ResolverPod {
+  const { spec } = findObject(render({ values }), kind, 'weir-resolver');
+  return (spec as { template: ResolverPod }).template;
+}
+
+const resolverEnv = (values: Values, kind: string) =>
+  Object.fromEntries(
+    resolverPod(values, kind).spec.containers[0].env.map(({ name, value }) => [name, value]),
+  );
 
 for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
   describeChart(`the chart with ${values} values`, () => {
@@ -69,6 +93,16 @@ describeChart('the chart', () => {
       'need the certificate of resolver.tlsSecret',
     ],
     [
+      'allowed clients from two places',
+      overlay(MINIMAL, {
+        resolver: {
+          allowedClients: ['192.0.2.0/24'],
+          env: { DNS_ALLOWED_CLIENTS: ['198.51.100.0/24'] },
+        },
+      }),
+      'set either resolver.allowedClients',
+    ],
+    [
       'custom pages from two places',
       { ...MINIMAL, blockPage: { pages: { 7: '<p>' }, content: { emptyDir: {} } } },
       'set either blockPage.pages',
@@ -106,6 +140,45 @@ describeChart('the chart', () => {
     const objects = render({ values: MINIMAL, release: { name: 'a'.repeat(53) } });
     for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);
     expect(names(objects, 'StatefulSet')[0]).toMatch(/-resolver$/);
+  });
+
+  it('gives the allowed clients to resolvers as a file, whose change restarts no pod', () => {
+    const withClients = (...allowedClients: string[]) =>
+      overlay(MINIMAL, { resolver: { allowedClients } });
+    const values = withClients('192.0.2.0/24', '2001:db8::/32');
+    const name = 'weir-resolver-allowed-clients';
+    expect(findObject(render({ values }), 'ConfigMap', name)).toMatchObject({
+      data: { networks: '192.0.2.0/24\n2001:db8::/32\n' },
+    });
+    const { containers, volumes } = resolverPod(values, 'StatefulSet').spec;
+    expect(volumes).toContainEqual({ name: 'allowed-clients', configMap: { name } });
+    const mountPath = '/etc/weir/allowed-clients';
+    expect(containers[0].volumeMounts).toContainEqual({
+      name: 'allowed-clients',
+      mountPath,
+      readOnly: true,
+    });
+    expect(resolverEnv(values, 'StatefulSet')).toMatchObject({
+      DNS_ALLOWED_CLIENTS_FILE: `${mountPath}/networks`,
+    });
+    expect(resolverPod(withClients('198.51.100.0/24'), 'StatefulSet').spec).toEqual(
+      resolverPod(values, 'StatefulSet').spec,
+    );
+    expect(resolverEnv(MINIMAL, 'StatefulSet')).not.toHaveProperty('DNS_ALLOWED_CLIENTS_FILE');
+  });
+
+  it('tells resolvers behind a Service at which ports clients reach DNS over TLS and HTTPS', () => {
+    const env = { ...encrypted, DNS_DESIGNATED_NAME: 'dns.example.net' };
+    const ports = { tls: 8853 };
+    const behind = overlay(MINIMAL, { resolver: { env, tlsSecret: 'dns', service: { ports } } });
+    expect(resolverEnv(behind, 'StatefulSet')).toMatchObject({
+      DNS_DESIGNATED_TLS_PORT: '8853',
+      DNS_DESIGNATED_HTTPS_PORT: '443',
+    });
+    const onNode = overlay(behind, { resolver: { kind: 'DaemonSet' } });
+    expect(resolverEnv(onNode, 'DaemonSet')).not.toHaveProperty('DNS_DESIGNATED_TLS_PORT');
+    const own = overlay(behind, { resolver: { env: { DNS_DESIGNATED_TLS_PORT: 9853 } } });
+    expect(resolverEnv(own, 'StatefulSet')).toMatchObject({ DNS_DESIGNATED_TLS_PORT: '9853' });
   });
 
   it('gives UDP and TCP one Service, or one each with separateUdp', () => {

@@ -113,9 +113,19 @@ export const SCHEMA = {
       description:
         'Name of this resolver for encrypted DNS (RFC 9462). Clients that ask for the SVCB records of ' +
         '_dns.resolver.arpa are told to use DNS over TLS and HTTPS under this name, on the ports of this ' +
-        'resolver. Its certificate must hold this name and the addresses that clients ask. Unset: they are ' +
-        'told that there is none.',
+        'resolver, or those of DNS_DESIGNATED_TLS_PORT and DNS_DESIGNATED_HTTPS_PORT. Its certificate must hold ' +
+        'this name and the addresses that clients ask. Unset: they are told that there is none.',
     }),
+  ),
+  DNS_DESIGNATED_TLS_PORT: optional(
+    port({
+      description:
+        'Port at which clients reach DNS over TLS, where that is not DNS_TLS_PORT: behind a Service, a published ' +
+        'port of a container or a load balancer. It is named in the SVCB records.',
+    }),
+  ),
+  DNS_DESIGNATED_HTTPS_PORT: optional(
+    port({ description: 'The same for DNS over HTTPS, where that is not DNS_HTTPS_PORT.' }),
   ),
   DNS_SERVER_ID: optional(
     serverId({
@@ -144,6 +154,13 @@ export const SCHEMA = {
       'by another after 20 to 40 seconds, or after 4096 queries. More ports make answers harder to forge. All ' +
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
+  }),
+  UPSTREAM_COOKIES: boolean({
+    description:
+      'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +
+      'a wrong cookie, or lacks an expected one, the question is asked again over TCP. Turn it off for upstreams ' +
+      'that reject unknown EDNS options.',
+    default: 'true',
   }),
   UPSTREAM_0X20: boolean({
     description:

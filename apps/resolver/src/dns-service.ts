@@ -65,7 +65,9 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_ALLOWED_CLIENTS'
     | 'DNS_ALLOWED_CLIENTS_FILE'
     | 'DNS_COOKIE_SECRETS'
+    | 'DNS_DESIGNATED_HTTPS_PORT'
     | 'DNS_DESIGNATED_NAME'
+    | 'DNS_DESIGNATED_TLS_PORT'
     | 'DNS_SERVER_ID'
     | 'DNSTAP_ADDRESSES'
     | 'DNSTAP_ENDPOINT'
@@ -79,6 +81,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
+    | 'UPSTREAM_COOKIES'
     | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
   >;
@@ -285,6 +288,7 @@ export class DnsService {
       ...forwarding,
       upstreams,
       hasMixedCase: configuration.UPSTREAM_0X20,
+      hasCookies: configuration.UPSTREAM_COOKIES,
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

@@ -167,7 +167,7 @@ export function createRegistry({
   );
   counter(
     'upstream_suspects_total',
-    'Answers that may be forged: wrong case of the question; the question was asked again over TCP',
+    'Answers that may be forged (cookie or case of letters is wrong); their questions were asked again over TCP',
     ['upstream'],
     () => byUpstream(upstreams, 'suspects'),
   );

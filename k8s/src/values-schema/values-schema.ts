@@ -1,4 +1,4 @@
-import type { ValueSchema } from '@weir/ops';
+import { cidrList, type ValueSchema } from '@weir/ops';
 import {
   BOOLEAN,
   NAME,
@@ -43,6 +43,8 @@ const resolver = object({
   kind: enumOf('StatefulSet', 'DaemonSet'),
   replicas: REPLICAS,
   env: environmentSchema('resolver'),
+  // Empty: the variable.
+  allowedClients: { ...cidrList({ description: '' }).valueSchema, minItems: 0 },
   tlsSecret: NAME,
   persistence: object({ enabled: BOOLEAN, ...VOLUME_SIZE, hostPath: STRING }),
   autoscaling: object({

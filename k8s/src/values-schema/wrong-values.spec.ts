@@ -27,6 +27,7 @@ const WRONG: readonly [what: string, path: string, value: unknown][] = [
   ['a key that is not hexadecimal', 'secrets.values.DOMAIN_HASH_KEY', 'k'.repeat(32)],
   ['a URL of another scheme', 'secrets.values.DATABASE_URL', 'mysql://db.example/weir'],
   ['an unknown secret', 'secrets.values.PASSWORD', 'x'],
+  ['an allowed client that is no network', 'resolver.allowedClients', ['example.com']],
   ['an unknown workload kind', 'resolver.kind', 'Deployment'],
   ['no replicas', 'controlPlane.replicas', 0],
   ['a page id with a leading zero', 'blockPage.pages.07', '<p>'],

@@ -25,12 +25,17 @@ export function readEde(bytes: Uint8Array, rdata: number, end: number): number {
   return Ede.none;
 }
 
+/** Offset of the data of the first option with that code, or 0. The options must be valid. */
+export function findOption(bytes: Uint8Array, rdata: number, end: number, code: number): number {
+  for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
+    if (readUint16(bytes, at) === code) return at + OPTION_HEADER_BYTES;
+  }
+  return 0;
+}
+
 /** Whether there is an option with that code. The options must be valid. */
 export function hasOption(bytes: Uint8Array, rdata: number, end: number, code: number): boolean {
-  for (let at = rdata; at < end; at += OPTION_HEADER_BYTES + readUint16(bytes, at + 2)) {
-    if (readUint16(bytes, at) === code) return true;
-  }
-  return false;
+  return findOption(bytes, rdata, end, code) > 0;
 }
 
 /** The COOKIE option has an impossible length (RFC 7873 §5.2.2). */

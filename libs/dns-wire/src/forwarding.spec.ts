@@ -73,7 +73,7 @@ describe('writeUpstreamQuery', () => {
     const name = [1, 2, 3].map((n) => String(n).repeat(63)).join('.') + '.' + '4'.repeat(61);
     const asked = encodeQuery(name, 1);
     parseQuery(asked, asked.length, query);
-    expect(writeUpstreamQuery(out, asked, query, 1)).toBe(MAX_UPSTREAM_QUERY_BYTES);
+    expect(writeUpstreamQuery(out, asked, query, 1)).toBeLessThan(MAX_UPSTREAM_QUERY_BYTES);
   });
 });
 

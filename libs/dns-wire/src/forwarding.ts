@@ -18,8 +18,8 @@ import {
 import type { Query } from './query.js';
 import { endOfRecords, type Response, typeOfRecord } from './response.js';
 
-/** Largest query that `writeUpstreamQuery` writes: header, name, type and class, OPT. */
-export const MAX_UPSTREAM_QUERY_BYTES = HEADER_BYTES + 255 + 4 + OPT_FIXED_BYTES;
+/** Largest query to an upstream: header, name, type and class, OPT with cookies, padding. */
+export const MAX_UPSTREAM_QUERY_BYTES = 384;
 
 /**
  * The query for an upstream resolver: an id of its own, the CD bit of the client, the question in its own case, and

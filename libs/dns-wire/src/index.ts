@@ -15,6 +15,7 @@ export {
 export * from './opt.js';
 export * from './protocol.js';
 export * from './query.js';
+export * from './query-options.js';
 export * from './records-answer.js';
 export { ResponseBuilder } from './response-builder.js';
 export {

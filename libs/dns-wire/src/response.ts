@@ -1,5 +1,5 @@
 import { readUint16, readUint32 } from './bytes.js';
-import { areOptionsValid, readEde } from './edns.js';
+import { areOptionsValid, findOption, readEde } from './edns.js';
 import { BAD_NAME, equalsIgnoringCase, skipName, skipUncompressedName } from './names.js';
 import {
   ANCOUNT_OFFSET,
@@ -12,6 +12,7 @@ import {
   NSCOUNT_OFFSET,
   OPCODE_QUERY,
   OPCODE_SHIFT,
+  OPTION_COOKIE,
   QDCOUNT_OFFSET,
   QUESTION_FIXED_BYTES,
   RECORD_FIXED_BYTES,
@@ -45,6 +46,8 @@ export class Response {
   ttlCount = 0;
   /** INFO-CODE of the first Extended DNS Error, or `Ede.none`. */
   ede: number = Ede.none;
+  /** Offset of the cookies in the OPT record, after the length of the option; 0 without any. */
+  cookieAt = 0;
 
   get isTruncated(): boolean {
     return (this.flags & Flag.tc) !== 0;
@@ -72,6 +75,7 @@ export function parseResponse(bytes: Uint8Array, length: number, out: Response):
   out.answerCount = readUint16(bytes, ANCOUNT_OFFSET);
   out.authorityCount = readUint16(bytes, NSCOUNT_OFFSET);
   out.ede = Ede.none;
+  out.cookieAt = 0;
   out.ttlCount = 0;
   const additional = readLeading(bytes, length, out);
   return additional !== BAD_RECORD && readAdditional(bytes, length, additional, out);
@@ -101,6 +105,7 @@ export function setEmptyResponse(
   out.recordsEnd = query.questionEnd;
   out.ttlCount = 0;
   out.ede = ede;
+  out.cookieAt = 0;
 }
 
 /** Whether the response is to that question: same name (ignoring case, RFC 4343), type and class. */
@@ -180,6 +185,7 @@ function readAdditional(bytes: Uint8Array, length: number, offset: number, out: 
       out.additionalCount = i;
       out.rcode |= bytes[fixed + 4] << 4;
       out.ede = readEde(bytes, rdata, end);
+      out.cookieAt = findOption(bytes, rdata, end, OPTION_COOKIE);
     }
     at = end;
     if (hasOpt) continue;

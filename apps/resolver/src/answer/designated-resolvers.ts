@@ -3,7 +3,9 @@ import { toRdata } from './block-pages.js';
 
 /** The variables that describe the encrypted transports of this resolver. */
 export interface DesignationConfiguration {
+  readonly DNS_DESIGNATED_HTTPS_PORT: number | undefined;
   readonly DNS_DESIGNATED_NAME: string | undefined;
+  readonly DNS_DESIGNATED_TLS_PORT: number | undefined;
   readonly DNS_HOST: readonly string[];
   readonly DNS_HTTPS_PORT: number | undefined;
   readonly DNS_PROXY_PROTOCOL_FROM: object | undefined;
@@ -27,14 +29,16 @@ export function designatedResolvers(configuration: DesignationConfiguration): Ui
   const { DNS_DESIGNATED_NAME: name, DNS_TLS_PORT: tlsPort } = configuration;
   if (name === undefined) return [];
   const { DNS_HTTPS_PORT: httpsPort } = configuration;
+  const { DNS_DESIGNATED_TLS_PORT: publicTlsPort = tlsPort } = configuration;
+  const { DNS_DESIGNATED_HTTPS_PORT: publicHttpsPort = httpsPort } = configuration;
   const hints = addressHints(configuration);
   const endpoints: Buffer[] = [];
-  if (tlsPort !== undefined) {
-    endpoints.push(Buffer.concat([alpn('dot'), port(tlsPort), ...hints]));
+  if (tlsPort !== undefined && publicTlsPort !== undefined) {
+    endpoints.push(Buffer.concat([alpn('dot'), port(publicTlsPort), ...hints]));
   }
-  if (httpsPort !== undefined) {
+  if (httpsPort !== undefined && publicHttpsPort !== undefined) {
     const path = param(DOH_PATH, Buffer.from(DOH_TEMPLATE));
-    endpoints.push(Buffer.concat([alpn('h2', 'http/1.1'), port(httpsPort), ...hints, path]));
+    endpoints.push(Buffer.concat([alpn('h2', 'http/1.1'), port(publicHttpsPort), ...hints, path]));
   }
   return endpoints.map((params, i) => Buffer.concat([uint16(i + 1), toWireName(name), params]));
 }

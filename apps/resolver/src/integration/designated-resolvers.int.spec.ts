@@ -67,6 +67,15 @@ describe('_dns.resolver.arpa (RFC 9462)', () => {
     ]);
   });
 
+  it.skipIf(!hasProgram('dig'))('names the ports at which clients reach it', async () => {
+    const published = { DNS_DESIGNATED_TLS_PORT: 853, DNS_DESIGNATED_HTTPS_PORT: 443 };
+    const { digs } = await serve({ ...published, DNS_HOST: ['0.0.0.0'] });
+    expect(await digs('+short', DISCOVERY, 'SVCB')).toEqual([
+      `1 ${NAME}. ${DOT} port=853`,
+      `2 ${NAME}. ${DOH} port=443 key7="/dns-query{?dns}"`,
+    ]);
+  });
+
   it.skipIf(!hasProgram('kdig'))('is understood by kdig', async () => {
     const { server, tls, https } = await serve({});
     const args = ['@127.0.0.1', '-p', String(server.port), '+short', DISCOVERY, 'SVCB'];

@@ -160,6 +160,41 @@ describe('TcpListener', () => {
     expect((await asked).map(idOf).sort((x, y) => x - y)).toEqual(ids);
   });
 
+  it('handles hundreds of queries of one connection in pieces, so that the event loop stays free', async () => {
+    const { handler, server } = await tcp();
+    let inTurn = 0;
+    let mostInTurn = 0;
+    handler.onQuery = () => {
+      if (inTurn++ === 0) setImmediate(() => (inTurn = 0));
+      mostInTurn = Math.max(mostInTurn, inTurn);
+    };
+    const ids = Array.from({ length: 1_500 }, (_, id) => id);
+    const answers = await askTcp(server, [Buffer.concat(ids.map((id) => frame(query(id))))], 1_500);
+    expect(answers.map(idOf)).toEqual(ids);
+    expect(mostInTurn).toBeLessThan(100);
+  });
+
+  it('handles a query of another connection before hundreds that came earlier', async () => {
+    const { handler, server } = await tcp();
+    const other = connect({ host: server.address, port: server.port });
+    await new Promise((resolve) => other.once('connect', resolve));
+    cleanups.push(() => other.destroy());
+    handler.onQuery = () => {
+      if (handler.clients.length === 1) other.write(frame(query(9)));
+    };
+    const stream = Buffer.concat(Array.from({ length: 1_500 }, (_, id) => frame(query(id))));
+    await askTcp(server, [stream], 1_500);
+    const ports = handler.clients.map(({ port }) => port);
+    expect(ports.indexOf(other.localPort!)).toBeGreaterThan(0);
+    expect(ports.indexOf(other.localPort!)).toBeLessThan(1_000);
+  });
+
+  it('answers all queries of a client that has half-closed after hundreds of them', async () => {
+    const { server } = await tcp();
+    const stream = Buffer.concat(Array.from({ length: 1_500 }, (_, id) => frame(query(id))));
+    expect(await askTcp(server, [stream], 1_501, { halfClose: true })).toHaveLength(1_500);
+  });
+
   it.each([
     ['a message without bytes', Uint8Array.of(0, 0)],
     ['a message of 4097 bytes', Uint8Array.of(0x10, 0x01, 0)],

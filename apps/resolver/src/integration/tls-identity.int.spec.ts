@@ -45,7 +45,7 @@ async function start() {
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
   const handler = new EchoHandler();
   const exchange = new Exchange();
-  const { server, listener, counters, unread } = await startTcp({
+  const { server, listener, counters, unread, turns } = await startTcp({
     idleMs: 2000,
     connect: (socket, client, idleMs) =>
       new TcpConnection({
@@ -57,6 +57,7 @@ async function start() {
         counters,
         exchange,
         unread,
+        turns,
         nowMs: () => performance.now(),
       }),
   });

@@ -21,6 +21,7 @@ import { countKernelDrops } from './kernel-drops.js';
 import type { ListenerLog } from './listener-log.js';
 import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
+import { InputTurns } from './input-turns.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity } from './tls-identity.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
@@ -72,12 +73,14 @@ export class Listeners {
   /** Null: one system call for each UDP datagram. */
   private readonly systemCalls: SystemCalls | null;
   private readonly unread: UnreadBytes;
+  private readonly turns: InputTurns;
 
   /** @throws StartError when TLS is configured and its files are not usable. */
   constructor(private readonly options: ListenersOptions) {
     const { configuration, counters, subscriber, limits } = options;
     const { DNS_HOST: addresses, CLIENT_TCP_CONNECTIONS: maxConnections } = configuration;
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
+    this.turns = new InputTurns(subscriber, options.nowMs);
     this.identity = openIdentity(options);
     this.systemCalls = configuration.DNS_UDP_BATCH ? loadSystemCalls() : null;
     const shared = {
@@ -189,8 +192,8 @@ export class Listeners {
     transport: Transport,
   ): TcpConnection {
     const { handler, counters, nowMs } = this.options;
-    const { exchange, unread } = this;
-    const shared = { handler, counters, exchange, unread, nowMs };
+    const { exchange, unread, turns } = this;
+    const shared = { handler, counters, exchange, unread, turns, nowMs };
     return new TcpConnection({ ...shared, socket, client, idleMs, transport });
   }
 

@@ -6,6 +6,7 @@ import { DropReason } from '../query/drop-reason.js';
 import type { Exchange, ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { Transport } from '../query/transport.js';
+import type { Input, InputTurns } from './input-turns.js';
 import type { UnreadAccount, UnreadBytes } from './unread-bytes.js';
 
 /** Largest accepted query. A real one is far smaller. */
@@ -27,6 +28,8 @@ export interface TcpConnectionOptions {
   readonly exchange: Exchange;
   /** Shared with the connections of all listeners. */
   readonly unread: UnreadBytes;
+  /** Shared with the connections of all listeners. */
+  readonly turns: InputTurns;
   readonly nowMs: () => number;
   /** How long a connection may be idle now. */
   readonly idleMs: () => number;
@@ -35,19 +38,23 @@ export interface TcpConnectionOptions {
 /**
  * One connection: messages with a length prefix (RFC 1035 §4.2.2), pipelined, answered in any order (RFC 7766 §6.2.1).
  */
-export class TcpConnection implements Connection, ReplyPath {
+export class TcpConnection implements Connection, Input, ReplyPath {
   readonly transport: Transport;
+  readonly client: ClientAddress;
   lastActiveMs: number;
   private unread: Buffer = EMPTY;
   private pending = 0;
   /** The client sends no more, or we read no more. */
   private isEnding = false;
   private isReading = false;
+  /** Other connections come first; `handleNext` follows. */
+  private isQueued = false;
   private readonly account: UnreadAccount;
 
   constructor(private readonly options: TcpConnectionOptions) {
     const { socket } = options;
     this.transport = options.transport;
+    this.client = options.client;
     this.lastActiveMs = options.nowMs();
     this.account = options.unread.open(this);
     socket.once('close', () => {
@@ -116,47 +123,74 @@ export class TcpConnection implements Connection, ReplyPath {
     this.processInput();
   }
 
-  /**
-   * Handles complete messages until there are no more or too many are open. Then waits, reads on, or closes. Answers
-   * may call this again while it runs.
-   */
-  private processInput(): void {
-    if (this.isReading) return;
+  handleNext(): boolean {
     this.isReading = true;
-    while (this.pending < MAX_PIPELINED && this.readMessage());
+    if (this.canHandle()) this.readMessage();
     this.isReading = false;
-    const { socket } = this.options;
-    if (this.pending >= MAX_PIPELINED) socket.pause();
-    else if (socket.isPaused()) socket.resume();
-    if (this.isEnding && this.pending === 0 && !socket.destroyed) socket.end();
+    this.isQueued = this.canHandle();
+    this.settle();
+    return this.isQueued;
   }
 
-  /** @returns false when there is no complete message */
-  private readMessage(): boolean {
-    const { unread, options } = this;
-    if (unread.length < LENGTH_BYTES || options.socket.destroyed) return false;
+  /**
+   * Handles complete messages until there are no more, too many are open, or others come first. Answers may call this
+   * again while it runs.
+   */
+  private processInput(): void {
+    if (this.isReading || this.isQueued) return;
+    this.isReading = true;
+    while (this.canHandle() && !this.isQueued) {
+      if (this.options.turns.take(this)) this.readMessage();
+      else this.isQueued = true;
+    }
+    this.isReading = false;
+    this.settle();
+  }
+
+  /** Waits, reads on, or closes. */
+  private settle(): void {
+    const { socket } = this.options;
+    if (this.isQueued || this.pending >= MAX_PIPELINED) socket.pause();
+    else if (socket.isPaused()) socket.resume();
+    const isOver = this.isEnding && this.pending === 0 && !this.isQueued;
+    if (isOver && !socket.destroyed) socket.end();
+  }
+
+  /** Whether there is a complete message, or a wrong one, and not too many are open. */
+  private canHandle(): boolean {
+    const { unread } = this;
+    if (this.pending >= MAX_PIPELINED || this.options.socket.destroyed) return false;
+    if (unread.length < LENGTH_BYTES) return false;
     const length = unread.readUInt16BE(0);
-    if (length === 0 || length > MAX_QUERY_BYTES) {
+    return !isValidLength(length) || unread.length >= LENGTH_BYTES + length;
+  }
+
+  private readMessage(): void {
+    const { unread, options } = this;
+    const length = unread.readUInt16BE(0);
+    if (!isValidLength(length)) {
       options.counters.drop(DropReason.malformed);
       this.unread = EMPTY;
       this.destroy();
-      return false;
+      return;
     }
     const end = LENGTH_BYTES + length;
-    if (unread.length < end) return false;
     this.unread = unread.length === end ? EMPTY : unread.subarray(end);
     this.lastActiveMs = options.nowMs();
     this.handle(unread.subarray(LENGTH_BYTES, end));
-    return true;
   }
 
   private handle(message: Buffer): void {
-    const { exchange, handler, client } = this.options;
+    const { exchange, handler } = this.options;
     this.pending++;
-    exchange.client.copyFrom(client);
+    exchange.client.copyFrom(this.client);
     exchange.bytes = message;
     exchange.length = message.length;
     exchange.replyPath = this;
     handler.handle(exchange);
   }
+}
+
+function isValidLength(length: number): boolean {
+  return length > 0 && length <= MAX_QUERY_BYTES;
 }

@@ -23,7 +23,9 @@ export const CONFIGURATION: DnsConfiguration = {
   DNS_ALLOWED_CLIENTS: CidrSet.parse(['192.0.2.0/24']),
   DNS_ALLOWED_CLIENTS_FILE: undefined,
   DNS_COOKIE_SECRETS: ['e5e973e5a6b2a43f48e7dc849e37bfcf'],
+  DNS_DESIGNATED_HTTPS_PORT: undefined,
   DNS_DESIGNATED_NAME: undefined,
+  DNS_DESIGNATED_TLS_PORT: undefined,
   DNS_HOST: ['127.0.0.1'],
   DNS_PORT: 0,
   DNS_PROXY_PROTOCOL_FROM: undefined,
@@ -47,6 +49,7 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   UPSTREAM_0X20: false,
+  UPSTREAM_COOKIES: true,
   ZONE_UPSTREAM_QUERIES: 1024,
   UPSTREAM_PORTS: 4,
 };

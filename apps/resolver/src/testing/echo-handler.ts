@@ -8,6 +8,8 @@ export class EchoHandler implements QueryHandler {
   readonly clients: { family: number; word: number; port: number }[] = [];
   readonly held: Exchange[] = [];
   isHolding = false;
+  /** Called with each query. */
+  onQuery: () => void = () => undefined;
   private readonly out = new Uint8Array(65535);
 
   /** @param padding minimum length of an answer in bytes */
@@ -20,6 +22,7 @@ export class EchoHandler implements QueryHandler {
     }
     const { family, words, port } = exchange.client;
     this.clients.push({ family, word: words[family === 4 ? 0 : 3], port });
+    this.onQuery();
     if (!this.isHolding) {
       this.answer(exchange);
       return;

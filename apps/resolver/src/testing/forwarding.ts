@@ -64,6 +64,7 @@ export async function forwarder(
     nowMs: () => performance.now(),
     portsPerUpstream: 4,
     hasMixedCase: false,
+    hasCookies: false,
     attemptTimeoutMs: 2_000,
     queryTimeoutMs: 6_000,
     share: {

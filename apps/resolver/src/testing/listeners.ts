@@ -2,6 +2,7 @@ import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { ConnectionTotal } from '../listeners/connection-total.js';
+import { InputTurns } from '../listeners/input-turns.js';
 import { SendSlots } from '../listeners/send-slots.js';
 import { StreamListener, type StreamListenerOptions } from '../listeners/stream-listener.js';
 import { TcpConnection } from '../listeners/tcp-connection.js';
@@ -79,23 +80,22 @@ export async function startTcp(
   const transport = Transport.tcp;
   const { nowMs = elapsedMs, maxUnreadBytes = 1 << 26 } = options;
   const unread = new UnreadBytes(maxUnreadBytes, counters);
-  const shared = { transport, handler, counters, exchange, unread, nowMs };
+  const subscriber = new SubscriberKey({ policy: null }, 1);
+  const turns = new InputTurns(subscriber, elapsedMs);
+  const shared = { transport, handler, counters, exchange, unread, turns, nowMs };
   const listener = new StreamListener({
     host: '127.0.0.1',
     connect: (socket, client, idleMs) => new TcpConnection({ ...shared, socket, client, idleMs }),
     counters,
     nowMs,
     loadBalancers: CidrSet.parse([]),
-    connections: new ClientConnections(
-      options.maxPerClient ?? 128,
-      new SubscriberKey({ policy: null }, 1),
-    ),
+    connections: new ClientConnections(options.maxPerClient ?? 128, subscriber),
     total: new ConnectionTotal(options.maxConnections ?? 1024),
     onError,
     ...options,
   });
   const server: Server = await listener.start(0);
-  return { listener, handler, counters, server, unread };
+  return { listener, handler, counters, server, unread, turns };
 }
 
 export function droppedFor(counters: QueryCounters, why: keyof typeof DropReason) {

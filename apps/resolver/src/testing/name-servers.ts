@@ -90,6 +90,24 @@ export function startNsd(folder: string): Promise<NameServer> {
   return start('nsd', ['-d', '-c'], folder, settings, files[0].replace(/\.zone$/, ''));
 }
 
+/** BIND as the authoritative server of a zone, whose file is `<origin>.zone`. It requires DNS cookies. */
+export function startNamed(folder: string, origin: string): Promise<NameServer> {
+  const settings = (port: number): string[] => [
+    'options {',
+    `  directory "${folder}";`,
+    `  listen-on port ${port} { ${LOOPBACK}; };`,
+    '  listen-on-v6 { none; };',
+    '  pid-file none;',
+    '  session-keyfile none;',
+    '  recursion no;',
+    '  require-server-cookie yes;',
+    '};',
+    'controls {};',
+    `zone "${origin}" { type primary; file "${folder}/${origin}.zone"; };`,
+  ];
+  return start('named', ['-g', '-n', '1', '-c'], folder, settings, origin);
+}
+
 /**
  * unbound, which validates with the keys of those names, forwards `example` to the authority and knows nothing else.
  */

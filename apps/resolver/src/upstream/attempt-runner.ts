@@ -1,12 +1,13 @@
 import {
   answersQuestion,
   Ede,
-  hasSameCase,
   hasUsableRcode,
   headerErrorOf,
+  MAX_UPSTREAM_QUERY_BYTES,
   mixCase,
   NO_HEADER_ERROR,
   parseResponse,
+  Rcode,
   readUint16,
   removeEdns,
   Response,
@@ -15,6 +16,7 @@ import {
 } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
 import { setFailure } from './failure.js';
+import { ForgeryCheck } from './forgery-check.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import { RandomIds } from './random-ids.js';
@@ -31,6 +33,8 @@ export interface AttemptOptions {
   readonly portsPerUpstream: number;
   /** Whether the letters of each question get a random case, which the answer must have too. */
   readonly hasMixedCase: boolean;
+  /** Whether upstreams are asked with DNS cookies. */
+  readonly hasCookies: boolean;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -55,9 +59,10 @@ const MAX_WRONG_IDS = 8;
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
   private readonly hasMixedCase: boolean;
+  private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
-  private readonly tcpFallback = new TcpFallback(this.response);
+  private readonly tcpFallback = new TcpFallback();
   private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
@@ -73,6 +78,7 @@ export class AttemptRunner {
   ) {
     this.nowMs = options.nowMs;
     this.hasMixedCase = options.hasMixedCase;
+    this.forgeryCheck = new ForgeryCheck(this.response, options.hasMixedCase);
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
@@ -81,7 +87,16 @@ export class AttemptRunner {
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
       const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
-      return new Upstream(index, endpoint, options.portsPerUpstream, this.ids, events, health);
+      const { portsPerUpstream: portCount, hasCookies } = options;
+      return new Upstream({
+        index,
+        endpoint,
+        portCount,
+        hasCookies,
+        ids: this.ids,
+        events,
+        health,
+      });
     });
     const onStateChange = options.onStateChange ?? (() => undefined);
     this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
@@ -90,7 +105,7 @@ export class AttemptRunner {
   /** Called regularly: opens and closes sockets, probes upstreams. */
   maintain(): void {
     const nowMs = this.nowMs();
-    for (const upstream of this.upstreams) upstream.sockets.maintain(nowMs);
+    for (const upstream of this.upstreams) upstream.maintain(nowMs);
     this.prober.tick(nowMs);
   }
 
@@ -133,11 +148,18 @@ export class AttemptRunner {
   }
 
   private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
-    const { packet, question } = entry;
-    const length = writeUpstreamQuery(packet, packet, question.query, entry.ids[attempt]);
-    entry.packetLength = entry.withEdns[attempt] === 1 ? length : removeEdns(packet, length);
+    const { packet } = entry;
+    entry.packetLength = this.writeQuery(packet, entry, attempt, entry.ids[attempt]);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
     socket.send(packet, entry.packetLength);
+  }
+
+  /** @returns the length of the query for the attempt */
+  private writeQuery(out: Uint8Array, entry: InFlight, attempt: number, id: number): number {
+    const length = writeUpstreamQuery(out, entry.packet, entry.question.query, id);
+    if (entry.withEdns[attempt] === 0) return removeEdns(out, length);
+    const { cookies } = this.upstreams[entry.upstreams[attempt]];
+    return cookies === null ? length : cookies.addTo(out, length);
   }
 
   /**
@@ -168,27 +190,24 @@ export class AttemptRunner {
       return;
     }
     const attempt = entry.attemptOf(socket, response.id);
+    const upstream = this.upstreams[socket.upstream];
+    const isSuspect = this.forgeryCheck.isSuspect(entry, attempt, upstream, this.nowMs());
     if (this.isDone(entry, attempt)) return;
-    const isSuspect = this.isSuspect(entry, attempt);
-    if (isSuspect) this.upstreams[socket.upstream].counters.suspects++;
-    if (!isSuspect && !response.isTruncated) this.acceptResponse(entry, attempt);
-    else if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
+    if (isSuspect) upstream.counters.suspects++;
+    const needsTcp = isSuspect || response.isTruncated;
+    if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
+    else if (!needsTcp) this.acceptResponse(entry, attempt);
+    else this.repeatOverTcp(entry, attempt);
   }
 
-  /** Whether `this.response`, which has the right id and question, may be forged nevertheless. */
-  private isSuspect(entry: InFlight, attempt: number): boolean {
-    const upstream = this.upstreams[entry.upstreams[attempt]];
-    return this.hasMixedCase && !this.hasCaseOf(entry) && upstream.keepsCase(this.nowMs());
+  private repeatOverTcp(entry: InFlight, attempt: number): void {
+    if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
   }
 
-  private hasCaseOf({ packet, question }: InFlight): boolean {
-    return hasSameCase(this.response.bytes, packet, question.query.questionEnd);
-  }
-
-  /** `this.response` has come over TCP, so nobody has forged it: it shows what answers of the upstream are like. */
-  private learn(entry: InFlight, attempt: number): void {
-    const upstream = this.upstreams[entry.upstreams[attempt]];
-    if (this.hasMixedCase && !this.hasCaseOf(entry)) upstream.allowAnyCase(this.nowMs());
+  /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
+  private onBadCookie(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
+    if (entry.badCookies[attempt]++ === 0) this.send(entry, attempt, socket);
+    else this.repeatOverTcp(entry, attempt);
   }
 
   /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
@@ -235,8 +254,15 @@ export class AttemptRunner {
     }
     const attempt = entry.attemptOf(socket, id);
     if (this.isDone(entry, attempt)) return;
+    const upstream = this.upstreams[socket.upstream];
+    const nowMs = this.nowMs();
+    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
+      upstream.counters.suspects++;
+      this.repeatOverTcp(entry, attempt);
+      return;
+    }
     if (entry.withEdns[attempt] === 1) {
-      this.upstreams[socket.upstream].leaveOutEdns(this.nowMs());
+      upstream.leaveOutEdns(nowMs);
       entry.withEdns[attempt] = 0;
       this.send(entry, attempt, socket);
       return;
@@ -284,20 +310,34 @@ export class AttemptRunner {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
+    if (this.tcpFallback.isFull) return false;
+    const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
+    const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    const hasEdns = entry.withEdns[attempt] === 1;
-    const isAsked = this.tcpFallback.ask(entry, upstream.tcp, restMs, hasEdns, (isAnswer) => {
-      if (isAnswer) {
-        this.learn(entry, attempt);
-        this.acceptResponse(entry, attempt);
-      } else this.failAttempt(entry, attempt);
+    this.tcpFallback.ask(entry, upstream.tcp, query, restMs, (message) => {
+      this.onTcpMessage(entry, attempt, message);
     });
-    if (!isAsked) return false;
     upstream.counters.overTcp++;
     // Where TCP does not get through, the next upstream is asked after the usual timeout.
     if (entry.attemptCount < MAX_ATTEMPTS)
       entry.attemptDeadlineMs = Math.min(entry.deadlineMs, nowMs + this.attemptTimeoutMs);
     return true;
+  }
+
+  /** @param message null when none has come */
+  private onTcpMessage(entry: InFlight, attempt: number, message: Uint8Array | null): void {
+    const { response } = this;
+    const upstream = this.upstreams[entry.upstreams[attempt]];
+    const isResponse = message !== null && parseResponse(message, message.length, response);
+    if (isResponse && !response.isTruncated && isAnswerTo(response, entry)) {
+      this.forgeryCheck.learn(entry, attempt, upstream, this.nowMs());
+      this.acceptResponse(entry, attempt);
+      return;
+    }
+    const isHeaderError =
+      message !== null && headerErrorOf(message, message.length) !== NO_HEADER_ERROR;
+    if (isHeaderError && entry.withEdns[attempt] === 1) upstream.leaveOutEdns(this.nowMs());
+    this.failAttempt(entry, attempt);
   }
 
   private failAttempt(entry: InFlight, attempt: number): void {

@@ -52,6 +52,8 @@ export class InFlight {
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
   /** 1 when the attempt was asked with EDNS. */
   readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
+  /** How often the upstream has called the cookies of each attempt bad. */
+  readonly badCookies = new Uint8Array(MAX_ATTEMPTS);
   /** Start time of each attempt. */
   readonly startedMs = new Float64Array(MAX_ATTEMPTS);
   /** 1 while the attempt may still bring an answer, even after it was counted as a timeout. */
@@ -87,6 +89,7 @@ export class InFlight {
     const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
+    this.badCookies[attempt] = 0;
     this.sockets[attempt] = socket;
     this.open[attempt] = socket === null ? 0 : 1;
     if (socket !== null) this.ids[attempt] = socket.reserve(this);

@@ -1,6 +1,6 @@
 import type { InFlightPool } from './in-flight-pool.js';
 import type { InFlight } from './in-flight.js';
-import { TurnBudget } from './turn-budget.js';
+import { TurnBudget } from '../query/turn-budget.js';
 
 /** What happens to questions with time. */
 export interface SweepEvents {

@@ -26,6 +26,8 @@ export class UpstreamSocket implements QuerySocket {
   wrongIds = 0;
   /** One bit for each id: whether a query has had it. */
   private readonly usedIds = new Uint8Array(IDS / 8);
+  /** The address of this machine from which it sends. */
+  localAddress = '';
   private readonly waiting = new Map<number, InFlight>();
   private peer = '';
 
@@ -63,6 +65,7 @@ export class UpstreamSocket implements QuerySocket {
       throw error;
     }
     socket.peer = raw.remoteAddress().address;
+    socket.localAddress = raw.address().address;
     raw.on('message', (packet, from) => {
       // Between bind and connect the kernel delivers packets from anyone.
       if (socket.isPeer(from)) events.onPacket(socket, packet);

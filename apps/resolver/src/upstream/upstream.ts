@@ -2,6 +2,7 @@ import { Rcode } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
+import { UpstreamCookies } from './upstream-cookies.js';
 import type { UpstreamHealth } from './upstream-health.js';
 import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
 import { UpstreamTcp } from './upstream-tcp.js';
@@ -41,6 +42,16 @@ export interface UpstreamCounters {
   probeAnswers: number;
 }
 
+export interface UpstreamOptions {
+  readonly index: number;
+  readonly endpoint: Endpoint;
+  readonly portCount: number;
+  readonly hasCookies: boolean;
+  readonly ids: RandomIds;
+  readonly events: UpstreamSocketEvents;
+  readonly health: UpstreamHealth;
+}
+
 /** One upstream resolver: its sockets, its latency and its health. Times are milliseconds on one clock, passed in. */
 export class Upstream {
   readonly name: string;
@@ -63,26 +74,32 @@ export class Upstream {
   private withoutEdnsUntilMs = 0;
   private anyCaseUntilMs = 0;
   private smoothedMs = 0;
+  readonly index: number;
+  readonly health: UpstreamHealth;
   readonly sockets: SocketPool;
   readonly tcp: UpstreamTcp;
+  /** Null when it is asked without cookies. */
+  readonly cookies: UpstreamCookies | null;
 
-  constructor(
-    readonly index: number,
-    readonly endpoint: Endpoint,
-    portCount: number,
-    ids: RandomIds,
-    events: UpstreamSocketEvents,
-    readonly health: UpstreamHealth,
-  ) {
+  constructor({ index, endpoint, portCount, hasCookies, ids, events, health }: UpstreamOptions) {
     const { address, port } = endpoint;
-    this.sockets = new SocketPool(
-      portCount,
-      ids,
-      () => UpstreamSocket.open(index, endpoint, ids, events),
-      () => this.counters.failures++,
-    );
+    this.index = index;
+    this.health = health;
+    this.cookies = hasCookies ? new UpstreamCookies() : null;
+    const openSocket = async (): Promise<UpstreamSocket> => {
+      const socket = await UpstreamSocket.open(index, endpoint, ids, events);
+      this.cookies?.useFrom(socket.localAddress);
+      return socket;
+    };
+    this.sockets = new SocketPool(portCount, ids, openSocket, () => this.counters.failures++);
     this.tcp = new UpstreamTcp(endpoint, ids);
     this.name = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  }
+
+  /** Called regularly. */
+  maintain(nowMs: number): void {
+    this.sockets.maintain(nowMs);
+    this.cookies?.maintain(nowMs);
   }
 
   /** Whether to ask with EDNS. */

@@ -3,7 +3,7 @@ import { Exchange } from '../query/exchange.js';
 import type { InFlight } from './in-flight.js';
 import { KeptResponse } from './kept-response.js';
 import { OVER_SHARE, Share, type SubscriberShares } from './subscriber-shares.js';
-import { TurnBudget } from './turn-budget.js';
+import { TurnBudget } from '../query/turn-budget.js';
 
 /** What a waiting client gets, once. */
 export interface ClientEvents {

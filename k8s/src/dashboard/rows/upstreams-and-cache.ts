@@ -38,6 +38,10 @@ export const UPSTREAMS_AND_CACHE: Row = {
           `sum by (upstream) (rate(weir_resolver_upstream_spoofs_total${RESOLVERS}${RATE}))`,
           '{{upstream}} ports closed',
         ],
+        [
+          `sum by (upstream) (rate(weir_resolver_upstream_suspects_total${RESOLVERS}${RATE}))`,
+          '{{upstream}} asked again over TCP',
+        ],
       ],
     },
     {

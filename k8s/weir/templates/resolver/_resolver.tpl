@@ -46,6 +46,13 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
 {{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
 {{- end -}}
+{{- if $values.allowedClients -}}
+{{- $_ := set $settings "DNS_ALLOWED_CLIENTS_FILE" "/etc/weir/allowed-clients/networks" -}}
+{{- $name := printf "%s-resolver-allowed-clients" (include "weir.fullname" .) -}}
+{{- $volumes = append $volumes (dict "name" "allowed-clients" "configMap" (dict "name" $name)) -}}
+{{- $mount := dict "name" "allowed-clients" "mountPath" "/etc/weir/allowed-clients" "readOnly" true -}}
+{{- $mounts = append $mounts $mount -}}
+{{- end -}}
 {{- $opsPort := dict "name" "ops" "containerPort" $values.env.OPS_PORT -}}
 {{- $ports := append (include "weir.resolver.ports" . | fromJsonArray) $opsPort -}}
 {{- $pod := dict
@@ -60,6 +67,10 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
 {{- end -}}
 {{- else -}}
 {{- $_ := set $settings "DNS_HOST" .Values.listen -}}
+{{- if $values.env.DNS_DESIGNATED_NAME -}}
+{{- $_ := set $settings "DNS_DESIGNATED_TLS_PORT" $values.service.ports.tls -}}
+{{- $_ := set $settings "DNS_DESIGNATED_HTTPS_PORT" $values.service.ports.https -}}
+{{- end -}}
 {{- $_ := set $settings "OPS_HOST" .Values.listen -}}
 {{- end -}}
 {{- include "weir.podTemplate" $pod -}}
