@@ -14,7 +14,6 @@ import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
-import { ZoneFailures } from './failures/zone-failures.js';
 import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
@@ -181,7 +180,6 @@ export class DnsService {
   readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
-  readonly zoneFailures: ZoneFailures;
   readonly forwarder: Forwarder;
   private readonly listeners: Listeners;
 
@@ -199,8 +197,6 @@ export class DnsService {
       maxTtlSeconds,
       configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
     );
-    const showNames = configuration.QUERY_LOG_NAMES;
-    this.zoneFailures = new ZoneFailures({ key: hashKey, showNames, nowSeconds });
     const { METRICS_PROFILES: profiles } = configuration;
     this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
@@ -269,7 +265,6 @@ export class DnsService {
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
       targetInspector,
       cache: this.cache,
-      zoneFailures: this.zoneFailures,
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,

@@ -9,7 +9,6 @@ import {
 import { followPolicy } from '@weir/policy-feed';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
-import { failuresCall } from './failures/failures-call.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
 import type { BoundAddresses } from './listeners/listeners.js';
@@ -97,15 +96,11 @@ async function startParts(
 
 function createCalls(
   { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
-  { cache, forwarder, zoneFailures: failures }: DnsService,
+  { cache, forwarder }: DnsService,
   log: Logger,
 ): OpsCalls {
   const flush = new CacheFlush(cache, forwarder);
-  const { upstreams } = forwarder;
-  return new OpsCalls(tokens, {
-    '/cache/flush': flushCall({ flush, hasNxDomainCut, log }),
-    '/upstream/failures': failuresCall({ upstreams, failures }),
-  });
+  return new OpsCalls(tokens, { '/cache/flush': flushCall({ flush, hasNxDomainCut, log }) });
 }
 
 function refuseOwnAddress(

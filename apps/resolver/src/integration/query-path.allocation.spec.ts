@@ -9,7 +9,6 @@ import { BlockPages } from '../answer/block-pages.js';
 import { AnswerCache } from '../cache/answer-cache.js';
 import { TargetHasher } from '../cache/target-hasher.js';
 import { PolicyLookup } from '../decision/policy-lookup.js';
-import { ZoneFailures } from '../failures/zone-failures.js';
 import { QueryDecider } from '../decision/query-decider.js';
 import { TargetInspector } from '../decision/target-inspector.js';
 import { ClientLimits } from '../limits/client-limits.js';
@@ -74,11 +73,6 @@ function createPath() {
     queryLog: null,
     dnstap: null,
     cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
-    zoneFailures: new ZoneFailures({
-      key: parseHashKey(HASH_KEY_HEX),
-      showNames: false,
-      nowSeconds: () => 0,
-    }),
     hasNxDomainCut: true,
     upstream: () => ({
       isStaleDue: () => false,

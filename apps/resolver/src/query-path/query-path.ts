@@ -12,7 +12,6 @@ import { type AnswerCache, CacheResult } from '../cache/answer-cache.js';
 import { Action } from '../decision/action.js';
 import type { QueryDecider } from '../decision/query-decider.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
-import type { ZoneFailures } from '../failures/zone-failures.js';
 import type { ServerCookies } from '../limits/server-cookies.js';
 import type { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { NO_VERDICT } from '../metrics/query-counters.js';
@@ -44,7 +43,6 @@ export interface QueryPathOptions extends Omit<
   readonly targetInspector: TargetInspector;
   readonly cookies: ServerCookies;
   readonly cache: AnswerCache;
-  readonly zoneFailures: ZoneFailures;
   /** Whether a cached NXDOMAIN answers for the names below it too (RFC 8020). */
   readonly hasNxDomainCut: boolean;
   readonly upstream: () => UpstreamAccess;
@@ -82,10 +80,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   onCompleted(question: Question, response: Response): void {
-    const { cache, zoneFailures, onDefect } = this.options;
+    const { cache, onDefect } = this.options;
     try {
       cache.put(question, response, this.nowSeconds());
-      if (!hasUsableRcode(response)) zoneFailures.add(question);
     } catch (error) {
       // The clients must be answered all the same.
       onDefect(error);

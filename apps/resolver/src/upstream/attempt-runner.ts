@@ -296,7 +296,7 @@ export class AttemptRunner {
    * time.
    */
   private takeError(entry: InFlight, attempt: number): void {
-    this.upstreams[entry.upstreams[attempt]].countError(this.response.rcode);
+    this.upstreams[entry.upstreams[attempt]].counters.errors++;
     if (entry.errorRcode === NO_ERROR) {
       entry.errorRcode = this.response.rcode;
       entry.errorEde = this.response.ede;

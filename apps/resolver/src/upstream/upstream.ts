@@ -1,4 +1,3 @@
-import { Rcode } from '@weir/dns-wire';
 import type { Endpoint } from '@weir/ops';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
@@ -21,9 +20,6 @@ export interface UpstreamCounters {
   answers: number;
   /** Answers with an error such as SERVFAIL or REFUSED: another upstream is asked, if there is one. */
   errors: number;
-  /** Of these errors, SERVFAIL and REFUSED. */
-  servFails: number;
-  refusals: number;
   timeouts: number;
   /** Attempts that failed at once: unreachable, a broken connection, an unusable answer. */
   failures: number;
@@ -59,8 +55,6 @@ export class Upstream {
     queries: 0,
     answers: 0,
     errors: 0,
-    servFails: 0,
-    refusals: 0,
     timeouts: 0,
     failures: 0,
     overTcp: 0,
@@ -131,13 +125,6 @@ export class Upstream {
   recordQuery(nowMs: number): void {
     this.counters.queries++;
     this.health.recordQuery(nowMs);
-  }
-
-  /** It has answered with an error. */
-  countError(rcode: number): void {
-    this.counters.errors++;
-    if (rcode === Rcode.servFail) this.counters.servFails++;
-    else if (rcode === Rcode.refused) this.counters.refusals++;
   }
 
   /** An answer has taken this long. */
