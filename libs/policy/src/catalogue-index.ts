@@ -1,5 +1,12 @@
 import type { SuffixHashes } from '@weir/dns-name';
 
+/** Where a category sends a name. */
+export interface CategoryRewrite {
+  readonly categoryId: number;
+  /** A wire name. */
+  readonly target: Uint8Array;
+}
+
 /**
  * What a policy needs of a catalogue image: which categories and applications list exactly this name. The policy asks
  * for every suffix of a name, so an index does not look at parents. Immutable; a new image is a new index.
@@ -21,6 +28,11 @@ export interface CatalogueIndex {
    * throws.
    */
   candidateMask(names: SuffixHashes): number;
+  /**
+   * Where categories send exactly this name, ascending by category; empty for nearly all names. Allocates nothing,
+   * never throws.
+   */
+  rewritesOf(names: SuffixHashes): readonly CategoryRewrite[];
   /** The display name of a category; undefined: the catalogue does not have it. */
   categoryName(id: number): string | undefined;
   /** The display name of an application; undefined: the catalogue does not have it. */

@@ -104,7 +104,9 @@ function describeNoMatch(
 }
 
 function describeVerdict(decision: Decision): string {
-  const { verdict, explicitAllow, emptyDnsAnswer, pageId } = decision;
+  const { verdict, explicitAllow, emptyDnsAnswer, pageId, rewrite } = decision;
+  if (rewrite !== null)
+    return `verdict: permit, rewritten by blocked category ${rewrite.categoryId}`;
   if (verdict === Verdict.permit) {
     return explicitAllow
       ? 'verdict: permit, whatever its answer leads to'

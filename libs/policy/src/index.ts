@@ -1,4 +1,4 @@
-export type { CatalogueIndex } from './catalogue-index.js';
+export type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 export type { Client } from './client.js';
 export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 export type { Explanation } from './explain.js';

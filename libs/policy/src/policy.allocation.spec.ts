@@ -11,6 +11,9 @@ const ROUNDS = 9;
 const NOW_MS = Date.UTC(2026, 2, 2, 10);
 const NETWORK = 0xc000_0200;
 
+/** No profile blocks the last category. */
+const REWRITES = [1, 999_999].map((categoryId) => ({ categoryId, target: new Uint8Array(1) }));
+
 /** A policy in which every structure has something to say. */
 function fullPolicy(): Policy {
   const policy = new Policy({ timeZone: 'Europe/Berlin' });
@@ -46,6 +49,7 @@ function fullPolicy(): Policy {
   policy.setCatalogue({
     memberships: Int32Array.of(0, 1, 1, 2, 1),
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
+    rewritesOf: () => REWRITES,
     candidateMask: () => -1,
     categoryName: () => undefined,
     applicationName: () => undefined,

@@ -84,6 +84,7 @@ function check(
   subscriber: Subscriber,
   active: Active | null,
   judged: Judgement | null,
+  rewrittenBy: number | null,
 ): void {
   const isRight =
     active === null || judged === null
@@ -94,10 +95,12 @@ function check(
         out.pageId === -1 &&
         !out.emptyDnsAnswer &&
         !out.explicitAllow &&
+        out.rewrite === null &&
         out.ttlCapSeconds === NO_TTL_CAP
       : out.verdict === Verdict[judged.verdict] &&
         out.reason === Reason[judged.reason] &&
         out.explicitAllow === judged.explicitAllow &&
+        (out.rewrite?.categoryId ?? null) === rewrittenBy &&
         out.matchedLabels === judged.labels &&
         (judged.ids.length === 0 ? out.matchedId === -1 : judged.ids.includes(out.matchedId)) &&
         out.profileId === subscriber.profileId &&
@@ -143,6 +146,7 @@ function checkLines(
 }
 
 /** How often each reason decided. */
+let rewritten = 0;
 const outcomes = new Array<number>(Object.keys(Reason).length).fill(0);
 
 /** By what was decided and over what: in how many cases of a profile and a name. */
@@ -179,11 +183,16 @@ function compare(
       const active = oracle.active(subscriber.profileId, nowMs);
       for (const { hashes, name } of names) {
         const judged = active === null ? null : judge(active, name);
+        const rewrittenBy =
+          active === null || judged === null
+            ? null
+            : oracle.rewriteOf(active.profile, name, judged);
+        if (rewrittenBy !== null) rewritten++;
         policy.decide(client, hashes, nowMs, out);
-        check(out, subscriber, active, judged);
+        check(out, subscriber, active, judged, rewrittenBy);
         outcomes[out.reason]++;
         const { decision, lines } = policy.explain(client, hashes, nowMs);
-        check(decision, subscriber, active, judged);
+        check(decision, subscriber, active, judged, rewrittenBy);
         checkLines(lines, subscriber, active, judged);
       }
     }
@@ -238,6 +247,7 @@ describe('Policy', () => {
     );
     expect(triples).toBeGreaterThanOrEqual(MIN_TRIPLES);
     expect(Math.min(...outcomes), 'every step decides often').toBeGreaterThan(MIN_TRIPLES / 200);
+    expect(rewritten, 'names are rewritten often').toBeGreaterThan(1000);
     expect(overruled.size).toBe(DISAGREEMENTS);
     expect(Math.min(...overruled.values()), 'every step overrules others').toBeGreaterThan(100);
   }, 600_000);

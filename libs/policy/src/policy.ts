@@ -164,6 +164,7 @@ export class Policy {
     out.explicitAllow = false;
     out.matchedLabels = 0;
     out.matchedId = -1;
+    out.rewrite = null;
   }
 
   /** `identify`, then `judge`. */

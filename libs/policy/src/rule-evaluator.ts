@@ -1,6 +1,6 @@
 import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from './catalogue-index.js';
+import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { type Decision, Reason, Verdict } from './decision.js';
 import type { Profiles } from './profiles/profiles.js';
 import type { DomainRules } from './rules/domain-rules.js';
@@ -49,6 +49,22 @@ export class RuleEvaluator {
 
   /** Sets the fields of `out` that `Policy.judge` sets, by the profile of that slot. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
+    this.judgeSteps(slot, names, out);
+    out.rewrite = out.verdict === Verdict.permit ? this.rewriteOf(slot, names) : null;
+  }
+
+  /** The first of the blocked categories that rewrite this name; null: there is none. */
+  private rewriteOf(slot: number, names: SuffixHashes): CategoryRewrite | null {
+    const { catalogue, profiles } = this;
+    if (catalogue === null || profiles.categoryCount(slot) === 0) return null;
+    const rewrites = catalogue.rewritesOf(names);
+    for (let i = 0; i < rewrites.length; i++) {
+      if (profiles.categoryVerdict(slot, rewrites[i].categoryId) !== 0) return rewrites[i];
+    }
+    return null;
+  }
+
+  private judgeSteps(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
     const steps = this.stepsOf(slot);
     for (let i = 0; i < steps.length; i++) {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from '@weir/policy';
+import type { CatalogueIndex, CategoryRewrite } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
@@ -15,6 +15,7 @@ import {
   type Names,
 } from './image-format.js';
 import { keyCheck } from '../names/key-check.js';
+import { RewriteTable } from './rewrite-table.js';
 
 const TWO_TO_32 = 4_294_967_296;
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
@@ -50,6 +51,7 @@ export class CatalogueImage implements CatalogueIndex {
     memberships: Int32Array,
     domainCount: number,
     names: Names,
+    private readonly rewrites: RewriteTable,
   ) {
     this.filterScale = filter.length / TWO_TO_32;
     this.memberships = memberships;
@@ -88,6 +90,8 @@ export class CatalogueImage implements CatalogueIndex {
     check(filter.length > 0, 'it has no filter');
     const memberships = words(field('membershipsOffset'), field('membershipsWords'));
     const names = section(field('namesOffset'), field('namesBytes'), 1);
+    // A copy, as TextDecoder does not read shared memory.
+    const json = JSON.parse(new TextDecoder().decode(names.slice())) as Names;
     return new CatalogueImage(
       field('homeSlots') / TWO_TO_32,
       words(field('hashesOffset'), slotCount * 2),
@@ -98,8 +102,8 @@ export class CatalogueImage implements CatalogueIndex {
       new Int32Array(filter.buffer, filter.byteOffset, filter.length),
       new Int32Array(memberships.buffer, memberships.byteOffset, memberships.length),
       field('domainCount'),
-      // A copy, as TextDecoder does not read shared memory.
-      JSON.parse(new TextDecoder().decode(names.slice())) as Names,
+      json,
+      new RewriteTable(json.rewrites ?? [], key),
     );
   }
 
@@ -125,6 +129,10 @@ export class CatalogueImage implements CatalogueIndex {
       read ^= this.hashes[slot * 2] ^ this.setNumbers[slot];
     }
     this.sink = read;
+  }
+
+  rewritesOf(names: SuffixHashes): readonly CategoryRewrite[] {
+    return this.rewrites.find(names);
   }
 
   categoryName(id: number): string | undefined {
