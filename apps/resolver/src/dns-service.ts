@@ -12,6 +12,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import { FailingZones } from './failures/failing-zones.js';
 import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
@@ -158,6 +159,7 @@ export class DnsService {
   readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly forwarder: Forwarder;
+  readonly failingZones: FailingZones;
   private readonly listeners: Listeners;
 
   constructor(options: DnsServiceOptions) {
@@ -226,6 +228,7 @@ export class DnsService {
         ]),
         localRecords: this.localRecords ?? { value: LocalRecords.none },
         targetInspector,
+        rewriteTtlSeconds: configuration.BLOCK_TTL,
         serverIdentity,
         isReady,
       }),
@@ -253,6 +256,11 @@ export class DnsService {
       nowMs: monotonicMs,
       onDefect,
     });
+    this.failingZones = new FailingZones({
+      key: hashKey,
+      showNames: configuration.QUERY_LOG_NAMES,
+      nowSeconds,
+    });
     this.forwarder = new Forwarder({
       ...forwarding,
       upstreams,
@@ -271,6 +279,7 @@ export class DnsService {
         maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
         key: parseHashKey(randomBytes(16).toString('hex')),
       },
+      onFailure: this.failingZones.record.bind(this.failingZones),
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');

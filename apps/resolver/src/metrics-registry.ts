@@ -7,7 +7,7 @@ import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
-import type { QueryCounters } from './metrics/query-counters.js';
+import { type QueryCounters, rcodeLabel } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
@@ -128,6 +128,12 @@ export function createRegistry({
       Object.entries(UPSTREAM_RESULTS).flatMap(([result, key]) =>
         byUpstream(upstreams, key).map(([labels, n]) => [{ ...labels, result }, n] as const),
       ),
+  );
+  counter(
+    'upstream_errors_total',
+    'Answers of an upstream with an error (result="refused") by RCODE',
+    ['upstream', 'rcode'],
+    () => errorsByRcode(upstreams),
   );
   upstreamLatency(registry, upstreams);
   upstreamUp(registry, upstreams);
@@ -284,4 +290,13 @@ function byUpstream(
   key: keyof UpstreamCounters,
 ): (readonly [Labels, number])[] {
   return upstreams.map(({ name, counters }) => [{ upstream: name }, counters[key]] as const);
+}
+
+/** Those that are not zero. */
+function* errorsByRcode(upstreams: readonly Upstream[]): Generator<readonly [Labels, number]> {
+  for (const { name, errorsByRcode } of upstreams) {
+    for (const [rcode, count] of errorsByRcode.entries()) {
+      if (count > 0) yield [{ upstream: name, rcode: rcodeLabel(rcode) }, count];
+    }
+  }
 }

@@ -62,6 +62,7 @@ function createPath() {
       localNames: new SpecialNameTable(hashKey, LOCAL_ZONES),
       localRecords: { value: LocalRecords.parse(RECORDS, hashKey) },
       targetInspector,
+      rewriteTtlSeconds: 10,
       serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),
