@@ -17,6 +17,8 @@ export interface CatalogueIndex {
    * number of applications a, then c category ids and a application ids, each ascending. Offset 0 is no set.
    */
   readonly memberships: Int32Array;
+  /** What the same index can be opened from in another thread, when it was sent there; undefined: nothing. */
+  readonly shareable?: unknown;
   /**
    * The offset in `memberships` of the set for the suffix with that index in `names`, by its full 64-bit hash; 0: no
    * category and no application lists it. Allocates nothing, never throws. (Hashes as arguments would be boxed.)

@@ -2,8 +2,8 @@ import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { type Decision, Reason, Verdict } from './decision.js';
-import type { Profiles } from './profiles/profiles.js';
-import type { DomainRules } from './rules/domain-rules.js';
+import type { ProfileLookup } from './profiles/profile-lookup.js';
+import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */
 export type RuleStep = (typeof Reason)[
@@ -38,8 +38,8 @@ export class RuleEvaluator {
   protected sink = 0;
 
   constructor(
-    private readonly profiles: Profiles,
-    private readonly domainRules: DomainRules,
+    private readonly profiles: ProfileLookup,
+    private readonly domainRules: DomainRuleLookup,
   ) {}
 
   /** The steps for a profile in order of precedence. */

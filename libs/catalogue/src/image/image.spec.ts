@@ -163,10 +163,16 @@ describe('CatalogueImage', () => {
     const { image } = compileCatalogue(groups([group(1, 'a.example')]), KEY);
     const shared = new Uint8Array(new SharedArrayBuffer(image.length));
     shared.set(image);
-    expect(lookUp(CatalogueImage.open(shared, KEY), 'a.example').categories).toEqual([1]);
+    const opened = CatalogueImage.open(shared, KEY);
+    expect(lookUp(opened, 'a.example').categories).toEqual([1]);
+    // As it arrives in another thread: the same memory.
+    const sent = structuredClone(opened.shareable)!;
+    expect(sent.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(lookUp(CatalogueImage.open(sent, KEY), 'a.example').categories).toEqual([1]);
     const shifted = new Uint8Array(image.length + 1).subarray(1);
     shifted.set(image);
     expect(lookUp(CatalogueImage.open(shifted, KEY), 'a.example').categories).toEqual([1]);
+    expect(CatalogueImage.open(shifted, KEY).shareable).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex, CategoryRewrite } from '@weir/policy';
+import { type CatalogueIndex, type CategoryRewrite, countAsHeap } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
@@ -32,6 +32,8 @@ export interface ImageOptions {
 /** A compiled catalogue, used in place. The caller must not change the image afterwards. */
 export class CatalogueImage implements CatalogueIndex {
   readonly memberships: Int32Array;
+  /** The image, if it is in shared memory: another thread can open it without a copy. */
+  readonly shareable: Uint8Array | undefined;
   /** Ascending by id. */
   readonly categories: readonly GroupSummary[];
   /** Ascending by id. */
@@ -52,12 +54,14 @@ export class CatalogueImage implements CatalogueIndex {
     domainCount: number,
     names: Names,
     private readonly rewrites: RewriteTable,
+    bytes: Uint8Array,
   ) {
     this.filterScale = filter.length / TWO_TO_32;
     this.memberships = memberships;
     this.domainCount = domainCount;
     this.categories = names.categories;
     this.applications = names.applications;
+    this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
   }
 
   /**
@@ -66,6 +70,7 @@ export class CatalogueImage implements CatalogueIndex {
    */
   static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
+    if (bytes.buffer instanceof SharedArrayBuffer) countAsHeap(bytes.buffer);
     const field = readHeader(bytes);
     if (options.checksumVerified !== true) {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
@@ -104,6 +109,7 @@ export class CatalogueImage implements CatalogueIndex {
       field('domainCount'),
       json,
       new RewriteTable(json.rewrites ?? [], key),
+      bytes,
     );
   }
 

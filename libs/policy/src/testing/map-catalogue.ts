@@ -13,10 +13,12 @@ const NO_REWRITES: readonly CategoryRewrite[] = [];
 /** A catalogue as a plain map, for tests: domain → the categories and applications that list it. */
 export class MapCatalogue implements CatalogueIndex {
   readonly memberships: Int32Array;
+  readonly shareable: ReadonlyMap<string, Listing>;
   private readonly positions = new Map<string, number>();
   private readonly rewrites = new Map<string, readonly CategoryRewrite[]>();
 
   constructor(key: HashKey, listings: ReadonlyMap<string, Listing>) {
+    this.shareable = listings;
     const words = [0];
     const hashes = new SuffixHashes(key);
     for (const [domain, { categories, applications, rewrites = [] }] of listings) {
