@@ -2,6 +2,7 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { FrameSender } from './dnstap/frame-sender.js';
 import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
@@ -23,6 +24,7 @@ export interface MetricsSources {
   readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
+  readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
 }
@@ -60,6 +62,7 @@ export function createRegistry({
   unreadBytes,
   cache,
   queryLog,
+  dnstap,
   forwarder,
   follower,
 }: MetricsSources): Registry {
@@ -240,6 +243,15 @@ export function createRegistry({
       [{ result: 'written' }, queryLog.sampled - queryLog.dropped],
       [{ result: 'lost' }, queryLog.dropped],
     ]);
+  }
+  if (dnstap !== null) {
+    counter('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => [
+      [{ result: 'sent' }, dnstap.sent],
+      [{ result: 'lost' }, dnstap.lost],
+    ]);
+    gauge('dnstap_connected', '1: the dnstap receiver is connected', () =>
+      dnstap.isConnected ? 1 : 0,
+    );
   }
   registerFeedMetrics(registry, PREFIX, follower);
   return registry;

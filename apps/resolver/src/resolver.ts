@@ -69,6 +69,7 @@ async function startParts(
     unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
+    dnstap: service.dnstapSender,
     forwarder: service.forwarder,
     follower,
   });

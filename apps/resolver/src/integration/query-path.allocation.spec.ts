@@ -72,6 +72,7 @@ function createPath() {
     serverIdentity: new ServerIdentity(),
     maxTtlSeconds: Infinity,
     queryLog: null,
+    dnstap: null,
     cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
     hasNxDomainCut: true,
     upstream: () => ({

@@ -22,7 +22,7 @@ export interface Zone {
 }
 
 /** A port that was free for UDP and TCP a moment ago. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, LOOPBACK, resolve));
   const { port } = socket.address();
