@@ -13,7 +13,7 @@ export interface PolicyTargetOptions {
 }
 
 /** Most milliseconds that a step waits for each reader before the event loop has its turn. */
-const PATIENCE_NAPS = 20;
+const PATIENCE_NAPS = 5;
 
 /** The target of the follower, and the source of the policy for queries. */
 export class PolicyTarget implements FollowerTarget {
