@@ -1,25 +1,21 @@
 /*
  * A worker thread that reads a shared policy and checks that each batch sees one revision of the changing world. It
- * runs compiled code (`@weir/policy` is the built library), as the policy of other threads does.
+ * runs the compiled library, as the threads of a resolver do.
  */
 import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import {
-  Decision,
-  type Invitation,
-  type PolicyMessage,
-  type PolicyReader,
-  Reason,
-  SharedPolicy,
-  Verdict,
-} from '@weir/policy';
 import {
   type MessagePort,
   parentPort,
   receiveMessageOnPort,
   workerData,
 } from 'node:worker_threads';
+import type * as Library from '../index.js';
+import type { Invitation, PolicyMessage, PolicyReader } from '../index.js';
 import type * as World from './changing-world.js';
 
+const { Decision, Reason, SharedPolicy, Verdict } = (await import(
+  new URL('../../dist/index.js', import.meta.url).href
+)) as typeof Library;
 const { addressOf, CLIENT, firstNetwork, firstRule, isDenied, ruleName, RULES_EACH } =
   // A worker thread of a test runs the source of this file, and so cannot name it `.js`.
   (await import(new URL('./changing-world.ts', import.meta.url).href)) as typeof World;
@@ -64,7 +60,7 @@ function below(limit: number): number {
   return Math.floor((random / 2 ** 32) * limit);
 }
 
-function ask(policy: PolicyReader, address: number, name: string): Decision {
+function ask(policy: PolicyReader, address: number, name: string): Library.Decision {
   client.words[0] = address;
   names.compute(toWireName(name), 0);
   policy.decide(client, names, 0, out);
