@@ -10,15 +10,23 @@ const SLOT = 7;
 export class WeeklySwitch {
   isInside = false;
   untilMs = 0;
+  private readonly schedules: Schedules;
   private readonly lookup: ScheduleLookup;
 
   constructor(
     private readonly clock: ZoneClock,
-    periods: readonly Period[],
+    private readonly periods: readonly Period[],
   ) {
     const spaces = { scheduleSlots: new Space(), schedules: new Space() };
-    new Schedules(spaces).set(SLOT, { profileId: 1, targetProfileId: 2, periods }, 0);
+    this.schedules = new Schedules(spaces);
     this.lookup = new ScheduleLookup(spaces, clock);
+    this.putAgain();
+  }
+
+  /** Puts the schedule again, so that what is known of its state is forgotten. */
+  putAgain(): void {
+    const schedule = { profileId: 1, targetProfileId: 2, periods: this.periods };
+    this.schedules.set(SLOT, schedule, 0);
   }
 
   /** Brings the two fields up to date. */
