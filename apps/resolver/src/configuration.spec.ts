@@ -72,6 +72,26 @@ describe('SCHEMA', () => {
     },
   );
 
+  it.each([
+    ['unix:/run/dnstap/socket', { path: '/run/dnstap/socket' }],
+    ['tcp://192.0.2.1:6000', { host: '192.0.2.1', port: 6000 }],
+    ['tcp://dnstap.example:6000', { host: 'dnstap.example', port: 6000 }],
+    ['tcp://[2001:db8::1]:6000', { host: '2001:db8::1', port: 6000 }],
+  ])('parses the dnstap receiver %s', (text, endpoint) => {
+    expect(parse({ DNSTAP_ENDPOINT: text }).DNSTAP_ENDPOINT).toEqual(endpoint);
+  });
+
+  it.each([
+    'unix:socket',
+    'tcp://192.0.2.1',
+    'tcp://192.0.2.1:0',
+    'udp://192.0.2.1:6000',
+    '/run/socket',
+  ])('refuses the dnstap receiver %s', (text) => {
+    const fault = 'DNSTAP_ENDPOINT must be unix:/path or tcp://host:port';
+    expect(faultOf({ DNSTAP_ENDPOINT: text })).toBe(fault);
+  });
+
   it('parses upstreams and block pages', () => {
     const configuration = parse({
       UPSTREAMS: '192.0.2.53,[2001:db8::53]:5353',

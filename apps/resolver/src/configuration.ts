@@ -374,8 +374,30 @@ export const SCHEMA = {
   }),
   QUERY_LOG_NAMES: boolean({
     description:
-      'Whether the query log contains the queried names. Otherwise it contains their hashes under ' +
-      'DOMAIN_HASH_KEY, as in the management API.',
+      'Whether the query log contains the queried names, and the list of failing domains their names. ' +
+      'Otherwise they contain hashes under DOMAIN_HASH_KEY, as in the management API.',
+    default: 'false',
+  }),
+  DNSTAP_ENDPOINT: optional(
+    receiver({
+      description:
+        'dnstap receiver to which answered queries are sent, as CLIENT_QUERY and CLIENT_RESPONSE. Frames that find ' +
+        'no connection or a slow receiver are lost and counted; queries never wait. Unset: dnstap is off.',
+    }),
+  ),
+  DNSTAP_SAMPLING: integer(1, MAX_SAMPLING, {
+    description:
+      'One of this many answered queries is sent to the dnstap receiver. 1: every query.',
+    default: '1',
+  }),
+  DNSTAP_NAMES: boolean({
+    description:
+      'Whether dnstap messages contain the queried names and the records of answers. Otherwise the name is ' +
+      '<hash>.invalid, with the hash of the query log, and there are no records.',
+    default: 'false',
+  }),
+  DNSTAP_ADDRESSES: boolean({
+    description: 'Whether dnstap messages contain the address and port of the client.',
     default: 'false',
   }),
   LOG_LEVEL: choice(LOG_LEVELS, {
@@ -396,6 +418,33 @@ function domain(options: VariableOptions): Variable<string> {
     }
   };
   return { ...text('a domain name such as dns.example.net', options), parse };
+}
+
+/** Where a receiver listens, as `net.connect` takes it. */
+export type ReceiverEndpoint =
+  { readonly path: string } | { readonly host: string; readonly port: number };
+
+const UNIX_RECEIVER = /^unix:(\/\S+)$/;
+const TCP_RECEIVER = /^tcp:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/;
+const MAX_PORT = 65_535;
+
+function receiver(options: VariableOptions): Variable<ReceiverEndpoint> {
+  const parse = (value: string): ReceiverEndpoint => {
+    const path = UNIX_RECEIVER.exec(value)?.[1];
+    if (path !== undefined) return { path };
+    const [, ipv6, host = ipv6, digits] = TCP_RECEIVER.exec(value) ?? [];
+    const port = Number(digits);
+    if (host === undefined || !(port >= 1 && port <= MAX_PORT)) throw new VariableFault();
+    return { host, port };
+  };
+  return {
+    description: options.description,
+    default: options.default,
+    allowed: 'unix:/path or tcp://host:port',
+    secret: false,
+    valueSchema: { type: 'string', pattern: '^(?:unix:/|tcp://)\\S+$' },
+    parse,
+  };
 }
 
 function serverId(options: VariableOptions): Variable<string> {

@@ -1,6 +1,6 @@
 import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import type { Logger, UpstreamEndpoint } from '@weir/ops';
+import { type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,9 @@ import type { ResolverConfiguration } from './configuration.js';
 import { PolicyLookup } from './decision/policy-lookup.js';
 import { QueryDecider } from './decision/query-decider.js';
 import { TargetInspector } from './decision/target-inspector.js';
+import { Dnstap } from './dnstap/dnstap.js';
+import { FrameSender } from './dnstap/frame-sender.js';
+import { FailingZones } from './failures/failing-zones.js';
 import type { WatchedFile } from './files/watched-file.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
@@ -67,6 +70,10 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'DNS_DESIGNATED_NAME'
     | 'DNS_DESIGNATED_TLS_PORT'
     | 'DNS_SERVER_ID'
+    | 'DNSTAP_ADDRESSES'
+    | 'DNSTAP_ENDPOINT'
+    | 'DNSTAP_NAMES'
+    | 'DNSTAP_SAMPLING'
     | 'DOMAIN_HASH_KEY'
     | 'INSPECT_CNAME'
     | 'LOCAL_RECORDS'
@@ -132,6 +139,22 @@ function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog 
   return new QueryLog({ sampling, showNames, ...(file !== undefined && { destination: file }) });
 }
 
+function createDnstap(
+  configuration: DnsConfiguration,
+  sender: FrameSender,
+  nowMs: () => number,
+): Dnstap {
+  return new Dnstap({
+    sender,
+    sampling: configuration.DNSTAP_SAMPLING,
+    showNames: configuration.DNSTAP_NAMES,
+    showAddresses: configuration.DNSTAP_ADDRESSES,
+    identity: configuration.DNS_SERVER_ID,
+    version: `weir ${readVersion(new URL('../package.json', import.meta.url), {})}`,
+    nowMs,
+  });
+}
+
 function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   const secrets = DNS_COOKIE_SECRETS ?? [randomBytes(16).toString('hex')];
   return secrets.map(parseHashKey);
@@ -159,7 +182,9 @@ export class DnsService {
   readonly cache: AnswerCache;
   readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
+  readonly dnstapSender: FrameSender | null;
   readonly forwarder: Forwarder;
+  readonly failingZones: FailingZones;
   private readonly listeners: Listeners;
 
   constructor(options: DnsServiceOptions) {
@@ -179,6 +204,8 @@ export class DnsService {
     const { METRICS_PROFILES: profiles } = configuration;
     this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogFile);
+    const { DNSTAP_ENDPOINT: receiver } = configuration;
+    this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
@@ -228,6 +255,7 @@ export class DnsService {
         ]),
         localRecords: this.localRecords ?? { value: LocalRecords.none },
         targetInspector,
+        rewriteTtlSeconds: configuration.BLOCK_TTL,
         serverIdentity,
         isReady,
       }),
@@ -252,8 +280,14 @@ export class DnsService {
       profileCounters: this.profileCounters,
       latencies: this.latencies,
       queryLog: this.queryLog,
+      dnstap: this.dnstapSender && createDnstap(configuration, this.dnstapSender, monotonicMs),
       nowMs: monotonicMs,
       onDefect,
+    });
+    this.failingZones = new FailingZones({
+      key: hashKey,
+      showNames: configuration.QUERY_LOG_NAMES,
+      nowSeconds,
     });
     this.forwarder = new Forwarder({
       ...forwarding,
@@ -273,6 +307,7 @@ export class DnsService {
         maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
         key: parseHashKey(randomBytes(16).toString('hex')),
       },
+      onFailure: this.failingZones.record.bind(this.failingZones),
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');
@@ -300,7 +335,9 @@ export class DnsService {
   async start(): Promise<BoundAddresses> {
     await this.forwarder.open();
     try {
-      return await this.listeners.start();
+      const addresses = await this.listeners.start();
+      this.dnstapSender?.open();
+      return addresses;
     } catch (error) {
       this.forwarder.close();
       throw error;
@@ -326,6 +363,6 @@ export class DnsService {
     await this.listeners.stop();
     this.allowedClients.close();
     this.localRecords?.close();
-    await this.queryLog?.close();
+    await Promise.all([this.queryLog?.close(), this.dnstapSender?.close()]);
   }
 }

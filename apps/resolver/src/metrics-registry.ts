@@ -2,12 +2,13 @@ import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { FrameSender } from './dnstap/frame-sender.js';
 import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
-import type { QueryCounters } from './metrics/query-counters.js';
+import { type QueryCounters, rcodeLabel } from './metrics/query-counters.js';
 import type { QueryLog } from './query-log/query-log.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
@@ -23,6 +24,7 @@ export interface MetricsSources {
   readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
+  readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
 }
@@ -60,6 +62,7 @@ export function createRegistry({
   unreadBytes,
   cache,
   queryLog,
+  dnstap,
   forwarder,
   follower,
 }: MetricsSources): Registry {
@@ -128,6 +131,12 @@ export function createRegistry({
       Object.entries(UPSTREAM_RESULTS).flatMap(([result, key]) =>
         byUpstream(upstreams, key).map(([labels, n]) => [{ ...labels, result }, n] as const),
       ),
+  );
+  counter(
+    'upstream_errors_total',
+    'Answers of an upstream with an error (result="refused") by RCODE',
+    ['upstream', 'rcode'],
+    () => errorsByRcode(upstreams),
   );
   upstreamLatency(registry, upstreams);
   upstreamUp(registry, upstreams);
@@ -241,6 +250,15 @@ export function createRegistry({
       [{ result: 'lost' }, queryLog.dropped],
     ]);
   }
+  if (dnstap !== null) {
+    counter('dnstap_frames_total', 'Frames for the dnstap receiver', ['result'], () => [
+      [{ result: 'sent' }, dnstap.sent],
+      [{ result: 'lost' }, dnstap.lost],
+    ]);
+    gauge('dnstap_connected', '1: the dnstap receiver is connected', () =>
+      dnstap.isConnected ? 1 : 0,
+    );
+  }
   registerFeedMetrics(registry, PREFIX, follower);
   return registry;
 }
@@ -290,4 +308,13 @@ function byUpstream(
   key: keyof UpstreamCounters,
 ): (readonly [Labels, number])[] {
   return upstreams.map(({ name, counters }) => [{ upstream: name }, counters[key]] as const);
+}
+
+/** Those that are not zero. */
+function* errorsByRcode(upstreams: readonly Upstream[]): Generator<readonly [Labels, number]> {
+  for (const { name, errorsByRcode } of upstreams) {
+    for (const [rcode, count] of errorsByRcode.entries()) {
+      if (count > 0) yield [{ upstream: name, rcode: rcodeLabel(rcode) }, count];
+    }
+  }
 }

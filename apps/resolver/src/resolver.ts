@@ -9,6 +9,7 @@ import {
 import { followPolicy } from '@weir/policy-feed';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
+import { failuresCall } from './failures/failures-call.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
 import type { BoundAddresses } from './listeners/listeners.js';
@@ -68,6 +69,7 @@ async function startParts(
     unreadBytes: () => service.unreadBytes,
     cache: service.cache,
     queryLog: service.queryLog,
+    dnstap: service.dnstapSender,
     forwarder: service.forwarder,
     follower,
   });
@@ -95,11 +97,14 @@ async function startParts(
 
 function createCalls(
   { OPS_TOKENS: tokens, CACHE_NXDOMAIN_CUT: hasNxDomainCut }: ResolverConfiguration,
-  { cache, forwarder }: DnsService,
+  { cache, forwarder, failingZones }: DnsService,
   log: Logger,
 ): OpsCalls {
   const flush = new CacheFlush(cache, forwarder);
-  return new OpsCalls(tokens, { '/cache/flush': flushCall({ flush, hasNxDomainCut, log }) });
+  return new OpsCalls(tokens, {
+    '/cache/flush': flushCall({ flush, hasNxDomainCut, log }),
+    '/upstreams/failures': failuresCall(failingZones),
+  });
 }
 
 function refuseOwnAddress(

@@ -8,6 +8,9 @@ const FOLDER = fileURLToPath(new URL('../../../catalogue', import.meta.url));
 const text = await readFile(`${FOLDER}/catalogue.yaml`, 'utf8');
 const { categories, applications } = parseDefinition(text, { path: FOLDER });
 
+/** The categories that block names. */
+const filtering = categories.filter(({ rewrites }) => rewrites.length === 0);
+
 /** Whether one of the names is the other, or covers it. */
 function overlap(a: string, b: string): boolean {
   return a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
@@ -17,10 +20,24 @@ describe('the default catalogue', () => {
   it('has at least twenty categories and sixty applications, each with domains', () => {
     expect(categories.length).toBeGreaterThanOrEqual(20);
     expect(applications.length).toBeGreaterThanOrEqual(60);
-    for (const { name, domains } of [...categories, ...applications]) {
-      expect(domains.length, name).toBeGreaterThan(0);
+    for (const { name, domains } of applications) expect(domains.length, name).toBeGreaterThan(0);
+    for (const { name, domains } of filtering) expect(domains.length, name).toBeGreaterThan(2);
+  });
+
+  it('enforces safe search by categories that list no domain, so that they block nothing', () => {
+    const rewriting = categories.filter(({ rewrites }) => rewrites.length > 0);
+    expect(rewriting.map(({ id }) => id)).toEqual([21, 22, 23]);
+    expect(rewriting.flatMap(({ domains, sources }) => [...domains, ...sources])).toEqual([]);
+    for (const { rewrites } of rewriting) {
+      const names = rewrites.flatMap((rewrite) => rewrite.names);
+      expect(new Set(names).size).toBe(names.length);
+      // A target that is rewritten itself would be the wrong one.
+      for (const { to } of rewrites) expect(names).not.toContain(to);
     }
-    for (const { name, domains } of categories) expect(domains.length, name).toBeGreaterThan(2);
+    const [search] = rewriting;
+    expect(search.rewrites[0].names).toEqual(
+      expect.arrayContaining(['www.google.com', 'www.google.co.uk']),
+    );
   });
 
   it('has a different name for each category and application', () => {
@@ -57,7 +74,8 @@ describe('the default catalogue', () => {
     expect(sourcesOf({ categories, applications })).toEqual([]);
     const withSources = text.replace(/^ {4}# (sources:| {2}- )/gm, '    $1');
     const definition = parseDefinition(withSources, { path: FOLDER });
-    for (const { name, sources } of definition.categories) {
+    for (const { name, sources, rewrites } of definition.categories) {
+      if (rewrites.length > 0) continue;
       expect(sources.length, name).toBeGreaterThan(0);
       for (const { location } of sources) expect(location).toHaveProperty('url');
     }

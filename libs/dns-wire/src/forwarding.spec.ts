@@ -197,7 +197,7 @@ describe('writeForwardedAnswer', () => {
 
   it(
     'keeps every record of 20,000 damaged responses, and its size limit',
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     () => {
       let complete = 0;
       fc.assert(

@@ -1,7 +1,8 @@
-import { compileCatalogue, NameList } from '@weir/catalogue';
+import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
-import { parseHashKey } from '@weir/dns-name';
+import { parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { createLogger, parseVariables } from '@weir/ops';
+import { Decision, type PolicyMessage, SharedPolicy, Verdict } from '@weir/policy';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FEED_VARIABLES } from './feed-variables.js';
 import { followPolicy } from './follow-policy.js';
@@ -41,5 +42,66 @@ it('says what is missing until it is ready, and then has each change when its co
   expect(notReady()).toBeNull();
   await plane.commit(domainRule(1, 'deny', 'late.example'));
   expect(target.policy!.counts()).toMatchObject({ profile: 1, domainRule: 1, catalogue: 1 });
+  await follower.stop();
+});
+
+it('has each change and catalogue in force for readers in other threads when its commit returns', async () => {
+  const configuration = parseVariables(FEED_VARIABLES, {
+    DOMAIN_HASH_KEY: HASH_KEY_HEX,
+    REDIS_URL: redis.url,
+    FEED_URL: plane.feedUrl,
+    FEED_TOKEN,
+  });
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const { target, follower } = followPolicy({ kind: 'resolver', configuration, log, readers: 1 });
+  const key = parseHashKey(HASH_KEY_HEX);
+  // In this thread, but all that it gets is cloned.
+  const messages: PolicyMessage[] = [];
+  const invitation = target.share.connect(0, (one) => messages.push(structuredClone(one)));
+  const reader = new SharedPolicy(structuredClone(invitation), {
+    receive: () => messages.shift(),
+    openCatalogue: (image) => CatalogueImage.open(image as Uint8Array, key),
+  });
+  const names = new SuffixHashes(key);
+  const out = new Decision();
+  const judge = (name: string): Verdict => {
+    names.compute(toWireName(name), 0);
+    const client = { family: 4 as const, words: Uint32Array.of(0xc000_0263, 0, 0, 0), port: 0 };
+    const verdict = reader.enter()?.decide(client, names, 0, out);
+    reader.leave();
+    return verdict ?? Verdict.unfiltered;
+  };
+  await follower.start();
+  expect(judge('bet.example')).toBe(Verdict.unfiltered);
+  await plane.commit(
+    profile(9, { categoryIds: [12] }),
+    put('ipv4Network', { address: 0xc000_0263, prefixLength: 32, profileId: 9 }),
+  );
+  const images = ['bet.example', 'casino.example'].map((name) => {
+    const lists = [NameList.of([name], key)];
+    return compileCatalogue({ categories: [{ id: 12, name, lists }], applications: [] }, key);
+  });
+  for (const [version, { image, sha256 }] of images.entries()) {
+    plane.images.set(sha256, image);
+    await plane.commit(put('catalogue', { version, sha256, sizeBytes: image.length }));
+    const verdicts = ['bet.example', 'casino.example'].map(judge);
+    expect(verdicts[version]).toBe(Verdict.block);
+    expect(verdicts[1 - version]).toBe(Verdict.permit);
+  }
+  expect(target.policy!.catalogue!.shareable).toMatchObject({
+    buffer: expect.any(SharedArrayBuffer) as SharedArrayBuffer,
+  });
+
+  // While a reader is inside, a change waits for it.
+  reader.enter();
+  let isCommitted = false;
+  const commit = plane.commit(domainRule(9, 'deny', 'late.example')).then(() => {
+    isCommitted = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(isCommitted).toBe(false);
+  reader.leave();
+  await commit;
+  expect(judge('late.example')).toBe(Verdict.block);
   await follower.stop();
 });

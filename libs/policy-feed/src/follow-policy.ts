@@ -8,6 +8,7 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
+import { sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { FeedConfiguration } from './feed-variables.js';
@@ -19,6 +20,8 @@ export interface FollowPolicyOptions {
   readonly kind: FollowerKind;
   readonly configuration: FeedConfiguration;
   readonly log: FeedLogger;
+  /** Most threads that read the policy through `target.share`; 0 unless given. */
+  readonly readers?: number;
 }
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
@@ -33,14 +36,20 @@ export interface FollowedPolicy {
 }
 
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
-export function followPolicy({ kind, configuration, log }: FollowPolicyOptions): FollowedPolicy {
+export function followPolicy({
+  kind,
+  configuration,
+  log,
+  readers = 0,
+}: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log);
+  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });
   const target = new PolicyTarget({
     timeZone: configuration.SCHEDULE_TIMEZONE,
+    readers,
     // `load` has verified the sha256 of the image.
     openCatalogue: async (catalogue) =>
       CatalogueImage.open(await images.load(catalogue), key, { checksumVerified: true }),

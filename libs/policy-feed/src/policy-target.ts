@@ -1,6 +1,6 @@
 import type { BuiltConfiguration, FollowerTarget, SnapshotPart } from '@weir/change-feed';
 import { type ActiveCatalogue, type Change, fromRow, type Row, RowError } from '@weir/config-model';
-import { type CatalogueIndex, Policy } from '@weir/policy';
+import { type CatalogueIndex, Policy, PolicyShare } from '@weir/policy';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export interface PolicyTargetOptions {
@@ -8,13 +8,23 @@ export interface PolicyTargetOptions {
   readonly timeZone: string;
   /** Loads and verifies an image. @throws when that fails; the follower retries. */
   readonly openCatalogue: (catalogue: ActiveCatalogue) => Promise<CatalogueIndex>;
+  /** Most threads that read the policy beside this one; 0 unless given. */
+  readonly readers?: number;
 }
+
+/** Most milliseconds that a step waits for each reader before the event loop has its turn. */
+const PATIENCE_NAPS = 5;
 
 /** The target of the follower, and the source of the policy for queries. */
 export class PolicyTarget implements FollowerTarget {
   private inForce: Policy | null = null;
 
-  constructor(private readonly options: PolicyTargetOptions) {}
+  /** Other threads read the policy through it. */
+  readonly share: PolicyShare;
+
+  constructor(private readonly options: PolicyTargetOptions) {
+    this.share = new PolicyShare(options.readers ?? 0);
+  }
 
   /** The policy that decides queries; null before the first snapshot. */
   get policy(): Policy | null {
@@ -41,22 +51,34 @@ export class PolicyTarget implements FollowerTarget {
     return {
       revision,
       digest: policy.digest(),
-      swapIn: () => {
+      swapIn: async () => {
+        await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
         this.inForce = policy;
       },
     };
   }
 
-  /** Applies the change in one step between two queries. A catalogue that it activates is loaded before that step. */
+  /**
+   * Applies the change in one step between two queries, for all threads at once. A catalogue that it activates is
+   * loaded before that step.
+   */
   async apply(change: Change): Promise<string> {
     const policy = this.inForce;
     if (policy === null) throw new Error('a change before the first snapshot');
     const catalogue = catalogueAfter(change);
     const index = catalogue ? await this.options.openCatalogue(catalogue) : null;
-    policy.apply(change);
-    if (catalogue !== undefined) policy.setCatalogue(index);
+    const step = (): void => {
+      policy.apply(change);
+      if (catalogue !== undefined) policy.setCatalogue(index);
+    };
+    await untilTrue(() => this.share.tryChange(step, PATIENCE_NAPS));
     return policy.digest();
   }
+}
+
+/** Tries again until a reader that did not leave has left, or its thread has ended. */
+async function untilTrue(attempt: () => boolean): Promise<void> {
+  while (!attempt()) await yieldToEventLoop();
 }
 
 function lastCatalogue(rows: readonly Row[]): ActiveCatalogue | null {

@@ -1,5 +1,12 @@
 import type { SuffixHashes } from '@weir/dns-name';
 
+/** Where a category sends a name. */
+export interface CategoryRewrite {
+  readonly categoryId: number;
+  /** A wire name. */
+  readonly target: Uint8Array;
+}
+
 /**
  * What a policy needs of a catalogue image: which categories and applications list exactly this name. The policy asks
  * for every suffix of a name, so an index does not look at parents. Immutable; a new image is a new index.
@@ -10,6 +17,8 @@ export interface CatalogueIndex {
    * number of applications a, then c category ids and a application ids, each ascending. Offset 0 is no set.
    */
   readonly memberships: Int32Array;
+  /** What the same index can be opened from in another thread, when it was sent there; undefined: nothing. */
+  readonly shareable?: unknown;
   /**
    * The offset in `memberships` of the set for the suffix with that index in `names`, by its full 64-bit hash; 0: no
    * category and no application lists it. Allocates nothing, never throws. (Hashes as arguments would be boxed.)
@@ -21,6 +30,11 @@ export interface CatalogueIndex {
    * throws.
    */
   candidateMask(names: SuffixHashes): number;
+  /**
+   * Where categories send exactly this name, ascending by category; empty for nearly all names. Allocates nothing,
+   * never throws.
+   */
+  rewritesOf(names: SuffixHashes): readonly CategoryRewrite[];
   /** The display name of a category; undefined: the catalogue does not have it. */
   categoryName(id: number): string | undefined;
   /** The display name of an application; undefined: the catalogue does not have it. */

@@ -1,3 +1,5 @@
+import type { CategoryRewrite } from './catalogue-index.js';
+
 /** What the policy says of a query. */
 export const Verdict = {
   /** The client has no profile. Whether it is served at all is for the caller to decide (decisions §7). */
@@ -51,6 +53,9 @@ export class Decision {
   matchedLabels = 0;
   /** The application or category that decided; −1: none. */
   matchedId = -1;
+
+  /** Where a blocked category sends the name, which is permitted (decisions §7). Null: it stays as it is. */
+  rewrite: CategoryRewrite | null = null;
 
   /** The slot of the active profile; −1: none. It is valid only in the policy that set it. */
   activeSlot = -1;

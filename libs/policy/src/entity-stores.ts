@@ -9,9 +9,10 @@ import {
   type Row,
   toRow,
 } from '@weir/config-model';
-import { Profiles, RULES } from './profiles/profiles.js';
+import type { PolicySpaces } from './policy-spaces.js';
+import { Profiles } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
-import { ScheduleState } from './schedules/schedule-state.js';
+import { Schedules } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
 /** The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest. */
@@ -25,13 +26,21 @@ export interface EntityStore<K extends EntityKind> {
 
 /** The whole configuration, each kind of entity in the structure that answers queries. */
 export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K> }> {
-  readonly profiles = new Profiles();
-  readonly domainRules = new DomainRules(this.profiles.records, RULES);
-  readonly subscribers = new Subscribers();
+  readonly profiles: Profiles;
+  readonly domainRules: DomainRules;
+  readonly subscribers: Subscribers;
   /** By the slot of the profile that has the schedule. */
-  readonly schedules = new Map<number, ScheduleState>();
+  readonly schedules: Schedules;
 
   private readonly words = new Uint32Array(4);
+
+  /** @param spaces nothing has been created in them yet. */
+  constructor(spaces: PolicySpaces) {
+    this.profiles = new Profiles(spaces.profiles, spaces.profileLists);
+    this.domainRules = new DomainRules(this.profiles.lookup.records, spaces.domainRules);
+    this.subscribers = new Subscribers(spaces);
+    this.schedules = new Schedules(spaces);
+  }
 
   readonly profile: EntityStore<'profile'> = storeOf(
     () => this.profiles.size,
@@ -90,11 +99,15 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     ({ address, lowerPort, upperPort, profileId }) => {
       const slot = this.profiles.slotOf(profileId);
       const previous = this.subscribers.naptRanges.set(address, lowerPort, upperPort, slot);
-      return previous < 0 ? null : [address, lowerPort, upperPort, this.profiles.id(previous)];
+      return previous < 0
+        ? null
+        : [address, lowerPort, upperPort, this.profiles.lookup.id(previous)];
     },
     ({ address, lowerPort, upperPort }) => {
       const previous = this.subscribers.naptRanges.delete(address, lowerPort, upperPort);
-      return previous < 0 ? null : [address, lowerPort, upperPort, this.profiles.id(previous)];
+      return previous < 0
+        ? null
+        : [address, lowerPort, upperPort, this.profiles.lookup.id(previous)];
     },
   );
 
@@ -102,18 +115,14 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     () => this.schedules.size,
     (schedule) => {
       const slot = this.profiles.slotOf(schedule.profileId);
-      const previous = this.schedules.get(slot)?.row ?? null;
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
-      this.schedules.set(slot, new ScheduleState(schedule, targetSlot));
       this.profiles.setScheduled(slot, true);
-      return previous;
+      return this.schedules.set(slot, schedule, targetSlot);
     },
     ({ profileId }) => {
       const slot = this.profiles.findSlot(profileId);
-      const previous = this.schedules.get(slot)?.row ?? null;
-      if (previous === null) return null;
-      this.schedules.delete(slot);
-      this.profiles.setScheduled(slot, false);
+      const previous = slot < 0 ? null : this.schedules.delete(slot);
+      if (previous !== null) this.profiles.setScheduled(slot, false);
       return previous;
     },
   );
@@ -157,7 +166,7 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     if (previousSlot < 0) return null;
     const { address, prefixLength } = key;
     const words = typeof address === 'number' ? [address] : address;
-    return [...words, prefixLength, this.profiles.id(previousSlot)];
+    return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
   }
 
   private ipv4Words({ address }: Pick<Ipv4Network, 'address'>): Uint32Array {

@@ -1,8 +1,8 @@
 import type { Client } from './client.js';
 import { type Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
-import type { EntityStores } from './entity-stores.js';
+import type { Lookups } from './lookups.js';
 import type { RuleEvaluator, RuleStep } from './rule-evaluator.js';
-import type { Profiles } from './profiles/profiles.js';
+import type { ProfileLookup } from './profiles/profile-lookup.js';
 
 /** A decision with its reasons, one line for each step. No line names a domain, as the policy knows only hashes. */
 export interface Explanation {
@@ -12,28 +12,28 @@ export interface Explanation {
 
 /** Explains a decision that was just made for this client. All lines come from the decision itself. */
 export function explain(
-  stores: EntityStores,
+  lookups: Lookups,
   evaluator: RuleEvaluator,
   client: Client,
   decision: Decision,
 ): string[] {
-  const lines = [describeSubscriber(stores, client)];
+  const lines = [describeSubscriber(lookups, client)];
   const slot = decision.activeSlot;
   if (slot < 0) return [...lines, 'verdict: unfiltered, or refused (DNS_ALLOWED_CLIENTS)'];
-  lines.push(describeSchedule(stores, client, decision), describeOrder(stores.profiles, slot));
+  lines.push(describeSchedule(lookups, client, decision), describeOrder(lookups.profiles, slot));
   for (const step of evaluator.stepsOf(slot)) {
     if (step === decision.reason) {
       lines.push(`${describeMatch(step, decision)}: this decides`);
       break;
     }
-    lines.push(describeNoMatch(step, stores, evaluator, slot));
+    lines.push(describeNoMatch(step, lookups, evaluator, slot));
   }
   if (decision.reason === Reason.none) lines.push('no rule and no category matches the name');
   lines.push(describeVerdict(decision), describeCap(decision));
   return lines;
 }
 
-function describeSubscriber({ subscribers, profiles }: EntityStores, client: Client): string {
+function describeSubscriber({ subscribers, profiles }: Lookups, client: Client): string {
   const slot = subscribers.find(client);
   const match = `subscriber: ${subscribers.describe(client)}`;
   if (slot < 0) return `${match}, no profile`;
@@ -42,25 +42,24 @@ function describeSubscriber({ subscribers, profiles }: EntityStores, client: Cli
 }
 
 function describeSchedule(
-  { subscribers, schedules, profiles }: EntityStores,
+  { subscribers, schedules, profiles }: Lookups,
   client: Client,
   decision: Decision,
 ): string {
-  const schedule = schedules.get(subscribers.find(client));
   const active = `profile ${decision.activeProfileId} decides`;
-  if (schedule === undefined) return `schedule: none, ${active}`;
-  const until = Number.isFinite(schedule.untilMs)
-    ? `until ${new Date(schedule.untilMs).toISOString()}`
+  if (!schedules.find(subscribers.find(client))) return `schedule: none, ${active}`;
+  const until = Number.isFinite(schedules.untilMs)
+    ? `until ${new Date(schedules.untilMs).toISOString()}`
     : 'for good';
-  if (!schedule.isInside) return `schedule: outside of its periods ${until}, ${active}`;
-  const target = `profile ${profiles.id(schedule.targetSlot)}`;
-  if (!profiles.exists(schedule.targetSlot)) {
+  if (!schedules.isInside) return `schedule: outside of its periods ${until}, ${active}`;
+  const target = `profile ${profiles.id(schedules.targetSlot)}`;
+  if (!profiles.exists(schedules.targetSlot)) {
     return `schedule: inside a period ${until}, but its target ${target} does not exist, ${active}`;
   }
   return `schedule: inside a period ${until}, ${active}`;
 }
 
-function describeOrder(profiles: Profiles, slot: number): string {
+function describeOrder(profiles: ProfileLookup, slot: number): string {
   return profiles.isAppawarePriority(slot)
     ? 'order: application rules before domain rules (appaware_priority_over_bwlists)'
     : 'order: domain rules before application rules';
@@ -85,7 +84,7 @@ function describeMatch(step: RuleStep, { verdict, matchedId, matchedLabels }: De
 /** A step that did not match. */
 function describeNoMatch(
   step: RuleStep,
-  { profiles, domainRules }: EntityStores,
+  { profiles, domainRules }: Lookups,
   { catalogue }: RuleEvaluator,
   slot: number,
 ): string {
@@ -104,7 +103,9 @@ function describeNoMatch(
 }
 
 function describeVerdict(decision: Decision): string {
-  const { verdict, explicitAllow, emptyDnsAnswer, pageId } = decision;
+  const { verdict, explicitAllow, emptyDnsAnswer, pageId, rewrite } = decision;
+  if (rewrite !== null)
+    return `verdict: permit, rewritten by blocked category ${rewrite.categoryId}`;
   if (verdict === Verdict.permit) {
     return explicitAllow
       ? 'verdict: permit, whatever its answer leads to'

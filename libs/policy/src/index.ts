@@ -1,8 +1,14 @@
-export type { CatalogueIndex } from './catalogue-index.js';
+export type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 export type { Client } from './client.js';
 export { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 export type { Explanation } from './explain.js';
-export { Policy, type PolicyOptions } from './policy.js';
+export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
+export { Policy } from './policy.js';
 export { PolicyError } from './policy-error.js';
+export { type PolicyOptions, PolicyReader } from './policy-reader.js';
 export type { PolicySource } from './policy-source.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-match.js';
+export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';
+export { PolicyShare, type Send } from './sharing/policy-share.js';
+export { createReaderLock, ReadSide, WriteSide } from './sharing/reader-lock.js';
+export { SharedPolicy, type SharedPolicyOptions } from './sharing/shared-policy.js';

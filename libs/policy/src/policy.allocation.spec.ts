@@ -4,12 +4,19 @@ import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { Decision, Verdict } from './decision.js';
 import { Policy } from './policy.js';
+import { PolicyShare } from './sharing/policy-share.js';
+import { SharedPolicy } from './sharing/shared-policy.js';
 import { applicationRule, ipv4Client, KEY, profile, wordsOf } from './testing/fixtures.js';
 
 const QUERIES = 50_000;
 const ROUNDS = 9;
 const NOW_MS = Date.UTC(2026, 2, 2, 10);
 const NETWORK = 0xc000_0200;
+
+/** No profile blocks the last category. */
+const REWRITES = [1, 999_999].map((categoryId) => ({ categoryId, target: new Uint8Array(1) }));
+
+type Decider = Pick<Policy, 'decide'>;
 
 /** A policy in which every structure has something to say. */
 function fullPolicy(): Policy {
@@ -44,8 +51,10 @@ function fullPolicy(): Policy {
   names.compute(toWireName('listed.example'), 0);
   const [high, low] = [names.high[1], names.low[1]];
   policy.setCatalogue({
+    shareable: 'this one',
     memberships: Int32Array.of(0, 1, 1, 2, 1),
     find: (asked, suffix) => (asked.high[suffix] === high && asked.low[suffix] === low ? 1 : 0),
+    rewritesOf: () => REWRITES,
     candidateMask: () => -1,
     categoryName: () => undefined,
     applicationName: () => undefined,
@@ -53,9 +62,33 @@ function fullPolicy(): Policy {
   return policy;
 }
 
-describe('Policy.decide', () => {
-  it('allocates nothing', () => {
-    const policy = fullPolicy();
+/** What answers a query as a thread with a shared policy does. */
+function sharedDecider(): Decider {
+  const share = new PolicyShare(1);
+  const policy = fullPolicy();
+  share.trySwap(policy, 0);
+  const shared = new SharedPolicy(
+    share.connect(0, () => undefined),
+    {
+      receive: () => undefined,
+      openCatalogue: () => policy.catalogue!,
+    },
+  );
+  return {
+    decide(client, names, nowMs, out) {
+      const verdict = shared.enter()!.decide(client, names, nowMs, out);
+      shared.leave();
+      return verdict;
+    },
+  };
+}
+
+describe.each([
+  ['Policy', fullPolicy],
+  ['SharedPolicy', sharedDecider],
+])('%s', (_, create) => {
+  it('allocates nothing when it decides', () => {
+    const policy: Decider = create();
     const names = new SuffixHashes(KEY);
     const wireNames = ['www.bad.example', 'www.listed.example', 'a.b.c.example'].map(toWireName);
     const clients = [

@@ -5,6 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from './client.js';
 import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
 import { Policy } from './policy.js';
+import type { PolicyReader } from './policy-reader.js';
+import { PolicyShare } from './sharing/policy-share.js';
+import type { PolicyMessage } from './sharing/policy-messages.js';
+import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, listings, name, operation } from './testing/arbitraries.js';
 import { client, KEY } from './testing/fixtures.js';
 import { type Listing, MapCatalogue } from './testing/map-catalogue.js';
@@ -84,6 +88,7 @@ function check(
   subscriber: Subscriber,
   active: Active | null,
   judged: Judgement | null,
+  rewrittenBy: number | null,
 ): void {
   const isRight =
     active === null || judged === null
@@ -94,10 +99,12 @@ function check(
         out.pageId === -1 &&
         !out.emptyDnsAnswer &&
         !out.explicitAllow &&
+        out.rewrite === null &&
         out.ttlCapSeconds === NO_TTL_CAP
       : out.verdict === Verdict[judged.verdict] &&
         out.reason === Reason[judged.reason] &&
         out.explicitAllow === judged.explicitAllow &&
+        (out.rewrite?.categoryId ?? null) === rewrittenBy &&
         out.matchedLabels === judged.labels &&
         (judged.ids.length === 0 ? out.matchedId === -1 : judged.ids.includes(out.matchedId)) &&
         out.profileId === subscriber.profileId &&
@@ -143,6 +150,7 @@ function checkLines(
 }
 
 /** How often each reason decided. */
+let rewritten = 0;
 const outcomes = new Array<number>(Object.keys(Reason).length).fill(0);
 
 /** By what was decided and over what: in how many cases of a profile and a name. */
@@ -155,9 +163,22 @@ function noteOverruled([first, ...rest]: readonly Judgement[]): void {
   }
 }
 
-/** Asks policy and oracle everything. @returns how many questions that were. */
+/** Shares policies with a reader, as if it were in another thread: all that it gets is cloned. */
+function shareWithReader(): { share: PolicyShare; shared: SharedPolicy } {
+  const share = new PolicyShare(1);
+  const messages: PolicyMessage[] = [];
+  const invitation = share.connect(0, (message) => messages.push(structuredClone(message)));
+  const shared = new SharedPolicy(structuredClone(invitation), {
+    receive: () => messages.shift(),
+    openCatalogue: (listed) => new MapCatalogue(KEY, listed as ReadonlyMap<string, Listing>),
+  });
+  return { share, shared };
+}
+
+/** Asks policy, shared reader and oracle everything. @returns how many questions that were. */
 function compare(
   policy: Policy,
+  reader: PolicyReader,
   oracle: PolicyOracle,
   { clients, names, times }: Questions,
 ): number {
@@ -179,11 +200,18 @@ function compare(
       const active = oracle.active(subscriber.profileId, nowMs);
       for (const { hashes, name } of names) {
         const judged = active === null ? null : judge(active, name);
+        const rewrittenBy =
+          active === null || judged === null
+            ? null
+            : oracle.rewriteOf(active.profile, name, judged);
+        if (rewrittenBy !== null) rewritten++;
         policy.decide(client, hashes, nowMs, out);
-        check(out, subscriber, active, judged);
+        check(out, subscriber, active, judged, rewrittenBy);
+        reader.decide(client, hashes, nowMs, out);
+        check(out, subscriber, active, judged, rewrittenBy);
         outcomes[out.reason]++;
         const { decision, lines } = policy.explain(client, hashes, nowMs);
-        check(decision, subscriber, active, judged);
+        check(decision, subscriber, active, judged, rewrittenBy);
         checkLines(lines, subscriber, active, judged);
       }
     }
@@ -198,16 +226,26 @@ describe('Policy', () => {
       fc.property(world, ({ clock, first, listed, steps, askers, names, times }) => {
         const policy = new Policy({ timeZone: clock.timeZone });
         const oracle = new PolicyOracle(KEY, clock);
+        const { share, shared } = shareWithReader();
+        share.trySwap(policy, 0);
+        const compareBoth = (own: Policy, asked: Questions): number => {
+          const reader = shared.enter()!;
+          expect(reader.revision).toBe(own.revision);
+          const count = compare(own, reader, oracle, asked);
+          shared.leave();
+          return count;
+        };
         const change = (
           operations: readonly Operation[],
           next: ReadonlyMap<string, Listing> | null,
         ): void => {
-          if (next !== null) {
-            oracle.listings = next;
-            policy.setCatalogue(new MapCatalogue(KEY, next));
-          }
+          if (next !== null) oracle.listings = next;
           for (const one of operations) oracle.apply(one);
-          policy.apply({ revision: policy.revision + 1, digest: '', operations });
+          const step = (): void => {
+            if (next !== null) policy.setCatalogue(new MapCatalogue(KEY, next));
+            policy.apply({ revision: policy.revision + 1, digest: '', operations });
+          };
+          expect(share.tryChange(step, 0)).toBe(true);
           expect(policy.digest()).toBe(oracle.digest());
           expect(policy.counts()).toEqual(oracle.counts());
         };
@@ -220,11 +258,11 @@ describe('Policy', () => {
           times: times.map((sinceMs) => clock.fromMs + sinceMs),
         };
         change(first, listed);
-        triples += compare(policy, oracle, questions);
+        triples += compareBoth(policy, questions);
         const few = { ...questions, times: questions.times.slice(0, 1) };
         for (const [operations, next] of steps) {
           change(operations, next);
-          triples += compare(policy, oracle, few);
+          triples += compareBoth(policy, few);
         }
         const loaded = new Policy({ timeZone: clock.timeZone });
         for (const { kind, entity } of oracle.puts().reverse()) {
@@ -232,12 +270,14 @@ describe('Policy', () => {
         }
         loaded.setCatalogue(new MapCatalogue(KEY, oracle.listings));
         expect(loaded.digest()).toBe(policy.digest());
-        compare(loaded, oracle, few);
+        expect(share.trySwap(loaded, 0)).toBe(true);
+        compareBoth(loaded, few);
       }),
       { numRuns: RUNS },
     );
     expect(triples).toBeGreaterThanOrEqual(MIN_TRIPLES);
     expect(Math.min(...outcomes), 'every step decides often').toBeGreaterThan(MIN_TRIPLES / 200);
+    expect(rewritten, 'names are rewritten often').toBeGreaterThan(1000);
     expect(overruled.size).toBe(DISAGREEMENTS);
     expect(Math.min(...overruled.values()), 'every step overrules others').toBeGreaterThan(100);
   }, 600_000);

@@ -13,23 +13,21 @@ import type { SuffixHashes } from '@weir/dns-name';
 import type { CatalogueIndex } from './catalogue-index.js';
 import { checkOperation } from './check-operation.js';
 import type { Client } from './client.js';
-import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
-import { explain, type Explanation } from './explain.js';
-import { RuleEvaluator } from './rule-evaluator.js';
-import { PolicyError } from './policy-error.js';
+import type { Explanation } from './explain.js';
+import { PolicyHead } from './policy-head.js';
+import { type PolicyOptions, PolicyReader } from './policy-reader.js';
+import { createSpaces } from './policy-spaces.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
-import { ZoneClock } from './schedules/zone-clock.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
-
-export interface PolicyOptions {
-  /** IANA name of the time zone of schedules (decisions §5). */
-  readonly timeZone: string;
-}
 
 /** Bytes of each structure. */
 export type PolicyMemory = Readonly<
-  Record<'profiles' | 'domainRules' | 'ipv4Networks' | 'ipv6Networks' | 'naptRanges', number>
+  Record<
+    'profiles' | 'domainRules' | 'ipv4Networks' | 'ipv6Networks' | 'naptRanges' | 'schedules',
+    number
+  >
 >;
 
 /**
@@ -40,28 +38,27 @@ export type PolicyMemory = Readonly<
  * `identify`, `judge` and `decide` allocate nothing and never throw.
  */
 export class Policy {
-  private readonly stores = new EntityStores();
-  private readonly evaluator = new RuleEvaluator(this.stores.profiles, this.stores.domainRules);
-  private readonly clock: ZoneClock;
+  /** The memory that readers in other threads need. */
+  readonly spaces = createSpaces();
+  readonly timeZone: string;
+  private readonly stores = new EntityStores(this.spaces);
+  private readonly head = new PolicyHead(this.spaces.head);
+  private readonly reader: PolicyReader;
   private readonly sum = new Digest();
-  private appliedRevision = 0;
 
   /** @throws PolicyError when there is no such time zone. */
-  constructor({ timeZone }: PolicyOptions) {
-    try {
-      this.clock = new ZoneClock(timeZone);
-    } catch (cause) {
-      throw new PolicyError('the time zone of schedules is unknown', { cause });
-    }
+  constructor(options: PolicyOptions) {
+    this.timeZone = options.timeZone;
+    this.reader = new PolicyReader(this.spaces, options);
   }
 
   get revision(): number {
-    return this.appliedRevision;
+    return this.head.revision;
   }
 
   /** Ends a load: the entities that were put are the configuration at this revision. */
   setRevision(revision: number): void {
-    this.appliedRevision = revision;
+    this.head.revision = revision;
   }
 
   /** The digest of all entities (see `Digest` of `@weir/config-model`). */
@@ -75,17 +72,18 @@ export class Policy {
   }
 
   /**
-   * Bytes of typed arrays that each structure holds, with free space. Not counted: schedules (about 400 bytes each) and
-   * block pages (about 100), which are ordinary objects, and the catalogue image, which its owner counts.
+   * Bytes that each structure uses, with free space in between. Not counted: the rows of schedules (about 300 bytes
+   * each) and block pages (about 100), which are ordinary objects, and the catalogue image, which its owner counts.
    */
   memory(): PolicyMemory {
-    const { profiles, domainRules, subscribers } = this.stores;
+    const { profiles, domainRules, subscribers, schedules } = this.stores;
     return {
       profiles: profiles.bytes,
       domainRules: domainRules.bytes,
       ipv4Networks: subscribers.ipv4Networks.bytes,
       ipv6Networks: subscribers.ipv6Networks.bytes,
       naptRanges: subscribers.naptRanges.bytes,
+      schedules: schedules.bytes,
     };
   }
 
@@ -100,7 +98,7 @@ export class Policy {
       if (operation.type === 'put') this.store(operation);
       else if (operation.type === 'delete') this.remove(operation);
     }
-    this.appliedRevision = change.revision;
+    this.head.revision = change.revision;
   }
 
   /**
@@ -129,12 +127,12 @@ export class Policy {
 
   /** Sets the index in which names are looked up; null: no name is in any category or application. */
   setCatalogue(index: CatalogueIndex | null): void {
-    this.evaluator.catalogue = index;
+    this.reader.catalogue = index;
   }
 
   /** The index that `setCatalogue` was last called with. */
   get catalogue(): CatalogueIndex | null {
-    return this.evaluator.catalogue;
+    return this.reader.catalogue;
   }
 
   /** The block page with this id (`Decision.pageId`); undefined: there is none. */
@@ -144,66 +142,27 @@ export class Policy {
 
   /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
   identify(client: Client, nowMs: number, out: Decision): void {
-    this.clock.nowMs = nowMs;
-    this.identifySlot(this.stores.subscribers.find(client), out);
+    this.reader.identify(client, nowMs, out);
   }
 
   /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
   match(client: Client, out: SubscriberMatch): void {
-    this.stores.subscribers.match(client, out);
+    this.reader.match(client, out);
   }
 
   /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
   judge(names: SuffixHashes, out: Decision): void {
-    if (out.activeSlot >= 0 && this.stores.profiles.exists(out.activeSlot)) {
-      this.evaluator.judge(out.activeSlot, names, out);
-      return;
-    }
-    out.verdict = Verdict.unfiltered;
-    out.reason = Reason.noProfile;
-    out.explicitAllow = false;
-    out.matchedLabels = 0;
-    out.matchedId = -1;
+    this.reader.judge(names, out);
   }
 
   /** `identify`, then `judge`. */
   decide(client: Client, names: SuffixHashes, nowMs: number, out: Decision): Verdict {
-    this.identify(client, nowMs, out);
-    this.judge(names, out);
-    return out.verdict;
+    return this.reader.decide(client, names, nowMs, out);
   }
 
   /** Decides, and explains the decision for people. Allocates. */
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
-    const decision = new Decision();
-    this.decide(client, names, nowMs, decision);
-    return { decision, lines: explain(this.stores, this.evaluator, client, decision) };
-  }
-
-  private identifySlot(slot: number, out: Decision): void {
-    const { profiles } = this.stores;
-    out.ttlCapSeconds = NO_TTL_CAP;
-    if (slot < 0 || !profiles.exists(slot)) {
-      clear(out);
-      return;
-    }
-    const activeSlot = profiles.isScheduled(slot) ? this.activeSlot(slot, out) : slot;
-    out.profileId = profiles.id(slot);
-    out.activeSlot = activeSlot;
-    out.activeProfileId = profiles.id(activeSlot);
-    out.pageId = profiles.pageId(activeSlot);
-    out.emptyDnsAnswer = profiles.isEmptyDnsAnswer(activeSlot);
-  }
-
-  /** The target of the schedule during its periods, if that profile exists; else `slot`. Caps the TTL. */
-  private activeSlot(slot: number, out: Decision): number {
-    const { profiles, schedules } = this.stores;
-    const schedule = schedules.get(slot);
-    if (schedule === undefined) return slot;
-    schedule.seek(this.clock);
-    const seconds = Math.floor((schedule.untilMs - this.clock.nowMs) / 1000);
-    out.ttlCapSeconds = Math.max(1, Math.min(NO_TTL_CAP, seconds));
-    return schedule.isInside && profiles.exists(schedule.targetSlot) ? schedule.targetSlot : slot;
+    return this.reader.explain(client, names, nowMs);
   }
 
   private store(operation: PutOperation): void {
@@ -218,12 +177,4 @@ export class Policy {
     const previous = (this.stores[kind] as EntityStore<EntityKind>).delete(key);
     if (previous !== null) this.sum.remove(kind, previous);
   }
-}
-
-function clear(out: Decision): void {
-  out.profileId = -1;
-  out.activeProfileId = -1;
-  out.activeSlot = -1;
-  out.pageId = -1;
-  out.emptyDnsAnswer = false;
 }

@@ -1,9 +1,9 @@
 import { RuleVerdict } from '@weir/config-model';
 import type { SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from './catalogue-index.js';
+import type { CatalogueIndex, CategoryRewrite } from './catalogue-index.js';
 import { type Decision, Reason, Verdict } from './decision.js';
-import type { Profiles } from './profiles/profiles.js';
-import type { DomainRules } from './rules/domain-rules.js';
+import type { ProfileLookup } from './profiles/profile-lookup.js';
+import type { DomainRuleLookup } from './rules/domain-rule-lookup.js';
 
 /** A step of the evaluation, named by the reason that it gives when it decides. */
 export type RuleStep = (typeof Reason)[
@@ -38,8 +38,8 @@ export class RuleEvaluator {
   protected sink = 0;
 
   constructor(
-    private readonly profiles: Profiles,
-    private readonly domainRules: DomainRules,
+    private readonly profiles: ProfileLookup,
+    private readonly domainRules: DomainRuleLookup,
   ) {}
 
   /** The steps for a profile in order of precedence. */
@@ -49,6 +49,22 @@ export class RuleEvaluator {
 
   /** Sets the fields of `out` that `Policy.judge` sets, by the profile of that slot. */
   judge(slot: number, names: SuffixHashes, out: Decision): void {
+    this.judgeSteps(slot, names, out);
+    out.rewrite = out.verdict === Verdict.permit ? this.rewriteOf(slot, names) : null;
+  }
+
+  /** The first of the blocked categories that rewrite this name; null: there is none. */
+  private rewriteOf(slot: number, names: SuffixHashes): CategoryRewrite | null {
+    const { catalogue, profiles } = this;
+    if (catalogue === null || profiles.categoryCount(slot) === 0) return null;
+    const rewrites = catalogue.rewritesOf(names);
+    for (let i = 0; i < rewrites.length; i++) {
+      if (profiles.categoryVerdict(slot, rewrites[i].categoryId) !== 0) return rewrites[i];
+    }
+    return null;
+  }
+
+  private judgeSteps(slot: number, names: SuffixHashes, out: Decision): void {
     this.prefetch(slot, names);
     const steps = this.stepsOf(slot);
     for (let i = 0; i < steps.length; i++) {

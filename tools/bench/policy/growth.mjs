@@ -4,7 +4,8 @@
 // after deletions. Bytes are exact and the same at every run; ns a change are processor time of the one thread.
 // 100,000 tables of a hundred rules are 10 M rules, as many as the largest size of bench:policy.
 import { parseArgs } from 'node:util';
-import { PairTables, REFERENCE_WORDS } from '../../../libs/policy/dist/memory/pair-tables.js';
+import { REFERENCE_WORDS } from '../../../libs/policy/dist/memory/pair-reference.js';
+import { PairTables } from '../../../libs/policy/dist/memory/pair-tables.js';
 import { Ipv4Networks } from '../../../libs/policy/dist/subscribers/ipv4-networks.js';
 import { Ipv6Networks } from '../../../libs/policy/dist/subscribers/ipv6-networks.js';
 import { NaptRanges } from '../../../libs/policy/dist/subscribers/napt-ranges.js';

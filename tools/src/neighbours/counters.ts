@@ -1,5 +1,6 @@
 /** Counters of ordinary work, which goes on during the attack too. */
-const ORDINARY = /^(queries|cache_|upstream_(queries|results|tcp)|coalesced|feed|query_log)/;
+const ORDINARY =
+  /^(queries|cache_|upstream_(queries|results|tcp)|coalesced|feed|query_log|upstream_probes)/;
 
 /** Values of the counters of a resolver, by name and labels. */
 export type Counters = ReadonlyMap<string, number>;

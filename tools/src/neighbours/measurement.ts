@@ -1,5 +1,5 @@
 import { percentile } from '../percentile.js';
-import type { Gap, Kind, Sample } from './neighbour/sample.js';
+import { type Gap, type Kind, KINDS, type Sample } from './neighbour/sample.js';
 
 export interface Window {
   readonly fromMs: number;
@@ -26,6 +26,7 @@ export interface Measurement {
   readonly udp: Latencies;
   /** Queries over TCP, TLS and HTTPS. */
   readonly stream: Latencies;
+  readonly p99MsByKind: Readonly<Record<string, number>>;
   /** Share of the queries that was left out, because the neighbour itself did not run. */
   readonly excludedShare: number;
 }
@@ -46,6 +47,9 @@ export function measure(samples: readonly Sample[], gaps: readonly Gap[]): Measu
   return {
     udp: latenciesOf(usable.filter(isUdp)),
     stream: latenciesOf(usable.filter((sample) => !isUdp(sample))),
+    p99MsByKind: Object.fromEntries(
+      KINDS.map((kind) => [kind, latenciesOf(usable.filter((one) => one.kind === kind)).p99Ms]),
+    ),
     excludedShare: samples.length === 0 ? 1 : 1 - usable.length / samples.length,
   };
 }

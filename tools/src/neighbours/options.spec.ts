@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ATTACKS } from './attacks/index.js';
+import { ATTACKS, OTHER_LOADS } from './attacks/index.js';
 import { HELP, parseOptions } from './options.js';
 
 describe('parseOptions', () => {
@@ -20,7 +20,7 @@ describe('parseOptions', () => {
 
   it('returns null when help is asked for, and the help names every attack', () => {
     expect(parseOptions(['--help'])).toBeNull();
-    for (const { name } of ATTACKS) expect(HELP).toContain(`  ${name} `);
+    for (const { name } of [...ATTACKS, ...OTHER_LOADS]) expect(HELP).toContain(`  ${name} `);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { StartError } from '@weir/ops';
 import { parseArgs } from 'node:util';
-import { ATTACKS, type NamedAttack } from './attacks/index.js';
+import { ATTACKS, type NamedAttack, OTHER_LOADS } from './attacks/index.js';
 
 export interface NeighbourOptions {
   readonly attacks: readonly NamedAttack[];
@@ -15,6 +15,8 @@ export interface NeighbourOptions {
 }
 
 const LONGEST_NAME = Math.max(...ATTACKS.map(({ name }) => name.length));
+const describe = ({ name, description }: NamedAttack): string =>
+  `  ${name.padEnd(LONGEST_NAME)}  ${description}`;
 
 export const HELP = `One subscriber attacks a resolver in each of the ways below, one after the other, while another subscriber measures
 whether its queries are answered, and how fast (docs/neighbour-suite.md).
@@ -28,7 +30,11 @@ whether its queries are answered, and how fast (docs/neighbour-suite.md).
   --keep          keep data and logs even if the run succeeds
   --help
 
-${ATTACKS.map(({ name, description }) => `  ${name.padEnd(LONGEST_NAME)}  ${description}`).join('\n')}
+${ATTACKS.map(describe).join('\n')}
+
+Only with --only:
+
+${OTHER_LOADS.map(describe).join('\n')}
 `;
 
 /** @returns null when help was asked for. @throws StartError with one line when an option is wrong. */
@@ -63,7 +69,7 @@ function read(args: readonly string[]) {
 }
 
 function attackOf(name: string): NamedAttack {
-  const found = ATTACKS.find((one) => one.name === name);
+  const found = [...ATTACKS, ...OTHER_LOADS].find((one) => one.name === name);
   if (found === undefined) throw new StartError(`--only: there is no attack ${name} (see --help)`);
   return found;
 }

@@ -1,6 +1,6 @@
 import type { Latencies, Measurement } from './measurement.js';
 import type { AttackResult, RunResult } from './run.js';
-import { limitMs } from './verdict.js';
+import { type Group, limitMs } from './verdict.js';
 
 type Row = readonly (string | number)[];
 
@@ -27,8 +27,9 @@ export function renderResult(result: AttackResult): string {
   return [
     `  UDP        ${times(quiet, attack, after, 'udp')}`,
     `  streams    ${times(quiet, attack, after, 'stream')}`,
-    `  attacker   ${list(attacker)}`,
-    `  resolver   ${list(counters)}`,
+    `  p99        attacked: ${list(attack.p99MsByKind, ms)}`,
+    `  attacker   ${list(attacker, String)}`,
+    `  resolver   ${list(counters, String)}`,
     `  processor  ${percent(cpuShare)} used, ${percent(waitingShare)} waited for it; ` +
       `${percent(attack.excludedShare)} of the queries left out`,
     `  ${verdict.result.toUpperCase()} ${verdict.reasons.join('; ')}`,
@@ -52,33 +53,29 @@ function toRow({ attack, observation, verdict, cpuShare }: AttackResult): Row {
     attack.name,
     samples.length,
     samples.filter(({ fault }) => fault !== null).length,
-    ...latencyCells(quiet.udp, attacked.udp),
-    ...latencyCells(quiet.stream, attacked.stream),
+    ...latencyCells(quiet, attacked, 'udp'),
+    ...latencyCells(quiet, attacked, 'stream'),
     percent(cpuShare),
     verdict.result,
   ];
 }
 
-function latencyCells(quiet: Latencies, attacked: Latencies): Row {
-  return [ms(quiet.p99Ms), ms(attacked.p99Ms), ms(limitMs(quiet)), ms(attacked.maxMs)];
+function latencyCells(quiet: Measurement, attacked: Measurement, group: Group): Row {
+  const { p99Ms, maxMs } = attacked[group];
+  return [ms(quiet[group].p99Ms), ms(p99Ms), ms(limitMs(quiet, group)), ms(maxMs)];
 }
 
-function times(
-  quiet: Measurement,
-  attack: Measurement,
-  after: Measurement,
-  group: 'udp' | 'stream',
-): string {
+function times(quiet: Measurement, attack: Measurement, after: Measurement, group: Group): string {
   const three = ({ p50Ms, p99Ms, maxMs }: Latencies): string =>
     [p50Ms, p99Ms, maxMs].map(ms).join(' / ');
   return (
     `p50 / p99 / max in ms: quiet ${three(quiet[group])}, attacked ${three(attack[group])}, ` +
-    `then ${three(after[group])}; p99 allowed ${ms(limitMs(quiet[group]))}`
+    `then ${three(after[group])}; p99 allowed ${ms(limitMs(quiet, group))}`
   );
 }
 
-function list(counts: Readonly<Record<string, number>>): string {
-  const entries = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+function list(values: Readonly<Record<string, number>>, render: (value: number) => string): string {
+  const entries = Object.entries(values).map(([name, value]) => `${name} ${render(value)}`);
   return entries.length === 0 ? 'nothing' : entries.join(', ');
 }
 

@@ -51,7 +51,8 @@ export interface RunResult {
   readonly results: readonly AttackResult[];
 }
 
-const WARM_UP_MS = 4_000;
+/** The compiler has met the hot functions of all processes. */
+const WARM_UP_MS = 8_000;
 /** After an attack: questions in flight end within three seconds. */
 const SETTLE_MS = 4_000;
 /** A sample is reported at most this long after it ended. */

@@ -7,6 +7,7 @@ const latencies = (p99Ms: number): Latencies => ({ count: 100, p50Ms: 0.1, p99Ms
 const measured = (udpMs: number, streamMs = 1, excludedShare = 0) => ({
   udp: latencies(udpMs),
   stream: latencies(streamMs),
+  p99MsByKind: {},
   excludedShare,
 });
 const sample = (kind: Kind, fault: string | null): Sample => ({
@@ -33,13 +34,14 @@ describe('judge', () => {
   });
 
   it('does not ask for less than the scheduler can give', () => {
-    expect(limitMs(latencies(0.2))).toBe(5);
+    expect(limitMs(measured(0.2), 'udp')).toBe(5);
+    expect(limitMs(measured(0.2), 'stream')).toBe(8);
     expect(judge(observe({ quiet: measured(0.2), attack: measured(4.9, 4.9) })).result).toBe('ok');
   });
 
   it('judges streams apart from UDP', () => {
-    expect(judge(observe({ attack: measured(1, 5.1) })).reasons).toEqual([
-      'TCP, TLS, HTTPS: p99 5.1 ms, more than 5.0 ms',
+    expect(judge(observe({ attack: measured(1, 8.1) })).reasons).toEqual([
+      'TCP, TLS, HTTPS: p99 8.1 ms, more than 8.0 ms',
     ]);
   });
 

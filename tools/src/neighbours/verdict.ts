@@ -1,11 +1,13 @@
-import { isUdp, type Latencies, type Measurement } from './measurement.js';
+import { isUdp, type Measurement } from './measurement.js';
 import type { Sample } from './neighbour/sample.js';
 
 /**
  * A quiet p99 below this counts as this. What is faster is a matter of the scheduler and the garbage collector, and is
- * small beside the way to any subscriber.
+ * small beside the way to any subscriber. An answer over UDP needs one turn of the event loop of the resolver; a new
+ * connection needs up to four, to accept it, for the handshake, and for the query.
  */
-export const FLOOR_MS = 2.5;
+export const FLOOR_MS = { udp: 2.5, stream: 4 } as const;
+export type Group = keyof typeof FLOOR_MS;
 const MAX_FACTOR = 2;
 /** Above these shares a measurement says more about other processes than about the resolver. */
 const MAX_WAITING_SHARE = 0.005;
@@ -32,8 +34,8 @@ export interface Verdict {
 export function judge(observation: Observation): Verdict {
   const lost = lostQueries(observation);
   const slow = [
-    ...slowness('UDP', observation.quiet.udp, observation.attack.udp),
-    ...slowness('TCP, TLS, HTTPS', observation.quiet.stream, observation.attack.stream),
+    ...slowness('UDP', observation, 'udp'),
+    ...slowness('TCP, TLS, HTTPS', observation, 'stream'),
   ];
   if (lost.length > 0) return { result: 'failed', reasons: [...lost, ...slow] };
   if (slow.length === 0) return { result: 'ok', reasons: [] };
@@ -48,8 +50,8 @@ export function isCrowded(waitingShare: number): boolean {
 }
 
 /** The highest p99 that is allowed under attack. */
-export function limitMs(quiet: Latencies): number {
-  return MAX_FACTOR * Math.max(quiet.p99Ms, FLOOR_MS);
+export function limitMs(quiet: Measurement, group: Group): number {
+  return MAX_FACTOR * Math.max(quiet[group].p99Ms, FLOOR_MS[group]);
 }
 
 function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
@@ -68,10 +70,11 @@ function lostQueries({ samples, kernelDrops }: Observation): readonly string[] {
   return reasons;
 }
 
-function slowness(name: string, quiet: Latencies, attack: Latencies): readonly string[] {
-  const limit = limitMs(quiet);
-  if (attack.p99Ms <= limit) return [];
-  return [`${name}: p99 ${attack.p99Ms.toFixed(1)} ms, more than ${limit.toFixed(1)} ms`];
+function slowness(name: string, { quiet, attack }: Observation, group: Group): readonly string[] {
+  const limit = limitMs(quiet, group);
+  const { p99Ms } = attack[group];
+  if (p99Ms <= limit) return [];
+  return [`${name}: p99 ${p99Ms.toFixed(1)} ms, more than ${limit.toFixed(1)} ms`];
 }
 
 function disturbanceOf({ waitingShare, attack, quiet }: Observation): string | null {

@@ -30,13 +30,14 @@ export async function build(
     }
     lists.set(source.name, names);
   }
-  const listed = ({ id, name, domains, sources }: GroupDefinition): ListedGroup => ({
+  const listed = ({ id, name, domains, sources, rewrites }: GroupDefinition): ListedGroup => ({
     id,
     name,
     lists: [
       NameList.of(domains, key),
       ...sources.map((source) => lists.get(source.name) as NameList),
     ],
+    rewrites,
   });
   const { image, sha256, domainCount } = compileCatalogue(
     {

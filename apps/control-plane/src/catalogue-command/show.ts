@@ -53,14 +53,17 @@ export async function show(
 }
 
 function mentions(
-  { domains, domainLines, sources }: GroupDefinition,
+  { domains, domainLines, sources, rewrites }: GroupDefinition,
   domain: string,
   bySource: ReadonlyMap<string, readonly Mention[]>,
 ): Mention[] {
   const inline = domains
     .map((listed, i) => ({ domain: listed, where: `catalogue.yaml:${domainLines[i]}` }))
     .filter((mention) => domain === mention.domain || domain.endsWith(`.${mention.domain}`));
-  return [...inline, ...sources.flatMap(({ name }) => bySource.get(name) ?? [])];
+  const rewritten = rewrites
+    .filter(({ names }) => names.includes(domain))
+    .map(({ to }) => ({ domain, where: `rewritten to ${to}` }));
+  return [...inline, ...rewritten, ...sources.flatMap(({ name }) => bySource.get(name) ?? [])];
 }
 
 function mentionsIn(

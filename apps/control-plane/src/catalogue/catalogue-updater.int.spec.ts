@@ -86,14 +86,18 @@ describe('CatalogueUpdater', () => {
     ];
   const revision = async () =>
     Number((await query('SELECT revision FROM config_head'))[0]['revision']);
-  /** The names that are in the image in force. */
-  const listed = async (...names: string[]) => {
+  /** The image in force. */
+  const imageInForce = async () => {
     const [{ sha256 }] = await query(
       'SELECT sha256 FROM config_head JOIN catalogue_image ON version = catalogue_version',
     );
     const image = await findImage(database.pool, String(sha256));
     const bytes = await Array.fromAsync(image!.read(0, image!.sizeBytes));
-    const catalogue = CatalogueImage.open(new Uint8Array(Buffer.concat(bytes)), KEY);
+    return CatalogueImage.open(new Uint8Array(Buffer.concat(bytes)), KEY);
+  };
+  /** The names that are in the image in force. */
+  const listed = async (...names: string[]) => {
+    const catalogue = await imageInForce();
     const hashes = new SuffixHashes(KEY);
     return names.filter((name) => {
       const count = hashes.compute(toWireName(name), 0);
@@ -261,6 +265,29 @@ describe('CatalogueUpdater', () => {
     await updater.update(NEVER);
     expect(await listed('inline.example', 'a.example')).toEqual(['inline.example']);
     expect(await registry.metrics()).not.toContain('source="lists/new.txt"');
+  });
+
+  it('activates rewrites, and each change of them', async () => {
+    await define();
+    await startUpdater();
+    const before = await revision();
+    const targetOf = async (name: string) => {
+      const hashes = new SuffixHashes(KEY);
+      hashes.compute(toWireName(name), 0);
+      const [rewrite] = (await imageInForce()).rewritesOf(hashes);
+      return rewrite === undefined ? null : Buffer.from(rewrite.target).toString('latin1');
+    };
+    for (const to of ['safe', 'strict']) {
+      const rewrites = `[{ to: ${to}.example, names: [www.search.example] }]`;
+      await writeFile(
+        join(folder, 'catalogue.yaml'),
+        `categories: [{ id: 21, name: Search, rewrites: ${rewrites} }]`,
+      );
+      await refresh();
+      expect(await targetOf('www.search.example')).toContain(to);
+    }
+    expect(await targetOf('search.example')).toBeNull();
+    expect(await revision()).toBe(before + 2);
   });
 
   it('keeps the catalogue in force while the definition is invalid, and logs that once', async () => {

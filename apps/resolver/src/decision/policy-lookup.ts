@@ -70,6 +70,7 @@ export class PolicyLookup {
   clear(): void {
     this.decision.profileId = -1;
     this.decision.verdict = Verdict.unfiltered;
+    this.decision.rewrite = null;
   }
 
   private withoutPolicy(access: Access): Access {

@@ -10,6 +10,7 @@ import type { SpecialNameTable } from '../special/special-name-table.js';
 import { Special } from '../special/special-names.js';
 import { Action } from './action.js';
 import { Access, type PolicyLookup } from './policy-lookup.js';
+import { PolicyRewrite } from './policy-rewrite.js';
 import type { TargetInspector } from './target-inspector.js';
 
 export interface QueryDeciderOptions {
@@ -21,6 +22,8 @@ export interface QueryDeciderOptions {
   /** Records of the operator. They come before the policy, but it judges where they lead to. */
   readonly localRecords: { readonly value: LocalRecords };
   readonly targetInspector: Pick<TargetInspector, 'blocks'>;
+  /** TTL of the CNAME record by which a blocked category rewrites a name. */
+  readonly rewriteTtlSeconds: number;
   readonly serverIdentity: ServerIdentity;
   /** Whether the resolver is ready, for health checks that ask for the readiness name. */
   readonly isReady: () => boolean;
@@ -32,14 +35,16 @@ export class QueryDecider {
   readonly decision: Decision;
   /** After `Action.answerSpecial`: the special name. */
   readonly specialMatch = new SpecialMatch();
-  /** After `Action.answerLocal`: the name. */
+  /** After `Action.answerLocal`: the name with its records, or with the CNAME record of a category. */
   localName: LocalName | null = null;
   /** After `Action.rewrite`: where the name leads to. Otherwise null. */
   rewrite: Rewrite | null = null;
   private readonly policyLookup: PolicyLookup;
+  private readonly policyRewrite: PolicyRewrite;
 
   constructor(private readonly options: QueryDeciderOptions) {
     this.policyLookup = options.policyLookup;
+    this.policyRewrite = new PolicyRewrite(options.rewriteTtlSeconds);
     this.decision = options.policyLookup.decision;
   }
 
@@ -69,15 +74,21 @@ export class QueryDecider {
       return Action.answerSpecial;
     }
     this.localName = options.localRecords.value.find(policyLookup.hashes);
-    if (this.localName !== null) return this.decideRecords(this.localName, query);
+    if (this.localName !== null) {
+      policyLookup.overrule();
+      return this.decideRecords(this.localName, query);
+    }
     if (this.decision.verdict === Verdict.block) return Action.block;
+    if (this.decision.rewrite !== null) {
+      this.localName = this.policyRewrite.to(this.decision.rewrite.target);
+      return this.decideRecords(this.localName, query);
+    }
     const isLocal = specialMatch.find(options.localNames, bytes, policyLookup.hashes);
     if (isLocal) return this.decideLocal(query.qtype);
     return query.qtype === Type.any ? Action.answerAny : Action.resolve;
   }
 
   private decideRecords(name: LocalName, { qtype, recursionDesired }: Query): Action {
-    this.policyLookup.overrule();
     if (qtype === Type.any) return Action.answerAny;
     const { rewrite } = name;
     const leadsOut = rewrite !== null && rewrite.end === null && qtype !== Type.cname;

@@ -19,7 +19,9 @@ const failing =
 const GOOD = { answers: [{ type: 1 }] };
 const SERVFAIL = { rcode: 2, ede: -1 };
 
-const times = { attemptTimeoutMs: 100, errorTimeoutMs: 1_000, queryTimeoutMs: 3_000 };
+const times = { attemptTimeoutMs: 100, errorTimeoutMs: 20_000, queryTimeoutMs: 30_000 };
+/** Far below these limits, and far above what a busy machine takes. */
+const SOON_MS = 15_000;
 
 async function taking<T>(what: Promise<T>): Promise<{ outcome: T; tookMs: number }> {
   const startMs = performance.now();
@@ -63,7 +65,7 @@ describe('an upstream that answers with an error', () => {
     const { ask } = await forwarder([bogus.endpoint], times);
     const { outcome, tookMs } = await taking(ask());
     expect(outcome).toEqual({ rcode: 2, ede: 6 });
-    expect(tookMs).toBeLessThan(900);
+    expect(tookMs).toBeLessThan(SOON_MS);
     expect(bogus.asked).toHaveLength(1);
   });
 
@@ -83,12 +85,15 @@ describe('an upstream that answers with an error', () => {
       await sleep(slowMs);
       return good(query);
     });
-    const { ask } = await forwarder([slow.endpoint, (await upstream(failing(2))).endpoint], times);
+    const { ask } = await forwarder([slow.endpoint, (await upstream(failing(2))).endpoint], {
+      ...times,
+      errorTimeoutMs: 1_000,
+    });
     expect(await ask('www.example.com')).toMatchObject(GOOD);
-    slowMs = 2_500;
+    slowMs = 25_000;
     const { outcome, tookMs } = await taking(ask('other.example.com'));
     expect(outcome).toEqual(SERVFAIL);
-    expect(tookMs).toBeLessThan(2_000);
+    expect(tookMs).toBeLessThan(SOON_MS);
   });
 
   it('does not wait for an upstream that is down', async () => {
@@ -99,7 +104,7 @@ describe('an upstream that answers with an error', () => {
     );
     for (let i = 0; i < 3; i++) expect(await ask(`n${i}.example.com`)).toEqual(SERVFAIL);
     await expect.poll(() => subject.upstreams[0].health.isDown).toBe(true);
-    expect((await taking(ask('last.example.com'))).tookMs).toBeLessThan(900);
+    expect((await taking(ask('last.example.com'))).tookMs).toBeLessThan(SOON_MS);
   });
 
   it('does not put the upstream behind the others', async () => {
@@ -118,7 +123,7 @@ it('the next upstream is asked when an upstream is silent over TCP', async () =>
   const { ask } = await forwarder([deaf.endpoint, (await upstream(good)).endpoint], times);
   const { outcome, tookMs } = await taking(ask());
   expect(outcome).toMatchObject(GOOD);
-  expect(tookMs).toBeLessThan(2_000);
+  expect(tookMs).toBeLessThan(SOON_MS);
 });
 
 it('a question fails with EDE 23 when no upstream could be reached', async () => {

@@ -62,6 +62,7 @@ function createPath() {
       localNames: new SpecialNameTable(hashKey, LOCAL_ZONES),
       localRecords: { value: LocalRecords.parse(RECORDS, hashKey) },
       targetInspector,
+      rewriteTtlSeconds: 10,
       serverIdentity: new ServerIdentity(),
       isReady: () => true,
     }),
@@ -71,6 +72,7 @@ function createPath() {
     serverIdentity: new ServerIdentity(),
     maxTtlSeconds: Infinity,
     queryLog: null,
+    dnstap: null,
     cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
     hasNxDomainCut: true,
     upstream: () => ({

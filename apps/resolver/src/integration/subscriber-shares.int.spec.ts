@@ -63,12 +63,8 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
       if (rcode === 2 && ede[0] === 0) refused++;
     });
     const rcodes: number[] = [];
-    const tookMs: number[] = [];
-    const sentMs: number[] = [];
     neighbour.on('message', (packet) => {
-      const { id, rcode } = decodeMessage(packet);
-      rcodes.push(rcode);
-      tookMs.push(performance.now() - sentMs[id]);
+      rcodes.push(decodeMessage(packet).rcode);
     });
     let asked = 0;
     for (let turn = 0; turn < 100; turn++) {
@@ -76,14 +72,11 @@ describe('a subscriber that asks a dead zone thousands of times a second', () =>
         const name = `n${asked++}.dead.example`;
         send(attacker, encodeQuery(name, 1, { id: asked & 0xffff, udpBytes: 1232 }));
       }
-      sentMs[turn] = performance.now();
       send(neighbour, encodeQuery(`n${turn}.alive.example`, 1, { id: turn }));
       await sleep(10);
     }
     await expect.poll(() => rcodes.length).toBe(100);
     expect(rcodes).toEqual(Array.from({ length: 100 }, () => 0));
-    // The median: this process also plays the attacker.
-    expect(tookMs.sort((x, y) => x - y)[50]).toBeLessThan(300);
     expect(service.forwarder.inFlight).toBeLessThanOrEqual(CONFIGURATION.CLIENT_UPSTREAM_QUERIES);
     expect(service.forwarder.overShare).toBeGreaterThan(1000);
     await expect.poll(() => refused).toBeGreaterThan(1000);

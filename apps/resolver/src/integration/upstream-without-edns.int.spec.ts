@@ -20,10 +20,13 @@ const old =
 describe('an upstream that answers EDNS queries with a header only', () => {
   it.each([1, 4])('(RCODE %i) is asked again without EDNS, at once', async (rcode) => {
     const server = await upstream(old(rcode));
-    const { ask, subject } = await forwarder([server.endpoint]);
+    const { ask, subject } = await forwarder([server.endpoint], {
+      attemptTimeoutMs: 30_000,
+      queryTimeoutMs: 40_000,
+    });
     const startMs = performance.now();
     expect(await ask()).toMatchObject({ answers: [{ type: 1 }] });
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(25_000);
     expect(server.asked.map(hasEdns)).toEqual([true, false]);
     expect(subject.upstreams[0].counters).toMatchObject({ strays: 0, errors: 0, failures: 0 });
   });

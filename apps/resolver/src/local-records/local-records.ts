@@ -1,6 +1,5 @@
-import { type HashKey, SuffixHashes } from '@weir/dns-name';
+import { type HashKey, SuffixHashes, SuffixTable } from '@weir/dns-name';
 import { parseZoneFile } from '@weir/dns-wire';
-import { SuffixTable } from '../names/suffix-table.js';
 import type { LocalName } from './local-name.js';
 import { isWildcard, readNames } from './read-names.js';
 import { setRewrites } from './set-rewrites.js';

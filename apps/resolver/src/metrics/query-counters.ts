@@ -64,6 +64,11 @@ const RCODES = [
 
 const BAD_COOKIE = RCODES.length - 1;
 
+/** @param rcode 0 … 16 */
+export function rcodeLabel(rcode: number): string {
+  return RCODES[rcode];
+}
+
 /** Position of the label of each type up to 255. */
 const TYPE_POSITIONS = new Uint8Array(256);
 TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));

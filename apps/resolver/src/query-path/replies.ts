@@ -17,6 +17,7 @@ import {
 import { type Decision, Reason, type Verdict } from '@weir/policy';
 import type { BlockPages } from '../answer/block-pages.js';
 import { writeSpecialAnswer } from '../answer/special-answer.js';
+import type { Dnstap } from '../dnstap/dnstap.js';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { ProfileCounters } from '../metrics/profile-counters.js';
 import { NO_VERDICT, type QueryCounters } from '../metrics/query-counters.js';
@@ -48,6 +49,8 @@ export interface RepliesOptions {
   /** Null: queries are not counted by profile. */
   readonly profileCounters: ProfileCounters | null;
   readonly timer: QueryTimer;
+  /** Null: queries are not sent to a dnstap receiver. */
+  readonly dnstap: Dnstap | null;
   /** Null: queries are not logged. */
   readonly queryLog: QueryLog | null;
 }
@@ -197,7 +200,7 @@ export class Replies {
     verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
   ): void {
-    const { decision, counters, profileCounters, timer, queryLog } = this.options;
+    const { decision, counters, profileCounters, timer, queryLog, dnstap } = this.options;
     const { replyPath, query } = exchange;
     const reason = verdict === NO_VERDICT ? Reason.none : decision.reason;
     counters.answered(replyPath.transport, query.qtype, verdict, reason, rcode);
@@ -206,7 +209,9 @@ export class Replies {
     }
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
-    replyPath.reply(exchange, this.out, this.withinShare(exchange, length, rcode));
+    const sentLength = this.withinShare(exchange, length, rcode);
+    if (dnstap?.takeSample()) dnstap.write(exchange, this.out, sentLength, verdict !== NO_VERDICT);
+    replyPath.reply(exchange, this.out, sentLength);
   }
 
   /** Truncates a UDP answer beyond the share of bytes of the subscriber. @returns the length of the answer */

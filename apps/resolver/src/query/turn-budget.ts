@@ -1,6 +1,6 @@
 /** Limits of one turn. */
 const MAX_STEPS = 32;
-const MAX_MS = 1;
+const MAX_MS = 0.25;
 
 /** How much of a long job may be done in one turn of the event loop, so that it stays free for other queries. */
 export class TurnBudget {

@@ -1,5 +1,4 @@
-import { type HashKey, SuffixHashes, toWireName } from '@weir/dns-name';
-import { SuffixTable } from '../names/suffix-table.js';
+import { type HashKey, SuffixHashes, SuffixTable, toWireName } from '@weir/dns-name';
 import { Special, type SpecialZone } from './special-names.js';
 
 /** Table value of a name that is not special but has a special name below it. */

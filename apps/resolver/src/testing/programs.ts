@@ -19,7 +19,8 @@ export function run(name: string, args: readonly string[]): Promise<string> {
 /** A running server. */
 export interface Program {
   readonly hasEnded: boolean;
-  stop(): Promise<void>;
+  /** @param signal default: the program ends at once */
+  stop(signal?: 'SIGTERM'): Promise<void>;
 }
 
 export function startProgram(name: string, args: readonly string[]): Program {
@@ -33,8 +34,8 @@ export function startProgram(name: string, args: readonly string[]): Program {
     get hasEnded() {
       return child.exitCode !== null;
     },
-    stop: () => {
-      child.kill('SIGKILL');
+    stop: (signal) => {
+      child.kill(signal ?? 'SIGKILL');
       return ended;
     },
   };

@@ -302,7 +302,9 @@ export class AttemptRunner {
    * time.
    */
   private takeError(entry: InFlight, attempt: number): void {
-    this.upstreams[entry.upstreams[attempt]].counters.errors++;
+    const { counters, errorsByRcode } = this.upstreams[entry.upstreams[attempt]];
+    counters.errors++;
+    errorsByRcode[this.response.rcode]++;
     if (entry.errorRcode === NO_ERROR) {
       entry.errorRcode = this.response.rcode;
       entry.errorEde = this.response.ede;

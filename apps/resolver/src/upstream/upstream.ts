@@ -79,6 +79,8 @@ export class Upstream {
     probes: 0,
     probeAnswers: 0,
   };
+  /** Answers with an error, by RCODE below 16. */
+  readonly errorsByRcode = new Float64Array(16);
   private withoutEdnsUntilMs = 0;
   private anyCaseUntilMs = 0;
   private smoothedMs = 0;

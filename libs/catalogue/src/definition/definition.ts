@@ -13,6 +13,14 @@ export interface SourceDefinition extends Source {
   readonly declaredAt: string;
 }
 
+/** Names that a blocked category sends to another name. */
+export interface RewriteDefinition {
+  /** In normal form. */
+  readonly to: string;
+  /** In normal form; the names below them are not rewritten. */
+  readonly names: readonly string[];
+}
+
 /** A category or an application of the definition. */
 export interface GroupDefinition {
   /** 0 … 2147483647, unique among categories and among applications. */
@@ -23,6 +31,8 @@ export interface GroupDefinition {
   /** For each of `domains` its line in `catalogue.yaml`. */
   readonly domainLines: readonly number[];
   readonly sources: readonly SourceDefinition[];
+  /** None for an application. */
+  readonly rewrites: readonly RewriteDefinition[];
 }
 
 /** The content of `catalogue.yaml`. Sources are not read. */

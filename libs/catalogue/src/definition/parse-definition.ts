@@ -1,7 +1,12 @@
 import { MAX_ID } from '@weir/config-model';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
 import { CatalogueError, DefinitionFaults } from '../catalogue-error.js';
-import type { Definition, GroupDefinition, SourceDefinition } from './definition.js';
+import type {
+  Definition,
+  GroupDefinition,
+  RewriteDefinition,
+  SourceDefinition,
+} from './definition.js';
 import { type Base, readSource } from './source-fields.js';
 import { type Place, YamlReader } from './yaml-reader.js';
 
@@ -18,11 +23,13 @@ export function parseDefinition(text: string, base: Base): Definition {
   const yaml = new YamlReader(DEFINITION_FILE, text);
   const top = yaml.fields(yaml.root, ['categories', 'applications']);
   const reader = new GroupReader(yaml, base);
-  const categories = reader.read(top.categories);
-  const applications = reader.read(top.applications);
+  const categories = reader.read(top.categories, ['id', 'name', 'domains', 'sources', 'rewrites']);
+  const applications = reader.read(top.applications, ['id', 'name', 'domains', 'sources']);
   reader.check();
   return { categories, applications };
 }
+
+type GroupField = 'id' | 'name' | 'domains' | 'sources' | 'rewrites';
 
 class GroupReader {
   private readonly faults: CatalogueError[] = [];
@@ -34,9 +41,10 @@ class GroupReader {
   ) {}
 
   /** @returns groups ascending by id, without those that have a fault. */
-  read(list: Place | undefined): GroupDefinition[] {
+  read(list: Place | undefined, known: readonly GroupField[]): GroupDefinition[] {
     const lineOfId = new Map<number, number>();
-    return this.each(list, (place) => this.group(place, lineOfId)).sort((a, b) => a.id - b.id);
+    const groups = this.each(list, (place) => this.group(place, known, lineOfId));
+    return groups.sort((a, b) => a.id - b.id);
   }
 
   /** @throws CatalogueError when anything that was read has a fault. */
@@ -60,9 +68,13 @@ class GroupReader {
     });
   }
 
-  private group(place: Place, lineOfId: Map<number, number>): GroupDefinition {
+  private group(
+    place: Place,
+    known: readonly GroupField[],
+    lineOfId: Map<number, number>,
+  ): GroupDefinition {
     const { yaml } = this;
-    const fields = yaml.fields(place, ['id', 'name', 'domains', 'sources']);
+    const fields = yaml.fields(place, known);
     const idPlace = yaml.required(place, fields, 'id');
     const id = yaml.integer(idPlace, 0, MAX_ID);
     const taken = lineOfId.get(id);
@@ -80,7 +92,20 @@ class GroupReader {
       domains: domains.map(({ domain }) => domain),
       domainLines: domains.map(({ line }) => line),
       sources: this.each(fields.sources, (item) => this.source(item)),
+      rewrites: this.each(fields.rewrites, (item) => this.rewrite(item)),
     };
+  }
+
+  private rewrite(place: Place): RewriteDefinition {
+    const { yaml } = this;
+    const fields = yaml.fields(place, ['to', 'names']);
+    const to = this.domain(yaml.required(place, fields, 'to'));
+    const names = this.each(yaml.required(place, fields, 'names'), (item) => {
+      const name = this.domain(item);
+      if (name === to) throw yaml.fail(item, `"${name}" is rewritten to itself`);
+      return name;
+    });
+    return { to, names };
   }
 
   private domain(place: Place): string {

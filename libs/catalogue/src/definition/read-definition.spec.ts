@@ -43,7 +43,7 @@ describe('readDefinition', () => {
   it('reads groups by id, with inline domains in normal form and sources by name', async () => {
     const { categories, applications } = await read({ 'catalogue.yaml': VALID });
     expect(categories).toEqual([
-      { id: 2, name: 'Empty', domains: [], domainLines: [], sources: [] },
+      { id: 2, name: 'Empty', domains: [], domainLines: [], sources: [], rewrites: [] },
       {
         id: 12,
         name: 'Gambling',
@@ -65,10 +65,18 @@ describe('readDefinition', () => {
             declaredAt: 'catalogue.yaml:9: categories[0].sources[1]',
           },
         ],
+        rewrites: [],
       },
     ]);
     expect(applications).toEqual([
-      { id: 3, name: 'Video', domains: ['video.example'], domainLines: [17], sources: [] },
+      {
+        id: 3,
+        name: 'Video',
+        domains: ['video.example'],
+        domainLines: [17],
+        sources: [],
+        rewrites: [],
+      },
     ]);
   });
 
@@ -79,7 +87,34 @@ describe('readDefinition', () => {
     expect(categories[0].sources[0].refreshMs).toBe(24 * 3_600_000);
   });
 
+  it('reads the rewrites of a category', async () => {
+    const text = `
+categories:
+  - id: 1
+    name: Search
+    rewrites:
+      - { to: Safe.example., names: [www.search.example, WWW.other.example] }
+`;
+    const { categories } = await read({ 'catalogue.yaml': text });
+    expect(categories[0].rewrites).toEqual([
+      { to: 'safe.example', names: ['www.search.example', 'www.other.example'] },
+    ]);
+  });
+
   it.each([
+    [
+      'categories: [{id: 1, name: a, rewrites: [{to: b.example, names: [B.example]}]}]',
+      /^catalogue\.yaml:1: categories\[0\]\.rewrites\[0\]\.names\[0\]: "b\.example" is rewritten to itself$/,
+    ],
+    [
+      'categories: [{id: 1, name: a, rewrites: [{to: b.example}]}]',
+      /rewrites\[0\]: names is missing$/,
+    ],
+    ['categories: [{id: 1, name: a, rewrites: [{names: []}]}]', /rewrites\[0\]: to is missing$/],
+    [
+      'applications: [{id: 1, name: a, rewrites: []}]',
+      /applications\[0\]\.rewrites: unknown field/,
+    ],
     ['categories: [', /^catalogue\.yaml:1: /],
     ['categories: 7', /^catalogue\.yaml:1: categories: must be a list$/],
     ['- 1', /^catalogue\.yaml:1: must be a map of categories, applications$/],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HashKey } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
+import type { RewriteDefinition } from '../definition/definition.js';
 import type { NameList } from '../names/name-list.js';
 import { EMPTY, type GroupSummary } from './image-format.js';
 import { writeImage } from './image-writer.js';
@@ -13,6 +14,8 @@ export interface ListedGroup {
   readonly name: string;
   /** Its inline domains, and the names of each of its sources. */
   readonly lists: readonly NameList[];
+  /** For a category only. */
+  readonly rewrites?: readonly RewriteDefinition[];
 }
 
 /** The input of a compilation. */
@@ -60,7 +63,11 @@ export function compileCatalogue(listed: ListedGroups, key: HashKey): CompiledCa
     categories: summaries.slice(0, categories.length),
     applications: summaries.slice(categories.length),
   };
-  const image = writeImage({ merge, sets, count }, names, key);
+  const rewrites = categories.flatMap(({ id, rewrites: ofCategory = [] }) =>
+    ofCategory.map(({ to, names: rewritten }) => ({ categoryId: id, to, names: rewritten })),
+  );
+  const namesSection = rewrites.length === 0 ? names : { ...names, rewrites };
+  const image = writeImage({ merge, sets, count }, namesSection, key);
   const sha256 = createHash('sha256').update(image).digest('hex');
   return { image, sha256, domainCount: count, ...names };
 }

@@ -70,8 +70,17 @@ export interface GroupSummary {
   readonly domains: number;
 }
 
+/** Names that a category sends to another name, while a profile blocks it. */
+export interface NameRewrite {
+  readonly categoryId: number;
+  readonly to: string;
+  readonly names: readonly string[];
+}
+
 /** The names section: UTF-8 JSON. */
 export interface Names {
   readonly categories: readonly GroupSummary[];
   readonly applications: readonly GroupSummary[];
+  /** Ascending by category. Left out when there are none, so that the image is the same as before there were any. */
+  readonly rewrites?: readonly NameRewrite[];
 }

@@ -162,10 +162,16 @@ describe('CatalogueImage', () => {
     const { image } = compileCatalogue(groups([group(1, 'a.example')]), KEY);
     const shared = new Uint8Array(new SharedArrayBuffer(image.length));
     shared.set(image);
-    expect(lookUp(CatalogueImage.open(shared, KEY), 'a.example').categories).toEqual([1]);
+    const opened = CatalogueImage.open(shared, KEY);
+    expect(lookUp(opened, 'a.example').categories).toEqual([1]);
+    // As it arrives in another thread: the same memory.
+    const sent = structuredClone(opened.shareable)!;
+    expect(sent.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(lookUp(CatalogueImage.open(sent, KEY), 'a.example').categories).toEqual([1]);
     const shifted = new Uint8Array(image.length + 1).subarray(1);
     shifted.set(image);
     expect(lookUp(CatalogueImage.open(shifted, KEY), 'a.example').categories).toEqual([1]);
+    expect(CatalogueImage.open(shifted, KEY).shareable).toBeUndefined();
   });
 });
 
@@ -205,6 +211,56 @@ describe('CatalogueImage.open', () => {
     expect(() => CatalogueImage.open(broken, KEY, { checksumVerified: true })).toThrow(
       'lies outside',
     );
+  });
+});
+
+/** A name in wire format as text. */
+function textOf(name: Uint8Array): string {
+  const labels: string[] = [];
+  for (let at = 0; name[at] !== 0; at += name[at] + 1) {
+    labels.push(String.fromCharCode(...name.subarray(at + 1, at + 1 + name[at])));
+  }
+  return labels.join('.');
+}
+
+describe('the rewrites of an image', () => {
+  const search = {
+    ...group(21),
+    rewrites: [
+      { to: 'safe.example', names: ['www.search.example', 'search.example'] },
+      { to: 'other.example', names: ['www.other.example'] },
+    ],
+  };
+  const strict = { ...group(7), rewrites: [{ to: 'strict.example', names: ['search.example'] }] };
+  const image = openCompiled(groups([search, strict, group(1, 'www.search.example')]));
+  const rewritesOf = (domain: string) => {
+    hashes.compute(toWireName(domain), 0);
+    return image.rewritesOf(hashes).map(({ categoryId, target }) => [categoryId, textOf(target)]);
+  };
+
+  it('are those of exactly this name, ascending by category', () => {
+    expect(rewritesOf('www.search.example')).toEqual([[21, 'safe.example']]);
+    expect(rewritesOf('WWW.Search.example')).toEqual([[21, 'safe.example']]);
+    expect(rewritesOf('search.example')).toEqual([
+      [7, 'strict.example'],
+      [21, 'safe.example'],
+    ]);
+    for (const name of ['a.www.search.example', 'example', 'safe.example']) {
+      expect(rewritesOf(name)).toEqual([]);
+    }
+  });
+
+  it('list no name in their category', () => {
+    expect(lookUp(image, 'search.example')).toEqual({ categories: [], applications: [] });
+    expect(lookUp(image, 'www.search.example')).toEqual({ categories: [1], applications: [] });
+  });
+
+  it('leave the image as it was where there are none', () => {
+    const without = compileCatalogue(groups([group(1, 'a.example')]), KEY);
+    const empty = compileCatalogue(groups([{ ...group(1, 'a.example'), rewrites: [] }]), KEY);
+    expect(empty.sha256).toBe(without.sha256);
+    hashes.compute(toWireName('a.example'), 0);
+    expect(CatalogueImage.open(without.image, KEY).rewritesOf(hashes)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
-import type { CatalogueIndex } from '@weir/policy';
+import { type CatalogueIndex, type CategoryRewrite, countAsHeap } from '@weir/policy';
 import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
@@ -15,6 +15,7 @@ import {
   type Names,
 } from './image-format.js';
 import { keyCheck } from '../names/key-check.js';
+import { RewriteTable } from './rewrite-table.js';
 
 const TWO_TO_32 = 4_294_967_296;
 /** A mask has a bit for each of the first 31 suffixes, and one for all others. */
@@ -31,6 +32,8 @@ export interface ImageOptions {
 /** A compiled catalogue, used in place. The caller must not change the image afterwards. */
 export class CatalogueImage implements CatalogueIndex {
   readonly memberships: Int32Array;
+  /** The image, if it is in shared memory: another thread can open it without a copy. */
+  readonly shareable: Uint8Array | undefined;
   /** Ascending by id. */
   readonly categories: readonly GroupSummary[];
   /** Ascending by id. */
@@ -50,12 +53,15 @@ export class CatalogueImage implements CatalogueIndex {
     memberships: Int32Array,
     domainCount: number,
     names: Names,
+    private readonly rewrites: RewriteTable,
+    bytes: Uint8Array,
   ) {
     this.filterScale = filter.length / TWO_TO_32;
     this.memberships = memberships;
     this.domainCount = domainCount;
     this.categories = names.categories;
     this.applications = names.applications;
+    this.shareable = bytes.buffer instanceof SharedArrayBuffer ? bytes : undefined;
   }
 
   /**
@@ -64,6 +70,7 @@ export class CatalogueImage implements CatalogueIndex {
    */
   static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
+    if (bytes.buffer instanceof SharedArrayBuffer) countAsHeap(bytes.buffer);
     const field = readHeader(bytes);
     if (options.checksumVerified !== true) {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
@@ -88,6 +95,8 @@ export class CatalogueImage implements CatalogueIndex {
     check(filter.length > 0, 'it has no filter');
     const memberships = words(field('membershipsOffset'), field('membershipsWords'));
     const names = section(field('namesOffset'), field('namesBytes'), 1);
+    // A copy, as TextDecoder does not read shared memory.
+    const json = JSON.parse(new TextDecoder().decode(names.slice())) as Names;
     return new CatalogueImage(
       field('homeSlots') / TWO_TO_32,
       words(field('hashesOffset'), slotCount * 2),
@@ -98,8 +107,9 @@ export class CatalogueImage implements CatalogueIndex {
       new Int32Array(filter.buffer, filter.byteOffset, filter.length),
       new Int32Array(memberships.buffer, memberships.byteOffset, memberships.length),
       field('domainCount'),
-      // A copy, as TextDecoder does not read shared memory.
-      JSON.parse(new TextDecoder().decode(names.slice())) as Names,
+      json,
+      new RewriteTable(json.rewrites ?? [], key),
+      bytes,
     );
   }
 
@@ -125,6 +135,10 @@ export class CatalogueImage implements CatalogueIndex {
       read ^= this.hashes[slot * 2] ^ this.setNumbers[slot];
     }
     this.sink = read;
+  }
+
+  rewritesOf(names: SuffixHashes): readonly CategoryRewrite[] {
+    return this.rewrites.find(names);
   }
 
   categoryName(id: number): string | undefined {

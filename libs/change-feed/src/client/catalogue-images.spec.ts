@@ -42,12 +42,9 @@ describe('CatalogueImages', () => {
     const files = new FileThread({ patienceMs: 5_000 });
     kept = { folder: join(folder, 'kept'), files, lacksImage: false };
     const { port } = server.address() as AddressInfo;
-    images = new CatalogueImages(
-      new FeedClient(`http://127.0.0.1:${port}`, 't'),
-      kept,
-      silent,
-      RETRY_MS,
-    );
+    images = new CatalogueImages(new FeedClient(`http://127.0.0.1:${port}`, 't'), kept, silent, {
+      retryMs: RETRY_MS,
+    });
   });
   afterEach(async () => {
     await kept.files.close();

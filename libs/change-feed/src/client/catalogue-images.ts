@@ -4,7 +4,7 @@ import type { FileThread } from '../files/file-thread.js';
 import { FileWriter } from '../files/file-writer.js';
 import { readChunks } from '../files/read-chunks.js';
 import { type FeedClient, FeedError } from './feed-client.js';
-import { PartialImage } from './partial-image.js';
+import { type Allocate, PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 /** The image in force, and the images that the snapshot or the journal on disk may still refer to. */
@@ -24,6 +24,13 @@ export interface ImageFolder {
   lacksImage: boolean;
 }
 
+export interface ImageOptions {
+  /** Makes the room for an image; an ordinary array unless given. */
+  readonly allocate?: Allocate;
+  /** Interval between attempts to keep an image. */
+  readonly retryMs?: number;
+}
+
 /**
  * Catalogue images by their sha256, read from disk or else downloaded from the feed API and then written to disk. The
  * next `load` of the same image resumes a download that broke off. Bytes are hashed as they arrive, so that the event
@@ -33,14 +40,19 @@ export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
   private retry: NodeJS.Timeout | undefined;
+  private readonly allocate: Allocate;
+  private readonly retryMs: number;
 
   /** @param kept undefined: images are not kept. */
   constructor(
     private readonly feed: FeedClient,
     private readonly kept: ImageFolder | undefined,
     private readonly log: FeedLogger,
-    private readonly retryMs = RETRY_MS,
-  ) {}
+    { allocate = (bytes) => new Uint8Array(bytes), retryMs = RETRY_MS }: ImageOptions = {},
+  ) {
+    this.allocate = allocate;
+    this.retryMs = retryMs;
+  }
 
   /**
    * The bytes of the image, verified against its sha256.
@@ -60,7 +72,9 @@ export class CatalogueImages {
   private async download(announced: ActiveCatalogue): Promise<Uint8Array> {
     const { sha256, sizeBytes } = announced;
     const partial =
-      this.unfinished?.sha256 === sha256 ? this.unfinished : new PartialImage(announced);
+      this.unfinished?.sha256 === sha256
+        ? this.unfinished
+        : new PartialImage(announced, this.allocate);
     this.unfinished = partial;
     if (partial.lengthBytes < sizeBytes) {
       for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes)) {
@@ -79,7 +93,7 @@ export class CatalogueImages {
     { folder, files }: ImageFolder,
     announced: ActiveCatalogue,
   ): Promise<Uint8Array | null> {
-    const partial = new PartialImage(announced);
+    const partial = new PartialImage(announced, this.allocate);
     try {
       for await (const chunk of readChunks(files, pathOf(folder, announced))) {
         if (!partial.add(chunk)) break;

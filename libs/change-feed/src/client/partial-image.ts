@@ -1,6 +1,9 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { createHash } from 'node:crypto';
 
+/** Room for an image of so many bytes. */
+export type Allocate = (bytes: number) => Uint8Array;
+
 /** The part of a catalogue image that has arrived. */
 export class PartialImage {
   readonly sha256: string;
@@ -9,9 +12,9 @@ export class PartialImage {
   private readonly hash = createHash('sha256');
   private isTooLong = false;
 
-  constructor({ sha256, sizeBytes }: ActiveCatalogue) {
+  constructor({ sha256, sizeBytes }: ActiveCatalogue, allocate: Allocate) {
     this.sha256 = sha256;
-    this.image = new Uint8Array(sizeBytes);
+    this.image = allocate(sizeBytes);
   }
 
   /** Whether bytes are still missing. False when there are too many. */

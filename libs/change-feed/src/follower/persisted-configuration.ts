@@ -9,8 +9,8 @@ export interface BuiltConfiguration {
   readonly revision: number;
   /** Digest that the target computed from the rows it loaded. */
   readonly digest: string;
-  /** Puts it in force, in one synchronous step. */
-  swapIn(): void;
+  /** Puts it in force, in one step. */
+  swapIn(): void | Promise<void>;
 }
 
 /** The rows of a snapshot do not have the digest of its head. */
@@ -24,8 +24,7 @@ export interface FollowerTarget {
    */
   build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
   /**
-   * Applies the change to the configuration in force, in one synchronous step. What the change needs is fetched before
-   * that step.
+   * Applies the change to the configuration in force, in one step. What the change needs is fetched before that step.
    * @returns the digest afterwards: 16 hex digits.
    */
   apply(change: Change): Promise<string> | string;
@@ -147,7 +146,7 @@ export class PersistedConfiguration {
         `the snapshot of revision ${head?.revision ?? '?'} does not have its digest`,
       );
     }
-    built.swapIn();
+    await built.swapIn();
     const { lineage, revision, digest } = head;
     return { lineage, revision, digest };
   }

@@ -1,15 +1,17 @@
 import { CHUNK_WORDS, chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
 import { FreeBlocks } from './free-blocks.js';
+import { Space } from './space.js';
 
 export { chunkOf, wordOf };
 
 /** Unused words at the end of each chunk: a reader may prefetch so many words behind any block. */
 export const LOOK_AHEAD_WORDS = 64;
-const NOTHING = new Int32Array(0);
+/** Words of the first chunk: 256 KiB. */
+export const FIRST_WORDS = 1 << 16;
 
 /**
- * Allocates blocks of 32-bit words, each within one chunk. It grows by whole chunks and never copies, so growing
- * costs the same at any size.
+ * Allocates blocks of 32-bit words, each within one chunk of a space. It grows by whole chunks and never copies, so
+ * growing costs the same at any size. A new chunk is as large as all before it together, up to 4 MiB.
  *
  * Best fit: a block is cut from the smallest free block that is large enough. A released block is joined with the
  * free blocks before and behind it. A chunk that is one free block is dropped, unless no other one has room for the
@@ -18,19 +20,26 @@ const NOTHING = new Int32Array(0);
  * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
  */
 export class Arena {
-  readonly chunks: Int32Array[] = [];
-  private readonly freeChunks: number[] = [];
+  readonly chunks: readonly Int32Array[];
   private readonly freeBlocks: FreeBlocks;
+  /** For each chunk: words up to the end of the furthest block that was ever in it. The rest was never written. */
+  private readonly used: number[] = [];
+  /** Words of all chunks but those of a single large block. */
+  private sharedWords = 0;
 
-  constructor(private readonly maxBlockWords: number) {
-    this.freeBlocks = new FreeBlocks(this.chunks, maxBlockWords);
-    this.addChunk(CHUNK_WORDS);
-    this.freeBlocks.add(1, CHUNK_WORDS - 1);
+  /** @param space in which only this arena adds chunks from now on. */
+  constructor(
+    private readonly maxBlockWords: number,
+    private readonly space = new Space(),
+  ) {
+    this.chunks = space.chunks;
+    this.freeBlocks = new FreeBlocks(space.chunks, maxBlockWords);
+    this.addSharedChunk();
   }
 
-  /** Memory held, in bytes. */
+  /** Memory used, in bytes, with free blocks between others, and without what was never written. */
   get bytes(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.byteLength, this.freeBlocks.bytes);
+    return this.used.reduce((sum, words) => sum + words * 4, this.freeBlocks.bytes);
   }
 
   /** @returns the address of a block, its content undefined. @throws RangeError when all addresses are in use. */
@@ -39,13 +48,15 @@ export class Arena {
     const { freeBlocks } = this;
     let freeBlock = freeBlocks.find(words);
     if (freeBlock === 0) {
-      freeBlocks.add(this.addChunk(CHUNK_WORDS), CHUNK_WORDS);
+      this.addSharedChunk();
       freeBlock = freeBlocks.find(words);
     }
     const address = freeBlocks.addressOf(freeBlock);
     const rest = freeBlocks.wordsOf(freeBlock) - words;
     freeBlocks.remove(freeBlock);
     if (rest > 0) freeBlocks.add(address + words, rest);
+    const chunk = chunkOf(address);
+    this.used[chunk] = Math.max(this.used[chunk], wordOf(address) + words);
     return address;
   }
 
@@ -56,8 +67,9 @@ export class Arena {
     }
     const { freeBlocks } = this;
     const at = wordOf(address);
+    const chunkWords = this.wordsOf(chunkOf(address));
     const before = at === 0 ? 0 : freeBlocks.endingAt(address - 1);
-    const behind = at + words === CHUNK_WORDS ? 0 : freeBlocks.startingAt(address + words);
+    const behind = at + words === chunkWords ? 0 : freeBlocks.startingAt(address + words);
     let start = address;
     let size = words;
     if (before !== 0) {
@@ -69,24 +81,40 @@ export class Arena {
       size += freeBlocks.wordsOf(behind);
       freeBlocks.remove(behind);
     }
-    if (size === CHUNK_WORDS && freeBlocks.hasLarger) this.dropChunk(chunkOf(start));
-    else freeBlocks.add(start, size);
+    if (size === chunkWords && freeBlocks.hasLarger) {
+      this.sharedWords -= size;
+      this.dropChunk(chunkOf(start));
+    } else {
+      freeBlocks.add(start, size);
+    }
+  }
+
+  /** Adds a chunk for blocks up to `maxBlockWords`. */
+  private addSharedChunk(): void {
+    const words = Math.min(Math.max(this.sharedWords, FIRST_WORDS), CHUNK_WORDS);
+    const address = this.addChunk(words);
+    this.used[chunkOf(address)] = 0;
+    this.sharedWords += words;
+    // The address 0 is that of no block.
+    const first = address === 0 ? 1 : address;
+    this.freeBlocks.add(first, address + words - first);
   }
 
   /** @returns the address of its first word. */
   private addChunk(words: number): number {
-    const chunk = new Int32Array(words + LOOK_AHEAD_WORDS);
-    const number = this.freeChunks.pop();
-    if (number === undefined) {
-      if (this.chunks.length === MAX_CHUNKS) throw new RangeError('the memory of a policy is full');
-      return startOf(this.chunks.push(chunk) - 1);
-    }
-    this.chunks[number] = chunk;
+    const number = this.space.nextNumber;
+    if (number === MAX_CHUNKS) throw new RangeError('the memory of a policy is full');
+    this.space.add(words + LOOK_AHEAD_WORDS);
+    this.used[number] = words;
     return startOf(number);
   }
 
   private dropChunk(number: number): void {
-    this.chunks[number] = NOTHING;
-    this.freeChunks.push(number);
+    this.space.drop(number);
+    this.used[number] = 0;
+  }
+
+  private wordsOf(chunk: number): number {
+    return this.chunks[chunk].length - LOOK_AHEAD_WORDS;
   }
 }

@@ -1,5 +1,6 @@
 import { chunkOf, wordOf } from './address.js';
 import { SlotRecords } from './slot-records.js';
+import { Space } from './space.js';
 
 /** The words of a record. */
 const RECORD_WORDS = 4;
@@ -21,7 +22,7 @@ const RECORD_CHUNK_BITS = 9;
  * all sizes above that of the largest block.
  */
 export class FreeBlocks {
-  private readonly records = new SlotRecords(RECORD_WORDS, RECORD_CHUNK_BITS);
+  private readonly records = new SlotRecords(RECORD_WORDS, new Space(), RECORD_CHUNK_BITS);
   /** Records so far, used or not, with the one for 0. */
   private recordCount = 1;
   private unusedRecord = 0;

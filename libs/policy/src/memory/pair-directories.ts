@@ -1,4 +1,4 @@
-import { type Arena, chunkOf, wordOf } from './arena.js';
+import { type Arena, wordOf } from './arena.js';
 import {
   addAll,
   allocateBlock,
@@ -13,14 +13,9 @@ import {
   insert,
   seek,
 } from './pair-block.js';
+import type { PairLookup } from './pair-lookup.js';
+import { LEAF, lowest } from './pair-reference.js';
 
-/*
- * A reference to a table is an address and a shape. Shape 0: there is no table. Above 0: a table in one block of that
- * capacity. Below 0: a directory of 1 << ~shape leaves.
- */
-
-/** Buckets of a leaf; also the most buckets of a table in one block. */
-export const LEAF = 1024;
 /** Two leaves are merged when the result has at most this load. */
 const MERGED_LOAD = 0.3;
 /** A directory has at most 4 million leaves. */
@@ -31,31 +26,25 @@ export class PairDirectories {
   /** @param scratch room for a leaf that is being split or merged. */
   constructor(
     private readonly arena: Arena,
+    private readonly lookup: PairLookup,
     private readonly scratch: Int32Array,
   ) {}
-
-  /** The block that has, or would have, an entry with that a. */
-  blockOf(references: Int32Array, at: number, a: number): number {
-    const address = references[at];
-    const shape = references[at + 1];
-    return shape > 0 ? address : this.wordsAt(address)[wordOf(address) + (a & lowest(~shape))];
-  }
 
   /** Makes a table in one block, which must have as many buckets as a leaf, the only leaf of a directory. */
   start(references: Int32Array, at: number): void {
     const directory = this.arena.allocate(1);
-    this.wordsAt(directory)[wordOf(directory)] = references[at];
+    this.lookup.wordsAt(directory)[wordOf(directory)] = references[at];
     references[at] = directory;
     references[at + 1] = ~0;
   }
 
   /** Splits the leaf for a into two. @throws RangeError when the directory has its full size. */
   split(references: Int32Array, at: number, a: number): void {
-    const leaf = this.blockOf(references, at, a);
+    const leaf = this.lookup.blockOf(references, at, a);
     const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
     if (depth === ~references[at + 1]) this.doubleDirectory(references, at);
     const next = allocateBlock(this.arena, LEAF);
-    const words = this.wordsAt(leaf);
+    const words = this.lookup.wordsAt(leaf);
     const start = wordOf(leaf);
     const { scratch } = this;
     scratch.set(words.subarray(start, start + scratch.length));
@@ -63,7 +52,7 @@ export class PairDirectories {
     for (let entry = firstOf(0); entry < endOf(0, LEAF); entry += ENTRY) {
       if (scratch[entry + 1] === FREE_B) continue;
       const to = ((scratch[entry] >>> depth) & 1) === 0 ? leaf : next;
-      const toWords = this.wordsAt(to);
+      const toWords = this.lookup.wordsAt(to);
       const first = seek(toWords, wordOf(to), LEAF, scratch[entry]);
       // There is room: no entry is further from home than before.
       insert(toWords, wordOf(to), LEAF, first, scratch[entry], scratch[entry + 1]);
@@ -79,17 +68,17 @@ export class PairDirectories {
    */
   merge(references: Int32Array, at: number, a: number): void {
     for (;;) {
-      const leaf = this.blockOf(references, at, a);
+      const leaf = this.lookup.blockOf(references, at, a);
       const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
       if (depth === 0) break;
-      const other = this.blockOf(references, at, a ^ (1 << (depth - 1)));
+      const other = this.lookup.blockOf(references, at, a ^ (1 << (depth - 1)));
       if (!this.unite(leaf, other)) return;
       this.setDepth(leaf, depth - 1);
       this.point(references, at, a & lowest(depth - 1), depth - 1, leaf);
       this.arena.release(other, blockWords(LEAF));
     }
     const directory = references[at];
-    references[at] = this.blockOf(references, at, a);
+    references[at] = this.lookup.blockOf(references, at, a);
     this.arena.release(directory, 1 << ~references[at + 1]);
     references[at + 1] = LEAF;
   }
@@ -100,9 +89,9 @@ export class PairDirectories {
     const size = 1 << bits;
     const address = references[at];
     const next = this.arena.allocate(size * 2);
-    const old = this.wordsAt(address).subarray(wordOf(address), wordOf(address) + size);
-    this.wordsAt(next).set(old, wordOf(next));
-    this.wordsAt(next).set(old, wordOf(next) + size);
+    const old = this.lookup.wordsAt(address).subarray(wordOf(address), wordOf(address) + size);
+    this.lookup.wordsAt(next).set(old, wordOf(next));
+    this.lookup.wordsAt(next).set(old, wordOf(next) + size);
     this.arena.release(address, size);
     references[at] = next;
     references[at + 1] = ~(bits + 1);
@@ -117,10 +106,10 @@ export class PairDirectories {
     if (head >>> DEPTH_SHIFT !== otherHead >>> DEPTH_SHIFT) return false;
     if ((head & COUNT_MASK) + (otherHead & COUNT_MASK) > LEAF * MERGED_LOAD) return false;
     const { scratch } = this;
-    const words = this.wordsAt(leaf);
+    const words = this.lookup.wordsAt(leaf);
     const start = wordOf(leaf);
     scratch.set(words.subarray(start, start + scratch.length));
-    if (!addAll(this.wordsAt(other), wordOf(other), scratch, 0, LEAF)) return false;
+    if (!addAll(this.lookup.wordsAt(other), wordOf(other), scratch, 0, LEAF)) return false;
     words.set(scratch, start);
     return true;
   }
@@ -133,31 +122,18 @@ export class PairDirectories {
     depth: number,
     leaf: number,
   ): void {
-    const words = this.wordsAt(references[at]);
+    const words = this.lookup.wordsAt(references[at]);
     const start = wordOf(references[at]);
     const size = 1 << ~references[at + 1];
     for (let i = bits; i < size; i += 1 << depth) words[start + i] = leaf;
   }
 
   private headOf(block: number): number {
-    return this.wordsAt(block)[wordOf(block)];
+    return this.lookup.wordsAt(block)[wordOf(block)];
   }
 
   private setDepth(leaf: number, depth: number): void {
-    this.wordsAt(leaf)[wordOf(leaf)] = (this.headOf(leaf) & COUNT_MASK) | (depth << DEPTH_SHIFT);
+    this.lookup.wordsAt(leaf)[wordOf(leaf)] =
+      (this.headOf(leaf) & COUNT_MASK) | (depth << DEPTH_SHIFT);
   }
-
-  private wordsAt(address: number): Int32Array {
-    return this.arena.chunks[chunkOf(address)];
-  }
-}
-
-/** Buckets of each block of a table of that shape. */
-export function capacityOf(shape: number): number {
-  return shape > 0 ? shape : LEAF;
-}
-
-/** A mask of that many lowest bits. */
-function lowest(bits: number): number {
-  return (1 << bits) - 1;
 }

@@ -1,4 +1,4 @@
-import { Arena, chunkOf, wordOf } from './arena.js';
+import { Arena, wordOf } from './arena.js';
 import {
   allocateBlock,
   blockWords,
@@ -6,14 +6,13 @@ import {
   COUNT_MASK,
   insert,
   locate,
-  mayContain,
   refill,
   seek,
 } from './pair-block.js';
-import { capacityOf, LEAF, PairDirectories } from './pair-directories.js';
-
-/** Words of a reference to a table. The owner of a table keeps them, 0 at first; only `PairTables` changes them. */
-export const REFERENCE_WORDS = 2;
+import { PairDirectories } from './pair-directories.js';
+import { PairLookup } from './pair-lookup.js';
+import { capacityOf, LEAF } from './pair-reference.js';
+import { Space } from './space.js';
 
 const MAX_LOAD = 0.8;
 const GROWTH = 1.5;
@@ -34,59 +33,26 @@ const CAPACITIES = capacities(2, LEAF);
  * is never 0. a should be random, as all its bits are used.
  */
 export class PairTables {
-  private readonly arena = new Arena(blockWords(LEAF));
+  /** Reads the tables. */
+  readonly lookup: PairLookup;
+  private readonly arena: Arena;
   /** Room for one block that is being rebuilt. */
   private readonly scratch = new Int32Array(blockWords(LEAF));
-  private readonly directories = new PairDirectories(this.arena, this.scratch);
+  private readonly directories: PairDirectories;
 
   /** @param keyOfB mask of the bits of b that belong to the key. */
-  constructor(private readonly keyOfB: number) {}
+  constructor(
+    private readonly keyOfB: number,
+    space = new Space(),
+  ) {
+    this.arena = new Arena(blockWords(LEAF), space);
+    this.lookup = new PairLookup(space, keyOfB);
+    this.directories = new PairDirectories(this.arena, this.lookup, this.scratch);
+  }
 
   /** Memory held by all tables, in bytes, without the references. */
   get bytes(): number {
     return this.arena.bytes;
-  }
-
-  /** The number of entries of a table. Adds up its blocks. */
-  count(references: Int32Array, at: number): number {
-    const shape = references[at + 1];
-    if (shape === 0) return 0;
-    const words = this.wordsAt(references[at]);
-    const start = wordOf(references[at]);
-    if (shape > 0) return words[start] & COUNT_MASK;
-    const leaves = new Set(words.subarray(start, start + (1 << ~shape)));
-    let sum = 0;
-    for (const leaf of leaves) sum += this.headOf(leaf) & COUNT_MASK;
-    return sum;
-  }
-
-  /** Word b of the entry with that key in the table whose reference is at `at`; 0: there is none. Allocates nothing. */
-  find(references: Int32Array, at: number, a: number, b: number): number {
-    const shape = references[at + 1];
-    if (shape === 0) return 0;
-    const block = this.directories.blockOf(references, at, a);
-    const words = this.wordsAt(block);
-    const first = seek(words, wordOf(block), capacityOf(shape), a);
-    const bucket = locate(words, first, a, b, this.keyOfB);
-    return bucket < 0 ? 0 : words[bucket + 1];
-  }
-
-  /**
-   * Which of the first `count` words of `as`, at most 32, may be the a of an entry, as bits by index. A word without
-   * its bit is not. For several keys of which few exist: no branch depends on memory, so all reads are made at the
-   * same time.
-   */
-  candidateMask(references: Int32Array, at: number, as: Uint32Array, count: number): number {
-    const shape = references[at + 1];
-    if (shape === 0) return 0;
-    const capacity = capacityOf(shape);
-    let mask = 0;
-    for (let i = 0; i < count; i++) {
-      const a = as[i] | 0;
-      const block = this.directories.blockOf(references, at, a);
-      mask |= mayContain(this.wordsAt(block), wordOf(block), capacity, a) << i;
-    }
-    return mask;
   }
 
   /**
@@ -98,8 +64,8 @@ export class PairTables {
     for (;;) {
       const shape = references[at + 1];
       if (shape !== 0) {
-        const block = this.directories.blockOf(references, at, a);
-        const words = this.wordsAt(block);
+        const block = this.lookup.blockOf(references, at, a);
+        const words = this.lookup.wordsAt(block);
         const start = wordOf(block);
         const capacity = capacityOf(shape);
         const first = seek(words, start, capacity, a);
@@ -121,8 +87,8 @@ export class PairTables {
   delete(references: Int32Array, at: number, a: number, b: number): number {
     const shape = references[at + 1];
     if (shape === 0) return 0;
-    const block = this.directories.blockOf(references, at, a);
-    const words = this.wordsAt(block);
+    const block = this.lookup.blockOf(references, at, a);
+    const words = this.lookup.wordsAt(block);
     const start = wordOf(block);
     const capacity = capacityOf(shape);
     const bucket = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
@@ -168,11 +134,11 @@ export class PairTables {
     const { arena, scratch } = this;
     const from = references[at];
     const old = references[at + 1];
-    if (!refill(this.wordsAt(from), wordOf(from), old, scratch, 0, capacity)) return;
+    if (!refill(this.lookup.wordsAt(from), wordOf(from), old, scratch, 0, capacity)) return;
     // Released first, so that the new block may begin at the same address.
     arena.release(from, blockWords(old));
     const to = arena.allocate(blockWords(capacity));
-    const words = this.wordsAt(to);
+    const words = this.lookup.wordsAt(to);
     const start = wordOf(to);
     for (let i = blockWords(capacity) - 1; i >= 0; i--) words[start + i] = scratch[i];
     references[at] = to;
@@ -180,11 +146,7 @@ export class PairTables {
   }
 
   private headOf(block: number): number {
-    return this.wordsAt(block)[wordOf(block)];
-  }
-
-  private wordsAt(address: number): Int32Array {
-    return this.arena.chunks[chunkOf(address)];
+    return this.lookup.wordsAt(block)[wordOf(block)];
   }
 }
 

@@ -1,20 +1,27 @@
+import { Space } from './space.js';
+
 const CHUNK_BITS = 12;
 
 /**
  * A record of a few words for each slot, all 0 at first. Slots count from 0. Grows by whole chunks and never copies.
+ * Only the thread that writes may reserve and write.
  */
 export class SlotRecords {
-  private readonly chunks: Int32Array[] = [];
+  private readonly chunks: readonly Int32Array[];
 
   /**
    * @param words of a record; with a power of two most records are within one cache line (arrays are aligned to 16
    *   bytes).
+   * @param space that holds nothing but these records.
    * @param chunkBits a chunk has room for 2 ** chunkBits records.
    */
   constructor(
     private readonly words: number,
+    private readonly space = new Space(),
     private readonly chunkBits = CHUNK_BITS,
-  ) {}
+  ) {
+    this.chunks = space.chunks;
+  }
 
   /** Memory held, in bytes. */
   get bytes(): number {
@@ -24,7 +31,7 @@ export class SlotRecords {
   /** Makes room for the records up to that of a slot. The methods below need a slot that has one. */
   reserve(slot: number): void {
     while (slot >>> this.chunkBits >= this.chunks.length) {
-      this.chunks.push(new Int32Array(this.words << this.chunkBits));
+      this.space.add(this.words << this.chunkBits);
     }
   }
 

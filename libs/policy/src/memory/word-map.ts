@@ -1,9 +1,19 @@
-import { PairTables, REFERENCE_WORDS } from './pair-tables.js';
+import { REFERENCE_WORDS } from './pair-reference.js';
+import { PairTables } from './pair-tables.js';
+import { Space } from './space.js';
+import { mix, WordMapLookup } from './word-map-lookup.js';
 
-/** A map from signed words to signed words. −1 and 2³¹ − 1 cannot be values. */
+/** A map from signed words to signed words. −1 and 2³¹ − 1 cannot be values. The first chunk has its reference. */
 export class WordMap {
-  private readonly tables = new PairTables(0);
-  private readonly reference = new Int32Array(REFERENCE_WORDS);
+  private readonly lookup: WordMapLookup;
+  private readonly tables: PairTables;
+  private readonly reference: Int32Array;
+
+  constructor(space = new Space()) {
+    this.reference = space.add(REFERENCE_WORDS);
+    this.tables = new PairTables(0, space);
+    this.lookup = new WordMapLookup(space);
+  }
 
   /** Memory held, in bytes. */
   get bytes(): number {
@@ -12,7 +22,7 @@ export class WordMap {
 
   /** The value of a key; −1: there is none. Allocates nothing. */
   find(key: number): number {
-    return this.tables.find(this.reference, 0, mix(key), 0) - 1;
+    return this.lookup.find(key);
   }
 
   set(key: number, value: number): void {
@@ -22,11 +32,4 @@ export class WordMap {
   delete(key: number): void {
     this.tables.delete(this.reference, 0, mix(key), 0);
   }
-}
-
-/** Spreads the bits of a word; different words stay different (the finaliser of MurmurHash3). */
-function mix(word: number): number {
-  let mixed = Math.imul(word ^ (word >>> 16), 0x85eb_ca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-  return mixed ^ (mixed >>> 16);
 }

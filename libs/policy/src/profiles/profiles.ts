@@ -1,38 +1,19 @@
-import {
-  ALL_PROFILE_FLAGS,
-  type Profile,
-  ProfileFlag,
-  type Row,
-  RuleVerdict,
-  toRow,
-} from '@weir/config-model';
+import { ALL_PROFILE_FLAGS, type Profile, type Row, toRow } from '@weir/config-model';
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
-import { SlotRecords } from '../memory/slot-records.js';
+import type { SlotRecords } from '../memory/slot-records.js';
+import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
-
-/** The words of a slot. */
-const SLOT_WORDS = 8;
-const ID = 0;
-/** −1: the default page of the deployment. */
-const PAGE_ID = 1;
-const FLAGS = 2;
-/** The address of the category ids, ascending, then (application id, verdict) pairs, ascending by id. 0: none. */
-const LISTS = 3;
-const CATEGORY_COUNT = 4;
-const APPLICATION_COUNT = 5;
-/**
- * The reference of its domain rules, two words. `DomainRules` writes them; here they share a cache line with the
- * rest.
- */
-export const RULES = 6;
-
-/** The low bits of `FLAGS` are those of the row of a profile, in constants because queries read them. */
-const WHITE_LIST_ONLY = ProfileFlag.whiteListOnly;
-const EMPTY_DNS_ANSWER = ProfileFlag.emptyDnsAnswer;
-const APPAWARE_PRIORITY = ProfileFlag.appawarePriorityOverBwlists;
-/** The high bits are of the slot. */
-const EXISTS = 1 << 29;
-const SCHEDULED = 1 << 30;
+import {
+  APPLICATION_COUNT,
+  CATEGORY_COUNT,
+  EXISTS,
+  FLAGS,
+  ID,
+  LISTS,
+  PAGE_ID,
+  ProfileLookup,
+  SCHEDULED,
+} from './profile-lookup.js';
 
 const MAX_LIST_WORDS = 4096;
 
@@ -44,10 +25,18 @@ const MAX_LIST_WORDS = 4096;
 export class Profiles {
   /** Id → slot. */
   private readonly directory = new WordMap();
-  readonly records = new SlotRecords(SLOT_WORDS);
-  private readonly lists = new Arena(MAX_LIST_WORDS);
+  /** Reads the profiles. */
+  readonly lookup: ProfileLookup;
+  private readonly records: SlotRecords;
+  private readonly lists: Arena;
   private slotCount = 0;
   private count = 0;
+
+  constructor(records = new Space(), lists = new Space()) {
+    this.lookup = new ProfileLookup(records, lists);
+    this.records = this.lookup.records;
+    this.lists = new Arena(MAX_LIST_WORDS, lists);
+  }
 
   get size(): number {
     return this.count;
@@ -77,7 +66,7 @@ export class Profiles {
   /** @returns the row of the profile that was replaced; null: it is new. */
   set(profile: Profile): Row | null {
     const slot = this.slotOf(profile.id);
-    const previous = this.exists(slot) ? this.remove(slot) : null;
+    const previous = this.lookup.exists(slot) ? this.remove(slot) : null;
     const { categoryIds, applicationRules } = profile;
     const [, pageId, flags] = toRow('profile', profile);
     this.records.write(slot, PAGE_ID, pageId ?? -1);
@@ -104,74 +93,7 @@ export class Profiles {
   /** @returns the row of the profile that was deleted; null: there was none. */
   delete(id: number): Row | null {
     const slot = this.findSlot(id);
-    return slot < 0 || !this.exists(slot) ? null : this.remove(slot);
-  }
-
-  /** Whether the profile of a slot exists. The methods below need a profile that exists. None allocates. */
-  exists(slot: number): boolean {
-    return (this.records.read(slot, FLAGS) & EXISTS) !== 0;
-  }
-
-  id(slot: number): number {
-    return this.records.read(slot, ID);
-  }
-
-  /** −1: the default page of the deployment. */
-  pageId(slot: number): number {
-    return this.records.read(slot, PAGE_ID);
-  }
-
-  isWhiteListOnly(slot: number): boolean {
-    return (this.records.read(slot, FLAGS) & WHITE_LIST_ONLY) !== 0;
-  }
-
-  isEmptyDnsAnswer(slot: number): boolean {
-    return (this.records.read(slot, FLAGS) & EMPTY_DNS_ANSWER) !== 0;
-  }
-
-  isAppawarePriority(slot: number): boolean {
-    return (this.records.read(slot, FLAGS) & APPAWARE_PRIORITY) !== 0;
-  }
-
-  /** How many categories are blocked. */
-  categoryCount(slot: number): number {
-    return this.records.read(slot, CATEGORY_COUNT);
-  }
-
-  /** How many application rules there are. */
-  applicationCount(slot: number): number {
-    return this.records.read(slot, APPLICATION_COUNT);
-  }
-
-  /**
-   * Reads the first word of the lists.
-   * @returns that word, to be kept, so that the compiler does not remove the read.
-   */
-  prefetchLists(slot: number): number {
-    const address = this.records.read(slot, LISTS);
-    return this.lists.chunks[chunkOf(address)][wordOf(address)];
-  }
-
-  /** `deny`: the category is blocked. 0: it is not. */
-  categoryVerdict(slot: number, categoryId: number): RuleVerdict | 0 {
-    const address = this.records.read(slot, LISTS);
-    const lists = this.lists.chunks[chunkOf(address)];
-    const at = search(lists, wordOf(address), this.categoryCount(slot), 1, categoryId);
-    return at < 0 ? 0 : RuleVerdict.deny;
-  }
-
-  /** 0: no rule. */
-  applicationVerdict(slot: number, applicationId: number): RuleVerdict | 0 {
-    const address = this.records.read(slot, LISTS);
-    const lists = this.lists.chunks[chunkOf(address)];
-    const start = wordOf(address) + this.categoryCount(slot);
-    const at = search(lists, start, this.applicationCount(slot), 2, applicationId);
-    return at < 0 ? 0 : (lists[at + 1] as RuleVerdict);
-  }
-
-  /** Whether the profile has a schedule. Kept here so that a profile without one needs no lookup. */
-  isScheduled(slot: number): boolean {
-    return (this.records.read(slot, FLAGS) & SCHEDULED) !== 0;
+    return slot < 0 || !this.lookup.exists(slot) ? null : this.remove(slot);
   }
 
   setScheduled(slot: number, isScheduled: boolean): void {
@@ -182,15 +104,20 @@ export class Profiles {
   /** Empties the slot of its profile. @returns the profile's row. */
   private remove(slot: number): Row {
     const address = this.records.read(slot, LISTS);
-    const categoryCount = this.categoryCount(slot);
-    const words = categoryCount + 2 * this.applicationCount(slot);
+    const categoryCount = this.lookup.categoryCount(slot);
+    const words = categoryCount + 2 * this.lookup.applicationCount(slot);
     const at = wordOf(address);
     const listed = Array.from(this.lists.chunks[chunkOf(address)].subarray(at, at + words));
-    const pageId = this.pageId(slot);
+    const pageId = this.lookup.pageId(slot);
     const flags = this.records.read(slot, FLAGS);
     const row = [
-      ...[this.id(slot), pageId < 0 ? null : pageId, flags & ALL_PROFILE_FLAGS, categoryCount],
-      ...[...listed.slice(0, categoryCount), this.applicationCount(slot)],
+      ...[
+        this.lookup.id(slot),
+        pageId < 0 ? null : pageId,
+        flags & ALL_PROFILE_FLAGS,
+        categoryCount,
+      ],
+      ...[...listed.slice(0, categoryCount), this.lookup.applicationCount(slot)],
       ...listed.slice(categoryCount),
     ];
     if (address !== 0) this.lists.release(address, words);
@@ -199,23 +126,4 @@ export class Profiles {
     this.count--;
     return row;
   }
-}
-
-/** The index of `value` among `count` ascending words, `stride` apart from `start`; −1: it is not among them. */
-function search(
-  words: Int32Array,
-  start: number,
-  count: number,
-  stride: number,
-  value: number,
-): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (words[start + middle * stride] < value) low = middle + 1;
-    else high = middle;
-  }
-  const at = start + low * stride;
-  return low < count && words[at] === value ? at : -1;
 }

@@ -1,7 +1,7 @@
 import type { Period } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import { isCovered, weekPointAt } from '../testing/wall-clock.js';
-import { ScheduleState } from './schedule-state.js';
+import { WeeklySwitch } from '../testing/weekly-switch.js';
 import { ZoneClock } from './zone-clock.js';
 
 const MINUTE_MS = 60_000;
@@ -57,18 +57,16 @@ describe.each(ZONES)('a schedule in %s', (zone) => {
     (_, periods) => {
       const inside = Uint8Array.from(wallClock, (point) => Number(isCovered(periods, point)));
       const next = nextSwitches(inside);
-      const schedule = { profileId: 1, targetProfileId: 2, periods };
-      const weekly = new ScheduleState(schedule, 0);
+      const weekly = new WeeklySwitch(clock, periods);
       const wrong: number[] = [];
       let minutes = 0;
       for (let minute = 0; minute < YEAR_MINUTES; minute++, minutes++) {
-        clock.nowMs = FROM_MS + minute * MINUTE_MS;
         // Every seventh minute from scratch, as when a resolver starts then: the search may begin anywhere.
-        const asked = minute % 7 === 0 ? new ScheduleState(schedule, 0) : weekly;
-        asked.seek(clock);
+        if (minute % 7 === 0) weekly.putAgain();
+        weekly.seek(FROM_MS + minute * MINUTE_MS);
         const isRight =
-          asked.isInside === (inside[minute] === 1) &&
-          asked.untilMs === FROM_MS + next[minute] * MINUTE_MS;
+          weekly.isInside === (inside[minute] === 1) &&
+          weekly.untilMs === FROM_MS + next[minute] * MINUTE_MS;
         if (!isRight) wrong.push(minute);
       }
       expect(minutes).toBe(525_600);

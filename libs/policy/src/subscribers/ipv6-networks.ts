@@ -1,3 +1,5 @@
+import { Space } from '../memory/space.js';
+import { Ipv6Lookup } from './ipv6-lookup.js';
 import { PrefixTree } from './prefix-tree.js';
 
 /** Networks of subscribers are rarely longer: the interface id of a host has 64 bits (RFC 4291 §2.5.1). */
@@ -8,9 +10,15 @@ const SHORT_BITS = 64;
  * memory. The longer ones are in a second tree, which is searched first.
  */
 export class Ipv6Networks {
-  private readonly short = new PrefixTree(2);
-  private readonly long = new PrefixTree(4);
-  private isLongMatch = false;
+  readonly lookup: Ipv6Lookup;
+  private readonly short: PrefixTree;
+  private readonly long: PrefixTree;
+
+  constructor(short = new Space(), long = new Space()) {
+    this.short = new PrefixTree(2, 0, short);
+    this.long = new PrefixTree(4, 0, long);
+    this.lookup = new Ipv6Lookup(short, long);
+  }
 
   get size(): number {
     return this.short.size + this.long.size;
@@ -19,18 +27,6 @@ export class Ipv6Networks {
   /** Memory held, in bytes. */
   get bytes(): number {
     return this.short.bytes + this.long.bytes;
-  }
-
-  /** The length of the prefix that the last `find` found. Undefined if it found none. */
-  get matchedLength(): number {
-    return (this.isLongMatch ? this.long : this.short).matchedLength;
-  }
-
-  /** The value of the longest network that holds the address (four words); −1: none. Allocates nothing. */
-  find(words: Uint32Array): number {
-    const value = this.long.size === 0 ? -1 : this.long.find(words);
-    this.isLongMatch = value >= 0;
-    return this.isLongMatch ? value : this.short.find(words);
   }
 
   /** As `PrefixTree.set`. */

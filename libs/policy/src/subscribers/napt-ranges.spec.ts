@@ -60,7 +60,7 @@ describe('NaptRanges', () => {
                     one.address === address && one.range.lower <= port && port <= one.range.upper,
                 )
                 .sort((a, b) => a.range.upper - a.range.lower - (b.range.upper - b.range.lower));
-              expect(ranges.find(address, port)).toBe(narrowest?.value ?? -1);
+              expect(ranges.lookup.find(address, port)).toBe(narrowest?.value ?? -1);
             }
           }
         },
@@ -71,7 +71,7 @@ describe('NaptRanges', () => {
   it('includes both bounds', () => {
     const ranges = new NaptRanges();
     ranges.set(SHARED, 1024, 2047, 5);
-    expect([1023, 1024, 2047, 2048].map((port) => ranges.find(SHARED, port))).toEqual([
+    expect([1023, 1024, 2047, 2048].map((port) => ranges.lookup.find(SHARED, port))).toEqual([
       -1, 5, 5, -1,
     ]);
   });
@@ -81,15 +81,17 @@ describe('NaptRanges', () => {
     ranges.set(SHARED, 10, 20, 1);
     ranges.set(SHARED, 15, 30, 2);
     ranges.set(SHARED, 25, 26, 3);
-    expect([12, 17, 25, 28, 31].map((port) => ranges.find(SHARED, port))).toEqual([1, 2, 3, 2, -1]);
+    expect([12, 17, 25, 28, 31].map((port) => ranges.lookup.find(SHARED, port))).toEqual([
+      1, 2, 3, 2, -1,
+    ]);
   });
 
   it('can have a range for every single port of an address', () => {
     const ranges = new NaptRanges();
     for (let port = 0; port < 4096; port++) ranges.set(SHARED, port, port, port);
     ranges.set(SHARED, 0, 65_535, 9999);
-    for (let port = 0; port < 4096; port++) expect(ranges.find(SHARED, port)).toBe(port);
-    expect(ranges.find(SHARED, 4096)).toBe(9999);
+    for (let port = 0; port < 4096; port++) expect(ranges.lookup.find(SHARED, port)).toBe(port);
+    expect(ranges.lookup.find(SHARED, 4096)).toBe(9999);
   });
 
   it('needs at most 24 bytes a range when addresses get their ranges in turns', () => {

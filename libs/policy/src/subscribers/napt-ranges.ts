@@ -1,15 +1,10 @@
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
+import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
+import { BOUNDS, NaptLookup, PARENT, RANGE, VALUE } from './napt-lookup.js';
 
-/**
- * The words of a range: bounds (lower port in the high half, upper port in the low half), value, index of its parent.
- */
-const RANGE = 3;
-const BOUNDS = 0;
-const VALUE = 1;
-const PARENT = 2;
-/** Larger blocks, for addresses with more than 1365 ranges, have their own chunk. */
-const MAX_BLOCK_WORDS = 4096;
+/** Larger blocks, for addresses with more than 5461 ranges, have their own chunk. */
+const MAX_BLOCK_WORDS = 16_384;
 const NO_RANGES = new Int32Array(0);
 
 /**
@@ -24,19 +19,16 @@ const NO_RANGES = new Int32Array(0);
  * The management API refuses ranges that overlap in part. Here one of those that have the port wins.
  */
 export class NaptRanges {
+  readonly lookup: NaptLookup;
   /** Address → its block. */
-  private readonly directory = new WordMap();
-  private readonly blocks = new Arena(MAX_BLOCK_WORDS);
+  private readonly directory: WordMap;
+  private readonly blocks: Arena;
   private count = 0;
-  private matchedBounds = 0;
 
-  /** The lower bound of the range that the last `find` found. Undefined if it found none. */
-  get matchedLowerPort(): number {
-    return this.matchedBounds >>> 16;
-  }
-
-  get matchedUpperPort(): number {
-    return this.matchedBounds & 0xffff;
+  constructor(directory = new Space(), blocks = new Space()) {
+    this.directory = new WordMap(directory);
+    this.blocks = new Arena(MAX_BLOCK_WORDS, blocks);
+    this.lookup = new NaptLookup(directory, blocks);
   }
 
   get size(): number {
@@ -46,31 +38,6 @@ export class NaptRanges {
   /** Memory held, in bytes. */
   get bytes(): number {
     return this.directory.bytes + this.blocks.bytes;
-  }
-
-  /**
-   * The value of the narrowest range that has the port; −1: none. Addresses may be signed or not. Allocates nothing.
-   */
-  find(address: number, port: number): number {
-    if (this.count === 0) return -1;
-    const block = this.directory.find(address | 0);
-    if (block === -1) return -1;
-    const chunk = this.blocks.chunks[chunkOf(block)];
-    const ranges = wordOf(block) + 1;
-    let low = 0;
-    let high = chunk[ranges - 1];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (chunk[ranges + middle * RANGE + BOUNDS] >>> 16 <= port) low = middle + 1;
-      else high = middle;
-    }
-    let range = low - 1;
-    while (range >= 0 && (chunk[ranges + range * RANGE + BOUNDS] & 0xffff) < port) {
-      range = chunk[ranges + range * RANGE + PARENT];
-    }
-    if (range < 0) return -1;
-    this.matchedBounds = chunk[ranges + range * RANGE + BOUNDS];
-    return chunk[ranges + range * RANGE + VALUE];
   }
 
   /** @returns the value the range had; −1: it is new. */

@@ -1,27 +1,8 @@
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
-import {
-  commonBits,
-  heapIndex,
-  heapLength,
-  matchesPrefix,
-  nibbleAt,
-  nodePosition,
-  popCount,
-} from './prefix-bits.js';
-import { KEY, LEAF_SHIFT, LINKS, maxNodeWords, META, NodeEditor, RESULTS } from './prefix-node.js';
-
-/** For each nibble the heap indices of all prefixes in a node that match an address with that nibble, as bits. */
-const ON_THE_WAY = Int32Array.from(
-  { length: 16 },
-  (_, n) =>
-    (1 << 1) |
-    (1 << (2 | (n >> 3))) |
-    (1 << (4 | (n >> 2))) |
-    (1 << (8 | (n >> 1))) |
-    (1 << (16 | n)),
-);
-/** Words of a cache line. */
-const LINE = 16;
+import { Space } from '../memory/space.js';
+import { commonBits, heapIndex, nibbleAt, nodePosition, popCount } from './prefix-bits.js';
+import { PrefixLookup, rootOf } from './prefix-lookup.js';
+import { KEY, LINKS, maxNodeWords, META, NodeEditor } from './prefix-node.js';
 
 /**
  * Longest-prefix match: a radix tree of 4-bit strides with path compression, which is changed in place.
@@ -36,6 +17,7 @@ const LINE = 16;
  * a removal rewrites one or two nodes.
  */
 export class PrefixTree {
+  readonly lookup: PrefixLookup;
   private readonly arena: Arena;
   /** For the node that is changed, and for a second one above or below it. */
   private readonly editor: NodeEditor;
@@ -43,26 +25,25 @@ export class PrefixTree {
   /** The address of the root by the first `rootBits` bits; 0: there is none. */
   private readonly roots: Int32Array;
   private count = 0;
-  private matchedPrefix = 0;
-  protected sink = 0;
   /** The offset of the results in a node. */
   private readonly resultsAt: number;
-  private readonly leafWords: number;
 
   /**
    * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
    * @param rootBits a multiple of 4, at most 16: the bits that select a root. All prefixes must be longer.
    */
   constructor(
-    private readonly keyWords: 1 | 2 | 4,
+    keyWords: 1 | 2 | 4,
     private readonly rootBits = 0,
+    space = new Space(),
   ) {
     this.resultsAt = KEY + keyWords;
-    this.leafWords = keyWords + 2;
-    this.arena = new Arena(maxNodeWords(keyWords));
+    // The roots are the first chunk.
+    this.roots = space.add(1 << rootBits);
+    this.lookup = new PrefixLookup(space, keyWords, rootBits);
+    this.arena = new Arena(maxNodeWords(keyWords), space);
     this.editor = new NodeEditor(this.arena, keyWords);
     this.other = new NodeEditor(this.arena, keyWords);
-    this.roots = new Int32Array(1 << rootBits);
   }
 
   get size(): number {
@@ -72,56 +53,6 @@ export class PrefixTree {
   /** Memory held, in bytes. */
   get bytes(): number {
     return this.arena.bytes + this.roots.byteLength;
-  }
-
-  /** The length of the prefix that the last `find` found. Undefined if it found none. */
-  get matchedLength(): number {
-    return this.matchedPrefix;
-  }
-
-  /** The value of the longest prefix that holds the address; −1: none. Allocates nothing. */
-  find(words: Uint32Array): number {
-    const { chunks } = this.arena;
-    const { resultsAt } = this;
-    let best = -1;
-    let node = this.roots[this.rootOf(words)];
-    let read = 0;
-    while (node !== 0) {
-      const chunk = chunks[chunkOf(node)];
-      const at = wordOf(node);
-      // Prefetch: reads all of the node at the same time, before it is known which words are needed.
-      read ^= chunk[at + LINE] ^ chunk[at + 2 * LINE];
-      const meta = chunk[at + META];
-      const position = meta & 0xff;
-      if (!matchesPrefix(chunk, at + KEY, words, position)) break;
-      const nibble = nibbleAt(words[position >>> 5] | 0, position);
-      const results = chunk[at + RESULTS];
-      const hits = results & ON_THE_WAY[nibble];
-      if (hits !== 0) {
-        const longest = 31 - Math.clz32(hits);
-        best = chunk[at + resultsAt + popCount(results & ((1 << longest) - 1))];
-        this.matchedPrefix = position + heapLength(longest);
-      }
-      const links = chunk[at + LINKS];
-      const below = (1 << nibble) - 1;
-      const childrenAt = at + resultsAt + ((meta >>> 8) & 0xff);
-      if ((links & (1 << nibble)) !== 0) {
-        node = chunk[childrenAt + popCount(links & below)];
-        continue;
-      }
-      const leaves = links >>> LEAF_SHIFT;
-      if ((leaves & (1 << nibble)) === 0) break;
-      const leaf = childrenAt + (meta >>> 16) + popCount(leaves & below) * this.leafWords;
-      const length = chunk[leaf + this.keyWords];
-      if (matchesPrefix(chunk, leaf, words, length)) {
-        best = chunk[leaf + this.keyWords + 1];
-        this.matchedPrefix = length;
-      }
-      break;
-    }
-    // Kept, so that the compiler does not remove the reads.
-    this.sink = read;
-    return best;
   }
 
   /**
@@ -243,14 +174,10 @@ export class PrefixTree {
     this.point(link, editor.entryCount === 0 ? 0 : editor.save());
   }
 
-  private rootOf(words: Uint32Array): number {
-    return this.rootBits === 0 ? 0 : words[0] >>> (32 - this.rootBits);
-  }
-
   // A link is the address of the word that points to a node, unsigned; below 0 it is ~index of a root.
 
   private rootLink(words: Uint32Array): number {
-    return ~this.rootOf(words);
+    return ~rootOf(words, this.rootBits);
   }
 
   private follow(link: number): number {

@@ -1,4 +1,5 @@
-import { heapLength } from './prefix-bits.js';
+import { Space } from '../memory/space.js';
+import { ShortPrefixLookup } from './short-prefix-lookup.js';
 
 /**
  * Longest-prefix match of prefixes of at most `bits` bits. One table has an entry for every possible prefix, a second
@@ -6,15 +7,18 @@ import { heapLength } from './prefix-bits.js';
  * b. So longer prefixes have higher indices, and the index without its last bit is the prefix around it.
  */
 export class ShortPrefixes {
-  /** The value by heap index; −1: not stored. */
+  readonly lookup: ShortPrefixLookup;
   private readonly values: Int32Array;
-  /** The heap index of the longest stored prefix by address; 0: none. */
   private readonly longest: Int32Array;
   private count = 0;
 
-  constructor(private readonly bits: number) {
-    this.values = new Int32Array(2 << bits).fill(-1);
-    this.longest = new Int32Array(1 << bits);
+  constructor(
+    private readonly bits: number,
+    space = new Space(),
+  ) {
+    this.values = space.add(2 << bits).fill(-1);
+    this.longest = space.add(1 << bits);
+    this.lookup = new ShortPrefixLookup(space);
   }
 
   get size(): number {
@@ -24,16 +28,6 @@ export class ShortPrefixes {
   /** Memory held, in bytes. */
   get bytes(): number {
     return this.values.byteLength + this.longest.byteLength;
-  }
-
-  /** The value of the longest prefix of an address, given by its first `bits` bits; −1: none. Allocates nothing. */
-  find(address: number): number {
-    return this.values[this.longest[address]];
-  }
-
-  /** The length of that prefix. Undefined if there is none. */
-  lengthAt(address: number): number {
-    return heapLength(this.longest[address]);
   }
 
   /** @returns the value the prefix had; −1: it was not stored. */

@@ -1,52 +1,17 @@
-import type { Client } from '../client.js';
 import { Ipv4Networks } from './ipv4-networks.js';
 import { Ipv6Networks } from './ipv6-networks.js';
 import { NaptRanges } from './napt-ranges.js';
-import { MatchedBy, SubscriberMatch } from './subscriber-match.js';
+import type { SubscriberSpaces } from './subscriber-spaces.js';
 
 /** Profile slots of subscribers by NAPT range and by network. */
 export class Subscribers {
-  readonly naptRanges = new NaptRanges();
-  readonly ipv4Networks = new Ipv4Networks();
-  readonly ipv6Networks = new Ipv6Networks();
+  readonly naptRanges: NaptRanges;
+  readonly ipv4Networks: Ipv4Networks;
+  readonly ipv6Networks: Ipv6Networks;
 
-  /**
-   * The slot by the narrowest NAPT range, else by the longest network (decisions §7); −1: neither. Allocates nothing.
-   */
-  find({ family, words, port }: Client): number {
-    if (family === 6) return this.ipv6Networks.find(words);
-    // Signed: an argument beyond 31 bits would be boxed.
-    const slot = this.naptRanges.find(words[0] | 0, port);
-    return slot >= 0 ? slot : this.ipv4Networks.find(words);
-  }
-
-  /** Sets `out` to the record by which `find` finds the client. Allocates nothing. */
-  match(client: Client, out: SubscriberMatch): void {
-    out.by = MatchedBy.nothing;
-    if (this.find(client) < 0) return;
-    const { naptRanges } = this;
-    const isIpv6 = client.family === 6;
-    if (!isIpv6 && naptRanges.find(client.words[0] | 0, client.port) >= 0) {
-      out.by = MatchedBy.naptRange;
-      out.lowerPort = naptRanges.matchedLowerPort;
-      out.upperPort = naptRanges.matchedUpperPort;
-      return;
-    }
-    out.by = MatchedBy.network;
-    out.prefixLength = (isIpv6 ? this.ipv6Networks : this.ipv4Networks).matchedLength;
-  }
-
-  /** The record by which `find` finds the client, as text. */
-  describe(client: Client): string {
-    const match = new SubscriberMatch();
-    this.match(client, match);
-    switch (match.by) {
-      case MatchedBy.nothing:
-        return 'no NAPT range and no network';
-      case MatchedBy.naptRange:
-        return `NAPT range ${match.lowerPort}–${match.upperPort}`;
-      case MatchedBy.network:
-        return `IPv${client.family} network /${match.prefixLength}`;
-    }
+  constructor(spaces: SubscriberSpaces) {
+    this.naptRanges = new NaptRanges(spaces.naptAddresses, spaces.naptRanges);
+    this.ipv4Networks = new Ipv4Networks(spaces.ipv4Long, spaces.ipv4Short);
+    this.ipv6Networks = new Ipv6Networks(spaces.ipv6Short, spaces.ipv6Long);
   }
 }

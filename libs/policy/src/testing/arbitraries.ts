@@ -147,9 +147,15 @@ export const operation: fc.Arbitrary<Operation> = fc
 
 /** Who lists which name. */
 export const listings: fc.Arbitrary<ReadonlyMap<string, Listing>> = fc
-  .array(fc.tuple(name, fc.record({ categories: ascending, applications: ascending })), {
-    maxLength: 14,
-  })
+  .array(
+    fc.tuple(
+      name,
+      fc.record({ categories: ascending, applications: ascending, rewrites: ascending }),
+    ),
+    {
+      maxLength: 14,
+    },
+  )
   .map((entries) => new Map(entries));
 
 export const asker: fc.Arbitrary<OracleClient> = fc.oneof(

@@ -152,6 +152,13 @@ export class PolicyOracle {
     return all.filter((one) => one !== null);
   }
 
+  /** The category that rewrites a name with this judgement; null: none does. */
+  rewriteOf(profile: Profile, name: string, { verdict }: Judgement): number | null {
+    if (verdict === 'block') return null;
+    const rewriting = this.listings.get(name)?.rewrites ?? [];
+    return rewriting.find((id) => profile.categoryIds.includes(id)) ?? null;
+  }
+
   private matchDomainRules(profile: Profile, name: string): Judgement | null {
     const rules = this.all('domainRule').filter((one) => one.profileId === profile.id);
     for (const suffix of suffixes(name)) {

@@ -18,7 +18,7 @@ const attack = (name: string, run: Attack, description: string): NamedAttack => 
   description,
 });
 
-/** In this order. */
+/** What a subscriber can do, in this order. */
 export const ATTACKS: readonly NamedAttack[] = [
   attack(
     'dead-zone',
@@ -80,5 +80,9 @@ export const ATTACKS: readonly NamedAttack[] = [
     packets.proxyGarbage,
     '5,000 damaged PROXY headers a second, and connections with them',
   ),
+];
+
+/** What others do. It is measured in the same way, but only when it is asked for by name. */
+export const OTHER_LOADS: readonly NamedAttack[] = [
   attack('rule-change', ruleChange, '100,000 rules in one call of the management API'),
 ];

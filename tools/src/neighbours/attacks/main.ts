@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { helperArgument, tellMain } from '../shared/helper-side.js';
 import type { Target } from '../shared/target.js';
 import { Counts } from './attack.js';
-import { ATTACKS } from './index.js';
+import { ATTACKS, OTHER_LOADS } from './index.js';
 
 /** Which attack, on what. */
 export interface AttackOrder {
@@ -15,7 +15,7 @@ export interface AttackOrder {
 const LATE_MS = 100;
 
 const { name, target } = helperArgument() as AttackOrder;
-const attack = ATTACKS.find((one) => one.name === name);
+const attack = [...ATTACKS, ...OTHER_LOADS].find((one) => one.name === name);
 if (attack === undefined) throw new RangeError(`there is no attack ${name}`);
 const over = new AbortController();
 const counts = new Counts();

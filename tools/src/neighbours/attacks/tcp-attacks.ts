@@ -9,6 +9,8 @@ const TYPE_TXT = 16;
 /** Connections that the attacker wants to have, and how fast it opens them. */
 const CONNECTIONS = 2_000;
 const CONNECTIONS_PER_SECOND = 500;
+/** Of those with queries: a resolver closes them for many reasons, and then they are opened again. */
+const BUSY_CONNECTIONS_PER_SECOND = 100;
 const SLOW_BYTE_MS = 400;
 const UNREAD_QUERIES = 200;
 const UNREAD_MS = 2_000;
@@ -20,11 +22,14 @@ const popular = (n: number): Buffer => frame(encodeQuery(n & 0xffff, `n${n % 50}
 
 /** Keeps as many connections open as it gets, and opens closed ones again. */
 const manyConnections =
-  (onOpen: (socket: Socket, context: AttackContext, n: number) => void): Attack =>
+  (
+    onOpen: (socket: Socket, context: AttackContext, n: number) => void,
+    perSecond = CONNECTIONS_PER_SECOND,
+  ): Attack =>
   async (context) => {
     const { counts } = context;
     let wanted = CONNECTIONS;
-    await pace(context, CONNECTIONS_PER_SECOND, (n) => {
+    await pace(context, perSecond, (n) => {
       if (wanted === 0) return;
       wanted--;
       counts.add('connections');
@@ -74,7 +79,7 @@ export const unread = manyConnections((socket, { counts }) => {
   const query = frame(encodeQuery(1, `one.${ZONES.huge}`, TYPE_TXT));
   socket.write(Buffer.concat(Array.from({ length: UNREAD_QUERIES }, () => query)));
   counts.add('queries', UNREAD_QUERIES);
-});
+}, BUSY_CONNECTIONS_PER_SECOND);
 
 /** Hundreds of queries in one piece, over few connections. */
 export const bursts: Attack = async (context) => {

@@ -26,8 +26,10 @@ export function collectInputs(
     if (!positions.has(name)) positions.set(name, lists.push(state) - 1);
     return [positions.get(name) as number];
   };
-  const inputsOf = ({ id, name, domains, sources }: GroupDefinition): GroupInputs => {
-    return { id, name, domains, lists: sources.flatMap((source) => listOf(source.name)) };
+  const inputsOf = ({ id, name, domains, sources, rewrites }: GroupDefinition): GroupInputs => {
+    const lists = sources.flatMap((source) => listOf(source.name));
+    // Without rewrites the digest is the same as before there were any.
+    return { id, name, domains, lists, ...(rewrites.length > 0 && { rewrites }) };
   };
   const groups = { categories: categories.map(inputsOf), applications: applications.map(inputsOf) };
   const hashes = lists.map(({ namesSha256 }) => namesSha256);

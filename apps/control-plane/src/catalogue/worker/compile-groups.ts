@@ -2,6 +2,7 @@ import {
   CatalogueError,
   type CompiledCatalogue,
   compileCatalogue,
+  type GroupDefinition,
   type ListedGroup,
   NameList,
 } from '@weir/catalogue';
@@ -15,6 +16,8 @@ export interface GroupInputs {
   readonly domains: readonly string[];
   /** Positions in `CompileTask.lists`. */
   readonly lists: readonly number[];
+  /** Left out when there are none. */
+  readonly rewrites?: GroupDefinition['rewrites'];
 }
 
 export interface CompileTask {
@@ -46,6 +49,7 @@ function compile(task: CompileTask): CompiledCatalogue {
     id: group.id,
     name: group.name,
     lists: [NameList.of(group.domains, key), ...group.lists.map((i) => lists[i])],
+    ...(group.rewrites !== undefined && { rewrites: group.rewrites }),
   });
   return compileCatalogue(
     { categories: task.categories.map(listed), applications: task.applications.map(listed) },

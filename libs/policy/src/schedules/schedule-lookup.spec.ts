@@ -2,7 +2,7 @@ import { type Period } from '@weir/config-model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCovered, weekPointAt } from '../testing/wall-clock.js';
-import { ScheduleState } from './schedule-state.js';
+import { WeeklySwitch } from '../testing/weekly-switch.js';
 import { ZoneClock } from './zone-clock.js';
 
 const MINUTE = 60_000;
@@ -16,25 +16,17 @@ function point(day: number, hour: number, minute = 0): number {
   return day * 48 + hour * 2 + minute / 30;
 }
 
-function switchOf(...periods: Period[]): ScheduleState {
-  return new ScheduleState({ profileId: 1, targetProfileId: 2, periods }, 0);
-}
-
-function seekAt(weekly: ScheduleState, nowMs: number, clock: ZoneClock): void {
-  clock.nowMs = nowMs;
-  weekly.seek(clock);
-}
-
-/** What the switch says at an instant: inside, and when it ends. */
-function seek(weekly: ScheduleState, at: string, timeZone: string): [boolean, string | null] {
-  seekAt(weekly, Date.parse(at), new ZoneClock(timeZone));
+/** What a schedule says at an instant: inside, and when it ends. */
+function seek(periods: readonly Period[], at: string, timeZone: string): [boolean, string | null] {
+  const weekly = new WeeklySwitch(new ZoneClock(timeZone), periods);
+  weekly.seek(Date.parse(at));
   const { isInside, untilMs } = weekly;
   return [isInside, Number.isFinite(untilMs) ? new Date(untilMs).toISOString().slice(0, 16) : null];
 }
 
-describe('ScheduleState', () => {
+describe('ScheduleLookup', () => {
   it('is half-open: inside from the start, outside from the end', () => {
-    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
+    const weekly = [{ start: point(MONDAY, 8), end: point(MONDAY, 12) }];
     expect(seek(weekly, '2026-03-02T07:59:59.999Z', 'UTC')).toEqual([false, '2026-03-02T08:00']);
     expect(seek(weekly, '2026-03-02T08:00:00Z', 'UTC')).toEqual([true, '2026-03-02T12:00']);
     expect(seek(weekly, '2026-03-02T11:59:59.999Z', 'UTC')).toEqual([true, '2026-03-02T12:00']);
@@ -42,30 +34,27 @@ describe('ScheduleState', () => {
   });
 
   it('wraps over Sunday midnight', () => {
-    const weekly = switchOf({ start: point(FRIDAY, 18), end: point(MONDAY, 6) });
+    const weekly = [{ start: point(FRIDAY, 18), end: point(MONDAY, 6) }];
     expect(seek(weekly, '2026-03-08T23:59:00Z', 'UTC')).toEqual([true, '2026-03-09T06:00']);
     expect(seek(weekly, '2026-03-05T00:00:00Z', 'UTC')).toEqual([false, '2026-03-06T18:00']);
   });
 
   it('does not switch between periods that overlap or touch', () => {
-    const weekly = switchOf(
+    const weekly = [
       { start: point(MONDAY, 8), end: point(MONDAY, 12) },
       { start: point(MONDAY, 11), end: point(MONDAY, 14) },
       { start: point(MONDAY, 14), end: point(MONDAY, 15, 30) },
-    );
+    ];
     expect(seek(weekly, '2026-03-02T09:00:00Z', 'UTC')).toEqual([true, '2026-03-02T15:30']);
   });
 
   it('never switches when there is no period, or one that is the whole week', () => {
-    expect(seek(switchOf(), '2026-03-02T09:00:00Z', 'UTC')).toEqual([false, null]);
-    expect(seek(switchOf({ start: 17, end: 17 }), '2026-03-02T09:00:00Z', 'UTC')).toEqual([
-      true,
-      null,
-    ]);
+    expect(seek([], '2026-03-02T09:00:00Z', 'UTC')).toEqual([false, null]);
+    expect(seek([{ start: 17, end: 17 }], '2026-03-02T09:00:00Z', 'UTC')).toEqual([true, null]);
   });
 
   it('uses the local time of the zone', () => {
-    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
+    const weekly = [{ start: point(MONDAY, 8), end: point(MONDAY, 12) }];
     expect(seek(weekly, '2026-03-02T02:14:00Z', 'Asia/Kathmandu')).toEqual([
       false,
       '2026-03-02T02:15',
@@ -78,7 +67,7 @@ describe('ScheduleState', () => {
 
   it('is inside both times when a period occurs twice as the clock is put back', () => {
     // 2026-10-25 in Berlin: 03:00 becomes 02:00 at 01:00 UTC.
-    const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 2, 30) });
+    const weekly = [{ start: point(SUNDAY, 2), end: point(SUNDAY, 2, 30) }];
     expect(seek(weekly, '2026-10-25T00:15:00Z', 'Europe/Berlin')).toEqual([
       true,
       '2026-10-25T00:30',
@@ -99,7 +88,7 @@ describe('ScheduleState', () => {
 
   it('is never inside a period that the clock skips', () => {
     // 2026-03-29 in Berlin: 02:00 becomes 03:00 at 01:00 UTC.
-    const weekly = switchOf({ start: point(SUNDAY, 2), end: point(SUNDAY, 3) });
+    const weekly = [{ start: point(SUNDAY, 2), end: point(SUNDAY, 3) }];
     expect(seek(weekly, '2026-03-29T00:59:59Z', 'Europe/Berlin')).toEqual([
       false,
       '2026-04-05T00:00',
@@ -111,7 +100,7 @@ describe('ScheduleState', () => {
   });
 
   it('starts a period at the moment when the clock jumps into it', () => {
-    const weekly = switchOf({ start: point(SUNDAY, 2, 30), end: point(SUNDAY, 5) });
+    const weekly = [{ start: point(SUNDAY, 2, 30), end: point(SUNDAY, 5) }];
     expect(seek(weekly, '2026-03-29T00:30:00Z', 'Europe/Berlin')).toEqual([
       false,
       '2026-03-29T01:00',
@@ -123,10 +112,10 @@ describe('ScheduleState', () => {
   });
 
   it('finds the state again when the system clock is set back', () => {
-    const weekly = switchOf({ start: point(MONDAY, 8), end: point(MONDAY, 12) });
-    const clock = new ZoneClock('UTC');
-    seekAt(weekly, Date.parse('2026-03-02T09:00:00Z'), clock);
-    seekAt(weekly, Date.parse('2026-03-02T07:00:00Z'), clock);
+    const periods = [{ start: point(MONDAY, 8), end: point(MONDAY, 12) }];
+    const weekly = new WeeklySwitch(new ZoneClock('UTC'), periods);
+    weekly.seek(Date.parse('2026-03-02T09:00:00Z'));
+    weekly.seek(Date.parse('2026-03-02T07:00:00Z'));
     expect(weekly.isInside).toBe(false);
     expect(weekly.untilMs).toBe(Date.parse('2026-03-02T08:00:00Z'));
   });
@@ -154,9 +143,9 @@ describe('ScheduleState', () => {
         fc.array(period, { maxLength: 4 }),
         fc.nat({ max: 6 * DAY }),
         ([zone, from], periods, sinceMs) => {
-          const weekly = switchOf(...periods);
+          const weekly = new WeeklySwitch(clocks.get(zone)!, periods);
           const nowMs = Date.parse(from) + sinceMs;
-          seekAt(weekly, nowMs, clocks.get(zone)!);
+          weekly.seek(nowMs);
           const isInside = (atMs: number) => isCovered(periods, weekPointAt(atMs, zone));
           const inside = isInside(nowMs);
           expect(weekly.isInside).toBe(inside);

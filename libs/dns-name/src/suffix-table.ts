@@ -1,4 +1,4 @@
-import type { SuffixHashes } from '@weir/dns-name';
+import type { SuffixHashes } from './suffix-hashes.js';
 
 /** Minimum number of slots for each name. */
 const SPARSITY = 4;

@@ -1,0 +1,186 @@
+import type { Logger } from '@weir/ops';
+import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import {
+  Control,
+  DNSTAP_CONTENT,
+  FrameStreamError,
+  readControlFrame,
+  writeControlFrame,
+} from './frame-streams.js';
+
+export interface FrameSenderOptions {
+  /** Where the receiver listens. */
+  readonly receiver: NetConnectOpts;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** Maximum number of bytes that wait to be sent. */
+  readonly capacityBytes?: number;
+  /** Time before the second attempt to connect. It doubles with each attempt, up to 30 s. */
+  readonly retryMs?: number;
+}
+
+const DEFAULT_CAPACITY_BYTES = 1024 * 1024;
+const DEFAULT_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+/** Time limits for the connection and the handshake, and for the farewell. */
+const HANDSHAKE_MS = 5_000;
+const FINISH_MS = 1_000;
+/** Frames are collected in pieces of this size. A longer frame gets a piece of its own. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Sends frames to one receiver over a bidirectional Frame Stream. Connects by itself, again and again. A frame that
+ * finds no connection, or too many bytes before it, is lost and counted; nobody waits.
+ */
+export class FrameSender {
+  sent = 0;
+  lost = 0;
+  private socket: Socket | null = null;
+  private isStarted = false;
+  private isClosed = false;
+  private failures = 0;
+  private received = Buffer.alloc(0);
+  private retryTimer: NodeJS.Timeout | undefined;
+  private piece = Buffer.alloc(0);
+  private pieceBytes = 0;
+  private flushing: NodeJS.Immediate | undefined;
+
+  constructor(private readonly options: FrameSenderOptions) {}
+
+  /** Begins to connect. */
+  open(): void {
+    this.connect();
+  }
+
+  get isConnected(): boolean {
+    return this.isStarted;
+  }
+
+  /** Sends the first `length` bytes of `frame`, which are copied. */
+  send(frame: Uint8Array, length: number): void {
+    const capacityBytes = this.options.capacityBytes ?? DEFAULT_CAPACITY_BYTES;
+    const waitingBytes = (this.socket?.writableLength ?? 0) + this.pieceBytes;
+    const size = 4 + length;
+    if (!this.isStarted || waitingBytes + size > capacityBytes) {
+      this.lost++;
+      return;
+    }
+    this.sent++;
+    if (this.pieceBytes + size > this.piece.length) {
+      this.flush();
+      this.piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, size));
+    }
+    this.piece.writeUInt32BE(length, this.pieceBytes);
+    this.piece.set(frame.subarray(0, length), this.pieceBytes + 4);
+    this.pieceBytes += size;
+    this.flushing ??= setImmediate(() => {
+      this.flush();
+    });
+  }
+
+  /** Sends what waits, says goodbye and closes. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.retryTimer);
+    const { socket } = this;
+    if (socket === null) return;
+    this.flush();
+    const closed = new Promise<void>((resolve) => socket.once('close', resolve));
+    if (this.isStarted) {
+      this.isStarted = false;
+      socket.write(writeControlFrame(Control.stop));
+    } else {
+      socket.destroy();
+    }
+    const deadline = setTimeout(() => socket.destroy(), FINISH_MS);
+    await closed;
+    clearTimeout(deadline);
+  }
+
+  private flush(): void {
+    clearImmediate(this.flushing);
+    this.flushing = undefined;
+    if (this.pieceBytes === 0) return;
+    this.socket?.write(this.piece.subarray(0, this.pieceBytes));
+    // The socket may still need the memory.
+    this.piece = this.piece.subarray(this.pieceBytes);
+    this.pieceBytes = 0;
+  }
+
+  private connect(): void {
+    const socket = connect(this.options.receiver);
+    this.socket = socket;
+    this.received = Buffer.alloc(0);
+    let why = 'it closed the connection';
+    socket.setTimeout(HANDSHAKE_MS, () => {
+      socket.destroy(new Error('no answer'));
+    });
+    socket.on('connect', () => {
+      socket.write(writeControlFrame(Control.ready, DNSTAP_CONTENT));
+    });
+    socket.on('data', (data: Buffer) => {
+      this.onData(socket, data);
+    });
+    // The receiver reads no more, so nothing waits for it.
+    socket.on('end', () => socket.destroy());
+    socket.on('error', (error) => {
+      why = error.message;
+    });
+    socket.on('close', () => {
+      this.onClose(why);
+    });
+  }
+
+  private onData(socket: Socket, data: Buffer): void {
+    this.received = Buffer.concat([this.received, data]);
+    try {
+      for (;;) {
+        const frame = readControlFrame(this.received);
+        if (frame === null) return;
+        this.received = this.received.subarray(frame.size);
+        this.onControl(socket, frame.type, frame.contentTypes);
+      }
+    } catch (error) {
+      if (!(error instanceof FrameStreamError)) throw error;
+      socket.destroy(error);
+    }
+  }
+
+  private onControl(socket: Socket, type: number, contentTypes: readonly string[]): void {
+    if (type === Control.finish) {
+      socket.destroy();
+      return;
+    }
+    if (type !== Control.accept || this.isStarted || this.isClosed) {
+      throw new FrameStreamError('an unexpected control frame');
+    }
+    if (contentTypes.length > 0 && !contentTypes.includes(DNSTAP_CONTENT)) {
+      throw new FrameStreamError(`it does not accept ${DNSTAP_CONTENT}`);
+    }
+    socket.setTimeout(0);
+    socket.write(writeControlFrame(Control.start, DNSTAP_CONTENT));
+    this.isStarted = true;
+    this.failures = 0;
+    this.options.log.info('the dnstap receiver is connected');
+  }
+
+  private onClose(why: string): void {
+    const wasStarted = this.isStarted;
+    this.socket = null;
+    this.isStarted = false;
+    this.pieceBytes = 0;
+    if (this.isClosed) return;
+    if (wasStarted || this.failures === 0) {
+      this.options.log.warn(
+        { reason: why },
+        'the dnstap receiver is out of reach; frames are lost',
+      );
+    }
+    const retryMs = (this.options.retryMs ?? DEFAULT_RETRY_MS) * 2 ** this.failures++;
+    this.retryTimer = setTimeout(
+      () => {
+        this.connect();
+      },
+      Math.min(retryMs, MAX_RETRY_MS),
+    );
+  }
+}

@@ -1,0 +1,17 @@
+const weights = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
+
+/**
+ * Makes V8 collect a shared buffer soon after this thread has dropped it. V8 does not count shared memory as memory
+ * of its heap, so it would see no reason to collect: 3 GB of dropped buffers were measured. It counts an ArrayBuffer
+ * of the same size, which is never written and so takes no memory of the machine.
+ */
+export function countAsHeap(buffer: SharedArrayBuffer): void {
+  if (!weights.has(buffer)) weights.set(buffer, new ArrayBuffer(buffer.byteLength));
+}
+
+/** Bytes that can be sent to other threads without a copy. */
+export function sharedBytes(length: number): Uint8Array {
+  const buffer = new SharedArrayBuffer(length);
+  countAsHeap(buffer);
+  return new Uint8Array(buffer);
+}

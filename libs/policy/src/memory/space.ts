@@ -1,0 +1,57 @@
+import { countAsHeap } from './heap-weight.js';
+
+const NOTHING = new Int32Array(new SharedArrayBuffer(0));
+
+/** A chunk by its number; null: it was dropped. */
+export type ChunkChange = readonly [chunk: number, buffer: SharedArrayBuffer | null];
+
+/**
+ * The memory of one structure: chunks of 32-bit words, each a SharedArrayBuffer of fixed size (a growable one is four
+ * times as slow to read). The thread that writes adds and drops chunks. Every other thread has the same chunks under
+ * the same numbers: it adopts what was added.
+ *
+ * Memory that was never written takes none of the machine's.
+ */
+export class Space {
+  readonly chunks: Int32Array[] = [];
+  private readonly freeNumbers: number[] = [];
+
+  /** The number of the next chunk. */
+  get nextNumber(): number {
+    return this.freeNumbers.at(-1) ?? this.chunks.length;
+  }
+
+  /** Adds a chunk of zeros. */
+  add(words: number): Int32Array {
+    const number = this.nextNumber;
+    this.freeNumbers.pop();
+    this.put(number, new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT));
+    return this.chunks[number];
+  }
+
+  drop(number: number): void {
+    this.put(number, null);
+    this.freeNumbers.push(number);
+  }
+
+  /** Takes over chunks of the thread that writes. */
+  adopt(changes: readonly ChunkChange[]): void {
+    for (const [number, buffer] of changes) this.put(number, buffer);
+  }
+
+  /** What must be adopted where the chunks are those of `known`, an earlier copy of `chunks`. */
+  changesSince(known: readonly Int32Array[]): ChunkChange[] {
+    const changes: ChunkChange[] = [];
+    for (let number = 0; number < this.chunks.length; number++) {
+      const chunk = this.chunks[number];
+      if (chunk === known[number]) continue;
+      changes.push([number, chunk === NOTHING ? null : (chunk.buffer as SharedArrayBuffer)]);
+    }
+    return changes;
+  }
+
+  private put(number: number, buffer: SharedArrayBuffer | null): void {
+    if (buffer !== null) countAsHeap(buffer);
+    this.chunks[number] = buffer === null ? NOTHING : new Int32Array(buffer);
+  }
+}

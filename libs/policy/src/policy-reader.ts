@@ -1,0 +1,131 @@
+import type { SuffixHashes } from '@weir/dns-name';
+import type { CatalogueIndex } from './catalogue-index.js';
+import type { Client } from './client.js';
+import { Decision, NO_TTL_CAP, Reason, Verdict } from './decision.js';
+import { explain, type Explanation } from './explain.js';
+import { Lookups } from './lookups.js';
+import { PolicyError } from './policy-error.js';
+import { PolicyHead } from './policy-head.js';
+import type { PolicySpaces } from './policy-spaces.js';
+import { RuleEvaluator } from './rule-evaluator.js';
+import { ZoneClock } from './schedules/zone-clock.js';
+import type { SubscriberMatch } from './subscribers/subscriber-match.js';
+
+export interface PolicyOptions {
+  /** IANA name of the time zone of schedules (decisions §5). */
+  readonly timeZone: string;
+}
+
+/**
+ * Answers queries from the memory of a policy: the subscriber of a client, the active profile, its verdict on a name
+ * (decisions §5, §7, §8). The policy itself has a reader, and so can have every other thread: one for each thread, as
+ * it has room for one query.
+ *
+ * `identify`, `judge`, `decide` and `match` allocate nothing and never throw.
+ */
+export class PolicyReader {
+  private readonly head: PolicyHead;
+  private readonly lookups: Lookups;
+  private readonly evaluator: RuleEvaluator;
+  private readonly clock: ZoneClock;
+
+  /**
+   * @param spaces of which the structures have been created.
+   * @throws PolicyError when there is no such time zone.
+   */
+  constructor(spaces: PolicySpaces, { timeZone }: PolicyOptions) {
+    try {
+      this.clock = new ZoneClock(timeZone);
+    } catch (cause) {
+      throw new PolicyError('the time zone of schedules is unknown', { cause });
+    }
+    this.head = new PolicyHead(spaces.head);
+    this.lookups = new Lookups(spaces, this.clock);
+    this.evaluator = new RuleEvaluator(this.lookups.profiles, this.lookups.domainRules);
+  }
+
+  get revision(): number {
+    return this.head.revision;
+  }
+
+  /** The index in which names are looked up; null: no name is in any category or application. */
+  get catalogue(): CatalogueIndex | null {
+    return this.evaluator.catalogue;
+  }
+
+  set catalogue(index: CatalogueIndex | null) {
+    this.evaluator.catalogue = index;
+  }
+
+  /** Finds the profile of the client and the active one. Leaves the fields that `judge` sets as they are. */
+  identify(client: Client, nowMs: number, out: Decision): void {
+    this.clock.nowMs = nowMs;
+    this.identifySlot(this.lookups.subscribers.find(client), out);
+  }
+
+  /** Finds the network or NAPT range that identifies the subscriber of a client. Allocates nothing, never throws. */
+  match(client: Client, out: SubscriberMatch): void {
+    this.lookups.subscribers.match(client, out);
+  }
+
+  /** Judges a name, the queried one or a CNAME target, by the active profile that `identify` of this policy found. */
+  judge(names: SuffixHashes, out: Decision): void {
+    if (out.activeSlot >= 0 && this.lookups.profiles.exists(out.activeSlot)) {
+      this.evaluator.judge(out.activeSlot, names, out);
+      return;
+    }
+    out.verdict = Verdict.unfiltered;
+    out.reason = Reason.noProfile;
+    out.explicitAllow = false;
+    out.matchedLabels = 0;
+    out.matchedId = -1;
+    out.rewrite = null;
+  }
+
+  /** `identify`, then `judge`. */
+  decide(client: Client, names: SuffixHashes, nowMs: number, out: Decision): Verdict {
+    this.identify(client, nowMs, out);
+    this.judge(names, out);
+    return out.verdict;
+  }
+
+  /** Decides, and explains the decision for people. Allocates. */
+  explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
+    const decision = new Decision();
+    this.decide(client, names, nowMs, decision);
+    return { decision, lines: explain(this.lookups, this.evaluator, client, decision) };
+  }
+
+  private identifySlot(slot: number, out: Decision): void {
+    const { profiles } = this.lookups;
+    out.ttlCapSeconds = NO_TTL_CAP;
+    if (slot < 0 || !profiles.exists(slot)) {
+      clear(out);
+      return;
+    }
+    const activeSlot = profiles.isScheduled(slot) ? this.activeSlot(slot, out) : slot;
+    out.profileId = profiles.id(slot);
+    out.activeSlot = activeSlot;
+    out.activeProfileId = profiles.id(activeSlot);
+    out.pageId = profiles.pageId(activeSlot);
+    out.emptyDnsAnswer = profiles.isEmptyDnsAnswer(activeSlot);
+  }
+
+  /** The target of the schedule during its periods, if that profile exists; else `slot`. Caps the TTL. */
+  private activeSlot(slot: number, out: Decision): number {
+    const { profiles, schedules } = this.lookups;
+    if (!schedules.find(slot)) return slot;
+    const seconds = Math.floor((schedules.untilMs - this.clock.nowMs) / 1000);
+    out.ttlCapSeconds = Math.max(1, Math.min(NO_TTL_CAP, seconds));
+    const { isInside, targetSlot } = schedules;
+    return isInside && profiles.exists(targetSlot) ? targetSlot : slot;
+  }
+}
+
+function clear(out: Decision): void {
+  out.profileId = -1;
+  out.activeProfileId = -1;
+  out.activeSlot = -1;
+  out.pageId = -1;
+  out.emptyDnsAnswer = false;
+}

@@ -1,0 +1,47 @@
+import { type ChunkChange, Space } from './memory/space.js';
+
+/** The structures of a policy, each with a space of its own. */
+const NAMES = [
+  'head',
+  'profiles',
+  'profileLists',
+  'domainRules',
+  'naptAddresses',
+  'naptRanges',
+  'ipv4Long',
+  'ipv4Short',
+  'ipv6Short',
+  'ipv6Long',
+  'scheduleSlots',
+  'schedules',
+] as const;
+type SpaceName = (typeof NAMES)[number];
+
+/** All memory of a policy that queries read. */
+export type PolicySpaces = Readonly<Record<SpaceName, Space>>;
+
+/** Chunks to be adopted, by structure. Can be sent to another thread. */
+export type SpaceChanges = Readonly<Partial<Record<SpaceName, readonly ChunkChange[]>>>;
+
+export function createSpaces(): PolicySpaces {
+  return Object.fromEntries(NAMES.map((name) => [name, new Space()])) as Record<SpaceName, Space>;
+}
+
+/** The chunks of each structure at an earlier time. */
+export type KnownChunks = Readonly<Partial<Record<SpaceName, readonly Int32Array[]>>>;
+
+export function knownChunks(spaces: PolicySpaces): KnownChunks {
+  return Object.fromEntries(NAMES.map((name) => [name, [...spaces[name].chunks]]));
+}
+
+/** What must be adopted where the chunks are the known ones. */
+export function changesSince(spaces: PolicySpaces, known: KnownChunks): SpaceChanges {
+  const changes = NAMES.map(
+    (name) => [name, spaces[name].changesSince(known[name] ?? [])] as const,
+  );
+  return Object.fromEntries(changes.filter(([, { length }]) => length > 0));
+}
+
+export function adoptChanges(spaces: PolicySpaces, changes: SpaceChanges): void {
+  for (const name of NAMES) spaces[name].adopt(changes[name] ?? []);
+}

@@ -1,0 +1,113 @@
+import type { Policy } from '../policy.js';
+import {
+  CONTROL_BYTES,
+  IN_FORCE,
+  type Invitation,
+  type PolicyMessage,
+  SENT,
+} from './policy-messages.js';
+import { createReaderLock, WriteSide } from './reader-lock.js';
+import { SharedMemory } from './shared-memory.js';
+
+/** Hands a message to the thread of a reader. It can receive it when this function has returned. */
+export type Send = (message: PolicyMessage) => void;
+
+/**
+ * Shares the policy in force with readers in other threads: every reader sees a revision whole or not at all, and all
+ * see the next one from the same instant on. When a method has returned true, no reader sees what was before.
+ *
+ * There is one share in a process, in the thread that applies changes.
+ */
+export class PolicyShare {
+  private readonly lock: SharedArrayBuffer;
+  private readonly writeSide: WriteSide;
+  private readonly controlBuffer = new SharedArrayBuffer(CONTROL_BYTES);
+  private readonly control = new Int32Array(this.controlBuffer);
+  private readonly sends = new Map<number, Send>();
+  /** The policy in force, and one that was announced to take its place. */
+  private inForce: SharedMemory | null = null;
+  private announced: SharedMemory | null = null;
+  private policyCount = 0;
+
+  /** @param readers most readers at the same time. */
+  constructor(private readonly readers: number) {
+    this.lock = createReaderLock(readers);
+    this.writeSide = new WriteSide(this.lock);
+  }
+
+  get policy(): Policy | null {
+    return this.inForce?.policy ?? null;
+  }
+
+  /**
+   * Adds a reader.
+   * @param reader a number from 0 that no other reader has.
+   * @returns what `SharedPolicy` in the other thread is made from.
+   */
+  connect(reader: number, send: Send): Invitation {
+    if (reader >= this.readers || this.sends.has(reader)) {
+      throw new RangeError(`there is no free reader ${reader}`);
+    }
+    this.sends.set(reader, send);
+    const policies = [this.inForce, this.announced].filter((one) => one !== null);
+    return {
+      lock: this.lock,
+      reader,
+      control: this.controlBuffer,
+      sent: this.control[SENT],
+      policies: policies.map((one) => one.whole()),
+    };
+  }
+
+  /** Removes a reader whose thread has ended, wherever it was. */
+  disconnect(reader: number): void {
+    this.sends.delete(reader);
+    this.writeSide.clear(reader);
+  }
+
+  /**
+   * Runs a step that changes the policy in force, while nobody reads. When it throws, readers see what it has done.
+   * @param naps most milliseconds to wait for each reader.
+   * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryWrite`).
+   */
+  tryChange(step: () => void, naps: number): boolean {
+    return this.writeSide.tryWrite(() => {
+      try {
+        step();
+      } finally {
+        this.sendChanges();
+      }
+    }, naps);
+  }
+
+  /**
+   * Puts a policy in force in place of the one before. Readers get its memory before, while they go on reading.
+   * @param policy which nobody changes until it is in force; null: none.
+   * @returns as `tryChange`. Then call it again with the same policy, or another one.
+   */
+  trySwap(policy: Policy | null, naps: number): boolean {
+    if (policy !== (this.announced?.policy ?? null)) this.announce(policy);
+    return this.writeSide.tryWrite(() => {
+      this.inForce = this.announced;
+      this.announced = null;
+      Atomics.store(this.control, IN_FORCE, this.inForce?.number ?? 0);
+    }, naps);
+  }
+
+  private announce(policy: Policy | null): void {
+    this.announced = policy === null ? null : new SharedMemory(++this.policyCount, policy);
+    if (this.announced !== null && this.sends.size > 0) this.send(this.announced.whole());
+  }
+
+  /** A reader that connects later gets all there is. */
+  private sendChanges(): void {
+    if (this.sends.size === 0 || this.inForce === null) return;
+    const message = this.inForce.takeChanges();
+    if (message !== null) this.send(message);
+  }
+
+  private send(message: PolicyMessage): void {
+    for (const send of this.sends.values()) send(message);
+    Atomics.add(this.control, SENT, 1);
+  }
+}

@@ -1,0 +1,139 @@
+/*
+ * A big-reader lock: many threads read, one writes. A reader writes only its own word, so readers never wait for each
+ * other. Words of its buffer, each in a cache line of its own:
+ *
+ *   line 0       1 while the writer wants to write, or writes; else 0
+ *   line 1 + r   the state of reader r
+ *
+ * Enter, the reader: state ← reading; if the writer wants to write: state ← waiting, sleep until it has written, again.
+ * Write, the writer: wanted ← 1; wait until no state is reading; write; wanted ← 0.
+ *
+ * Atomics are sequentially consistent. So either the reader sees that the writer wants to write, or the writer sees
+ * that the reader reads. And what a thread did before it stores a word is seen by the thread that loads this value:
+ * readers see all of a write or nothing.
+ */
+
+const LINE_WORDS = 16;
+const WANTED = 0;
+
+const AWAY = 0;
+const READING = 1;
+const WAITING = 2;
+
+/** Looks at a word before a thread sleeps. */
+const SPINS = 100;
+/** A thread sleeps so long at most, then looks again. */
+const NAP_MS = 1;
+
+/** The memory of a lock, to be sent to all threads. */
+export function createReaderLock(readers: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((1 + readers) * LINE_WORDS * Int32Array.BYTES_PER_ELEMENT);
+}
+
+function stateOf(reader: number): number {
+  return (1 + reader) * LINE_WORDS;
+}
+
+/** The lock in the thread of one reader. Each reader has a number of its own, from 0. */
+export class ReadSide {
+  private readonly words: Int32Array;
+  private readonly state: number;
+
+  constructor(lock: SharedArrayBuffer, reader: number) {
+    this.words = new Int32Array(lock);
+    this.state = stateOf(reader);
+  }
+
+  /**
+   * Begins to read; waits while the writer writes. Allocates nothing. `leave` must follow soon, as the writer waits for
+   * it: a reader enters for one batch, and never sleeps inside.
+   */
+  enter(): void {
+    const { words, state } = this;
+    Atomics.store(words, state, READING);
+    if (Atomics.load(words, WANTED) !== 0) this.waitForWriter();
+  }
+
+  leave(): void {
+    const { words, state } = this;
+    Atomics.store(words, state, AWAY);
+    if (Atomics.load(words, WANTED) !== 0) Atomics.notify(words, state);
+  }
+
+  private waitForWriter(): void {
+    const { words, state } = this;
+    do {
+      Atomics.store(words, state, WAITING);
+      Atomics.notify(words, state);
+      // The nap ends by itself, should the writer have died.
+      sleepWhile(words, WANTED, 1);
+      Atomics.store(words, state, READING);
+    } while (Atomics.load(words, WANTED) !== 0);
+    // The writer may wait for this reader's turn.
+    Atomics.notify(words, state);
+  }
+}
+
+/** The lock in the thread of the writer. There is only one. */
+export class WriteSide {
+  private readonly words: Int32Array;
+  private readonly readers: number;
+
+  constructor(lock: SharedArrayBuffer) {
+    this.words = new Int32Array(lock);
+    this.readers = this.words.length / LINE_WORDS - 1;
+  }
+
+  /**
+   * Runs `write` while nobody reads.
+   *
+   * Readers that waited for the write before have their turn first. So none waits for longer than one write, however
+   * many follow each other.
+   * @param naps most sleeps of a millisecond to wait for each reader.
+   * @returns false: a reader did not leave; nothing was written. It may have died: when its thread has ended, `clear`
+   *   it. The caller must give its event loop the time to hear of that before it tries again.
+   */
+  tryWrite(write: () => void, naps: number): boolean {
+    const { words, readers } = this;
+    for (let r = 0; r < readers; r++) this.waitWhile(r, WAITING, naps);
+    Atomics.store(words, WANTED, 1);
+    try {
+      for (let r = 0; r < readers; r++) {
+        if (!this.waitWhile(r, READING, naps)) return false;
+      }
+      write();
+      return true;
+    } finally {
+      Atomics.store(words, WANTED, 0);
+      Atomics.notify(words, WANTED);
+    }
+  }
+
+  /** Makes a reader whose thread has ended count as away. Its number can be used again. */
+  clear(reader: number): void {
+    Atomics.store(this.words, stateOf(reader), AWAY);
+  }
+
+  /** @returns false: the reader was in that state all the time. */
+  private waitWhile(reader: number, state: number, naps: number): boolean {
+    const at = stateOf(reader);
+    let left = naps;
+    while (Atomics.load(this.words, at) === state) {
+      if (left === 0) return false;
+      if (sleepWhile(this.words, at, state) === 'timed-out') left--;
+    }
+    return true;
+  }
+}
+
+/** Waits until a word has another value, for about a millisecond at most. */
+function sleepWhile(
+  words: Int32Array,
+  at: number,
+  value: number,
+): 'ok' | 'not-equal' | 'timed-out' {
+  for (let spin = 0; spin < SPINS; spin++) {
+    if (Atomics.load(words, at) !== value) return 'not-equal';
+  }
+  return Atomics.wait(words, at, value, NAP_MS);
+}

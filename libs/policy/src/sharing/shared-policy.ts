@@ -1,0 +1,107 @@
+import type { CatalogueIndex } from '../catalogue-index.js';
+import { PolicyReader } from '../policy-reader.js';
+import { adoptChanges, createSpaces, type PolicySpaces } from '../policy-spaces.js';
+import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-messages.js';
+import { ReadSide } from './reader-lock.js';
+
+export interface SharedPolicyOptions {
+  /** The next message to this reader; undefined: there is none. `receiveMessageOnPort` does this. */
+  readonly receive: () => PolicyMessage | undefined;
+  /** Opens a catalogue from its `shareable`. */
+  readonly openCatalogue: (shareable: unknown) => CatalogueIndex;
+}
+
+/** A policy in the memory of another thread. */
+interface Mirror {
+  readonly spaces: PolicySpaces;
+  readonly reader: PolicyReader;
+}
+
+/**
+ * The policy that another thread shares, in the thread of one reader.
+ *
+ *     const policy = shared.enter();
+ *     try {
+ *       for (const query of batch) policy?.decide(…);
+ *     } finally {
+ *       shared.leave();
+ *     }
+ *
+ * Between the two nothing changes, and the writer waits: no system call belongs there. A reader that has no queries
+ * must still enter now and then, so that it drops the memory of policies that are no longer in force.
+ */
+export class SharedPolicy {
+  private readonly readSide: ReadSide;
+  private readonly control: Int32Array;
+  private received: number;
+  /** By number: the policy in force and newer ones. */
+  private readonly mirrors = new Map<number, Mirror>();
+  private number = 0;
+  private inForce: PolicyReader | null = null;
+
+  constructor(
+    { lock, reader, control, sent, policies }: Invitation,
+    private readonly options: SharedPolicyOptions,
+  ) {
+    this.readSide = new ReadSide(lock, reader);
+    this.control = new Int32Array(control);
+    this.received = sent;
+    for (const message of policies) this.adopt(message);
+  }
+
+  /**
+   * Begins a batch. Allocates nothing, unless there is new memory.
+   * @returns the policy in force, to be used until `leave`; null: there is none.
+   */
+  enter(): PolicyReader | null {
+    // Before, so that the writer does not wait for it.
+    this.receiveAll();
+    this.readSide.enter();
+    // What was sent since. From here on there is nothing more.
+    if (this.received !== Atomics.load(this.control, SENT)) this.receiveInside();
+    const number = Atomics.load(this.control, IN_FORCE);
+    if (number !== this.number) this.select(number);
+    return this.inForce;
+  }
+
+  /** Ends a batch. */
+  leave(): void {
+    this.readSide.leave();
+  }
+
+  private receiveInside(): void {
+    try {
+      this.receiveAll();
+    } catch (error) {
+      this.readSide.leave();
+      throw error;
+    }
+  }
+
+  private receiveAll(): void {
+    while (this.received !== Atomics.load(this.control, SENT)) {
+      const message = this.options.receive();
+      if (message === undefined) throw new Error('a message of the shared policy is missing');
+      this.adopt(message);
+      this.received = (this.received + 1) | 0;
+    }
+  }
+
+  private adopt({ policy, timeZone, changes, catalogue }: PolicyMessage): void {
+    const known = this.mirrors.get(policy);
+    const spaces = known?.spaces ?? createSpaces();
+    adoptChanges(spaces, changes);
+    const reader = known?.reader ?? new PolicyReader(spaces, { timeZone });
+    this.mirrors.set(policy, { spaces, reader });
+    if (catalogue === undefined) return;
+    reader.catalogue = catalogue === null ? null : this.options.openCatalogue(catalogue);
+  }
+
+  private select(number: number): void {
+    this.number = number;
+    this.inForce = this.mirrors.get(number)?.reader ?? null;
+    for (const known of this.mirrors.keys()) {
+      if (known < number) this.mirrors.delete(known);
+    }
+  }
+}

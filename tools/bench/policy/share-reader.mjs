@@ -1,0 +1,30 @@
+// A reader of share.mjs.
+import { parseHashKey, SuffixHashes } from '@weir/dns-name';
+import { Decision, SharedPolicy } from '@weir/policy';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { networkRow } from './configuration.mjs';
+import { randomNumbers, writeName } from './names.mjs';
+
+const BATCH = 32;
+const { invitation, port, words, size } = workerData;
+const shared = new SharedPolicy(invitation, { receive: () => receiveMessageOnPort(port)?.message });
+const names = new SuffixHashes(parseHashKey('000102030405060708090a0b0c0d0e0f'));
+const random = randomNumbers(invitation.reader + 7);
+const client = { family: 4, words: new Uint32Array(4), port: 0 };
+const name = new Uint8Array(64);
+const out = new Decision();
+const nowMs = Date.UTC(2026, 0, 7);
+
+parentPort.postMessage('ready');
+while (Atomics.load(words, 0) === 0) {
+  const policy = shared.enter();
+  for (let i = 0; i < BATCH; i++) {
+    client.words[0] = networkRow(random() % size.networks, 0)[0];
+    writeName(name, 0, 'r', random() % size.rules, 5);
+    names.compute(name, 0);
+    policy.decide(client, names, nowMs, out);
+  }
+  shared.leave();
+  words[1 + invitation.reader]++;
+}
+port.close();
