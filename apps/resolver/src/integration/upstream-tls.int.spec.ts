@@ -104,7 +104,8 @@ describe('an upstream over TLS', () => {
       await new Promise<void>((resolve) => held.push(resolve));
       return respond(query);
     });
-    const { ask } = await trusting([byName(server)]);
+    const patient = { attemptTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
+    const { ask } = await trusting([byName(server)], patient);
     const done: number[] = [];
     const asked = Array.from({ length: 300 }, (_, i) =>
       ask(`n${i}.example`).then(() => done.push(i)),
