@@ -14,7 +14,7 @@ import { Preview } from './preview/preview.js';
 import { HttpsRefusal } from './server/https-refusal.js';
 import { PageHandler } from './server/page-handler.js';
 import { PageServer } from './server/page-server.js';
-import { CnameTargets } from './verdict/cname-targets.js';
+import { CnameTargets, plainUpstreams } from './verdict/cname-targets.js';
 import { RequestEvaluator } from './verdict/request-evaluator.js';
 
 const RATE_SLOTS = 65_536;
@@ -72,12 +72,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const language = configuration.BLOCK_PAGE_LANGUAGE;
   const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? CidrSet.parse([]);
   const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
-  const targets = configuration.INSPECT_CNAME
-    ? new CnameTargets(
-        configuration.UPSTREAMS,
-        new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber),
-      )
-    : null;
+  const targets = openTargets(configuration, subscriber, log);
   const handler = new PageHandler({
     evaluator: new RequestEvaluator({
       source,
@@ -166,4 +161,16 @@ async function listen(
 
 async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
   await Promise.all(closings.map((close) => close()));
+}
+
+/** @returns null when targets are not looked up */
+function openTargets(
+  { INSPECT_CNAME, UPSTREAMS }: BlockPageConfiguration,
+  subscriber: SubscriberKey,
+  log: Logger,
+): CnameTargets | null {
+  if (!INSPECT_CNAME) return null;
+  const upstreams = plainUpstreams(UPSTREAMS, log);
+  if (upstreams?.length === 0) return null;
+  return new CnameTargets(upstreams, new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber));
 }

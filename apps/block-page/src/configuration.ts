@@ -4,7 +4,7 @@ import {
   choice,
   cidrList,
   type Configuration,
-  endpointList,
+  upstreamList,
   integer,
   LOG_LEVELS,
   OPS_VARIABLES,
@@ -107,8 +107,11 @@ export const SCHEMA = {
     default: 'true',
   }),
   UPSTREAMS: optional(
-    endpointList(53, {
-      description: 'Resolvers for CNAME lookups. Unset: the nameservers of the system.',
+    upstreamList(53, {
+      description:
+        'Resolvers for CNAME lookups; use the same value as for the resolvers. Entries with tls:// are left out, ' +
+        'because lookups are in clear text; if there are no others, nothing is looked up. Unset: the ' +
+        'nameservers of the system.',
     }),
   ),
   ...FEED_VARIABLES,

@@ -99,6 +99,20 @@ describe('the page of a blocked name', () => {
     await expect.poll(async () => (await ask(page, { host: 'shop.example' })).status).toBe(404);
   });
 
+  it('is not looked for in clear text at an upstream that is asked over TLS', async () => {
+    const upstream = await startCnameServer({ 'shop.example': 'ads.example' });
+    around.cleanups.push(() => {
+      upstream.close();
+    });
+    await around.plane.commit(profile(1), loopback(1), domainRule(1, 'deny', 'ads.example'));
+    const overTls = `tls://127.0.0.1:${upstream.port}#dns.example`;
+    const secret = await around.start({ INSPECT_CNAME: 'true', UPSTREAMS: overTls });
+    expect((await ask(secret, { host: 'shop.example' })).status).toBe(404);
+    const mixed = `${overTls},127.0.0.1:${upstream.port}`;
+    const page = await around.start({ INSPECT_CNAME: 'true', UPSTREAMS: mixed });
+    expect((await ask(page, { host: 'shop.example' })).status).toBe(403);
+  });
+
   it('is shown to one visitor while another one causes many lookups', async () => {
     // Answers only for the shop: whoever asks for others waits.
     const upstream = await startCnameServer({ 'shop.example': 'ads.example' }, { isSilent: true });

@@ -7,7 +7,7 @@ import {
   choice,
   cidrList,
   type Configuration,
-  endpointList,
+  upstreamList,
   hexKeyList,
   integer,
   json,
@@ -139,12 +139,13 @@ export const SCHEMA = {
   UPSTREAMS: optional(
     atMost(
       MAX_UPSTREAMS,
-      endpointList(53, {
+      upstreamList(53, {
         description:
           'Resolvers to which permitted queries are forwarded. The fastest is used; among resolvers of ' +
           'similar latency, the first in this list. They are probed with queries for the name servers of ' +
-          'the root, which they must answer, if only with an error. Unset: the nameservers of ' +
-          '/etc/resolv.conf.',
+          'the root, which they must answer, if only with an error. With tls:// a resolver is asked over TLS (RFC ' +
+          '7858), and only if its certificate has the name after #, or its public key has the pin: SHA-256 of its ' +
+          'SubjectPublicKeyInfo. It is never asked in clear text. Unset: the nameservers of /etc/resolv.conf.',
       }),
     ),
   ),
@@ -155,6 +156,13 @@ export const SCHEMA = {
       'upstreams together use at most a quarter of the files that the process may open.',
     default: '64',
   }),
+  UPSTREAM_TLS_CA: optional(
+    text('a PEM file', {
+      description:
+        'Certificate authorities that may sign the certificates of upstreams with a name, in place of the public ' +
+        'ones that Node.js trusts. Read at the start.',
+    }),
+  ),
   UPSTREAM_COOKIES: boolean({
     description:
       'Whether upstreams are asked with DNS cookies (RFC 7873), which make answers harder to forge. If an answer has ' +

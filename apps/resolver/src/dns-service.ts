@@ -1,6 +1,6 @@
 import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import { type Endpoint, type Logger, readVersion } from '@weir/ops';
+import { type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,6 +41,7 @@ import {
 } from './special/special-names.js';
 import { Forwarder } from './upstream/forwarder.js';
 import { openFilesLimit, portsFor } from './upstream/open-files.js';
+import { trustedAuthorities } from './upstream/trusted-authorities.js';
 
 /** The part of the configuration that answering queries needs. */
 export type DnsConfiguration = ListenersConfiguration &
@@ -82,13 +83,14 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'QUERY_LOG_SAMPLING'
     | 'UPSTREAM_0X20'
     | 'UPSTREAM_COOKIES'
-    | 'ZONE_UPSTREAM_QUERIES'
     | 'UPSTREAM_PORTS'
+    | 'UPSTREAM_TLS_CA'
+    | 'ZONE_UPSTREAM_QUERIES'
   >;
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
-  readonly upstreams: readonly Endpoint[];
+  readonly upstreams: readonly UpstreamEndpoint[];
   readonly source: PolicySource;
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
@@ -309,6 +311,10 @@ export class DnsService {
       onStateChange: ({ name }, answers) => {
         if (answers) log.info({ upstream: name }, 'upstream answers again');
         else log.warn({ upstream: name }, 'upstream does not answer');
+      },
+      secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
+      onTlsError: ({ name }, { message: reason }) => {
+        log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
       },
     });
     this.listeners = new Listeners({

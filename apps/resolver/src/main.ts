@@ -1,4 +1,11 @@
-import { createLogger, type Endpoint, runMain, StartError, stopOnSignal } from '@weir/ops';
+import {
+  createLogger,
+  type Endpoint,
+  runMain,
+  showUpstream,
+  StartError,
+  stopOnSignal,
+} from '@weir/ops';
 import { readFile } from 'node:fs/promises';
 import { SCHEMA } from './configuration.js';
 import { startResolver } from './resolver.js';
@@ -25,8 +32,7 @@ runMain(
     const { dns, opsPort } = resolver;
     log.info({ dns, opsPort }, 'listening; waiting for the configuration');
     await resolver.ready;
-    const names = upstreams.map((upstream) => `${upstream.address} port ${upstream.port}`);
-    log.info({ dns, opsPort, upstreams: names }, 'ready');
+    log.info({ dns, opsPort, upstreams: upstreams.map(showUpstream) }, 'ready');
   },
 );
 

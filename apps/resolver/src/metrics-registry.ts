@@ -156,8 +156,8 @@ export function createRegistry({
   counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
-  counter('upstream_tcp_connections_total', 'TCP connections opened', ['upstream'], () =>
-    upstreams.map(({ name, tcp }) => [{ upstream: name }, tcp.connections] as const),
+  counter('upstream_tcp_connections_total', 'TCP and TLS connections opened', ['upstream'], () =>
+    upstreams.map((upstream) => [{ upstream: upstream.name }, upstream.connections] as const),
   );
   counter(
     'upstream_strays_total',
@@ -182,6 +182,12 @@ export function createRegistry({
     'Ports closed because packets with wrong ids came to them; their questions were asked again over TCP',
     ['upstream'],
     () => byUpstream(upstreams, 'spoofs'),
+  );
+  counter(
+    'upstream_tls_errors_total',
+    'Connections to an upstream on which TLS failed: its certificate was not accepted, or it speaks no TLS',
+    ['upstream'],
+    () => byUpstream(upstreams, 'tlsErrors'),
   );
   counter(
     'error_hints_total',

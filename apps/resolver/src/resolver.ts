@@ -1,10 +1,10 @@
 import {
-  type Endpoint,
   type Logger,
   OpsCalls,
   OpsServer,
   type Service,
   StartError,
+  type UpstreamEndpoint,
 } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import type { ResolverConfiguration } from './configuration.js';
@@ -32,7 +32,7 @@ export interface Resolver extends Service {
  */
 export async function startResolver(
   configuration: ResolverConfiguration,
-  upstreams: readonly Endpoint[],
+  upstreams: readonly UpstreamEndpoint[],
   log: Logger,
 ): Promise<Resolver> {
   refuseOwnAddress(configuration, upstreams);
@@ -48,7 +48,7 @@ export async function startResolver(
 
 async function startParts(
   configuration: ResolverConfiguration,
-  upstreams: readonly Endpoint[],
+  upstreams: readonly UpstreamEndpoint[],
   log: Logger,
   ops: OpsServer,
 ): Promise<Resolver> {
@@ -108,12 +108,12 @@ function createCalls(
 }
 
 function refuseOwnAddress(
-  { DNS_HOST: hosts, DNS_PORT: port }: ResolverConfiguration,
-  upstreams: readonly Endpoint[],
+  { DNS_HOST: hosts, DNS_PORT: port, DNS_TLS_PORT: tlsPort }: ResolverConfiguration,
+  upstreams: readonly UpstreamEndpoint[],
 ): void {
   const addresses = machineAddresses();
   const own = hosts
-    .map((address) => findOwnAddress(upstreams, { address, port }, addresses))
+    .map((address) => findOwnAddress(upstreams, { address, port, tlsPort }, addresses))
     .find((one) => one !== undefined);
   if (own === undefined) return;
   throw new StartError(

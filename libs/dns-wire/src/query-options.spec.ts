@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_UPSTREAM_QUERY_BYTES, writeUpstreamQuery } from './forwarding.js';
 import { parseQuery, Query } from './query.js';
-import { addCookies } from './query-options.js';
+import { addCookies, addPadding } from './query-options.js';
 import { parseResponse, Response } from './response.js';
 import {
   decodeMessage,
@@ -13,6 +13,7 @@ import {
 } from './testing/index.js';
 
 const COOKIE = 10;
+const PADDING = 12;
 const LONGEST_NAME = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
 describe('addCookies', () => {
@@ -28,6 +29,27 @@ describe('addCookies', () => {
     expect(decodeOptions(message.opt!.rdata)).toEqual([
       { code: COOKIE, data: Buffer.from(cookies.subarray(0, size)) },
     ]);
+  });
+});
+
+describe('addPadding', () => {
+  it.each([
+    ['a.example', 128],
+    [`${'a'.repeat(63)}.${'b'.repeat(31)}`, 128],
+    [`${'a'.repeat(63)}.${'b'.repeat(32)}`, 256],
+    [LONGEST_NAME, 384],
+  ])('makes a query for %s %i bytes long', (name, size) => {
+    const bytes = encodeQuery(name, 1);
+    const query = new Query();
+    parseQuery(bytes, bytes.length, query);
+    const out = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES).fill(0xee);
+    const length = addPadding(out, writeUpstreamQuery(out, bytes, query, 7));
+    expect(length).toBe(size);
+    const message = decodeMessage(out.subarray(0, length));
+    expect(message.questions[0].qname).toBe(name);
+    const [{ code, data }] = decodeOptions(message.opt!.rdata);
+    expect(code).toBe(PADDING);
+    expect(data.every((byte) => byte === 0)).toBe(true);
   });
 });
 

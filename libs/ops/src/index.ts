@@ -1,5 +1,6 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
+export { type Endpoint, showUpstream, type TlsPeer, type UpstreamEndpoint } from './endpoint.js';
 export * from './log.js';
 export * from './ops-calls.js';
 export * from './ops-server.js';

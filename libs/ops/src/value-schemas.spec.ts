@@ -8,7 +8,7 @@ import {
   byteSize,
   choice,
   cidrList,
-  endpointList,
+  upstreamList,
   hexKey,
   hexKeyList,
   integer,
@@ -22,6 +22,7 @@ import {
   url,
 } from './variable-kinds.js';
 
+const PIN = 'nw8C+VVt9bWlfmVFCH5SHZzSAtPOn4rbQAhSgqmIwTI=';
 const described = { description: 'What it is for.' };
 const ajv = new Ajv({ allowUnionTypes: true });
 
@@ -56,10 +57,24 @@ const KINDS: readonly [string, Variable<unknown>, good: unknown[], bad: unknown[
     [['192.0.2.0/24,192.0.3.0/24'], ['example'], ['256.0.2.0/24']],
   ],
   [
-    'endpointList',
-    endpointList(53, described),
-    [['192.0.2.1', '192.0.2.2:5353', '2001:db8::1', '[2001:db8::2]:54', '[2001:db8::3]']],
-    [['ns.example:53'], ['192.0.2.1:'], ['[192.0.2.1]:53']],
+    'upstreamList',
+    upstreamList(53, described),
+    [
+      ['192.0.2.1', '192.0.2.2:5353', '2001:db8::1', '[2001:db8::2]:54', '[2001:db8::3]'],
+      ['tls://192.0.2.1#dns.example', 'tls://[2001:db8::1]:8853#dns.example'],
+      [`tls://2001:db8::1#sha256/${PIN}`, '192.0.2.1'],
+    ],
+    [
+      ['ns.example:53'],
+      ['192.0.2.1:'],
+      ['[192.0.2.1]:53'],
+      ['tls://192.0.2.1'],
+      ['tls://192.0.2.1#'],
+      ['tls://192.0.2.1#192.0.2.1'],
+      ['tls://dns.example#dns.example'],
+      ['tls://192.0.2.1#sha256/AAAA'],
+      ['192.0.2.1#dns.example'],
+    ],
   ],
   ['hexKey', hexKey(2, described), ['00fF'], ['00f', '00zz', 1234]],
   [

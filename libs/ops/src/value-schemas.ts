@@ -1,3 +1,4 @@
+import { TLS_PEER_PATTERN } from './endpoint.js';
 import type { ValueSchema } from './variable.js';
 
 const OCTET = '(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
@@ -16,9 +17,9 @@ export const IPV4 = matching(IPV4_PATTERN);
 export const IPV6 = matching(IPV6_PATTERN);
 export const ADDRESS = matching(ANY_ADDRESS);
 export const NETWORK = matching(`${ANY_ADDRESS}(?:/[0-9]{1,3})?`);
-export const ENDPOINT = matching(
-  `(?:${IPV4_PATTERN}|${IPV6_PATTERN}|\\[${IPV6_PATTERN}\\]:[0-9]{1,5}|\\[${IPV6_PATTERN}\\]|${IPV4_PATTERN}:[0-9]{1,5})`,
-);
+const PORT = ':[0-9]{1,5}';
+const PLACE = `(?:${ANY_ADDRESS}|\\[${IPV6_PATTERN}\\](?:${PORT})?|${IPV4_PATTERN}${PORT})`;
+export const UPSTREAM = matching(`(?:${PLACE}|tls://${PLACE}#${TLS_PEER_PATTERN})`);
 export const TIME_ZONE = matching('[A-Za-z][A-Za-z0-9_+/-]*');
 export const BYTE_SIZE: ValueSchema = {
   type: ['integer', 'string'],

@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { CidrSet, InvalidCidrError } from './cidr-set.js';
+import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
 import * as valueSchemas from './value-schemas.js';
 
@@ -7,12 +8,6 @@ import * as valueSchemas from './value-schemas.js';
 export interface VariableOptions {
   readonly description: string;
   readonly default?: string;
-}
-
-/** An address and a port to connect to. */
-export interface Endpoint {
-  readonly address: string;
-  readonly port: number;
 }
 
 function variable<T>(
@@ -181,15 +176,17 @@ export function addressList(family: 4 | 6, options: VariableOptions): Variable<r
   });
 }
 
-/** Comma-separated `address`, `address:port` or `[v6]:port`. */
-export function endpointList(
+/** Comma-separated resolvers to ask, see `parseUpstream`. */
+export function upstreamList(
   defaultPort: number,
   options: VariableOptions,
-): Variable<readonly Endpoint[]> {
-  const examples = `192.0.2.1, 192.0.2.1:${defaultPort} or [2001:db8::1]:${defaultPort}`;
-  const allowed = `comma-separated addresses such as ${examples}`;
-  return variable(options, allowed, valueSchemas.listOf(valueSchemas.ENDPOINT), (value) =>
-    splitList(value).map((item) => parseEndpoint(item, defaultPort)),
+): Variable<readonly UpstreamEndpoint[]> {
+  const examples = `192.0.2.1, 192.0.2.1:${defaultPort}, [2001:db8::1]:${defaultPort}`;
+  const overTls =
+    'tls://192.0.2.1#dns.example or tls://192.0.2.1:853#sha256/ and the pin in base64';
+  const allowed = `comma-separated addresses such as ${examples}, ${overTls}`;
+  return variable(options, allowed, valueSchemas.listOf(valueSchemas.UPSTREAM), (value) =>
+    splitList(value).map((item) => parseUpstream(item, defaultPort)),
   );
 }
 
@@ -249,20 +246,6 @@ function parseHex(value: string, bytes: number): string {
 function parseSecret(value: string, shortest: number): string {
   if (value.length < shortest || /\s/.test(value)) throw new VariableFault();
   return value;
-}
-
-function parseEndpoint(item: string, defaultPort: number): Endpoint {
-  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item);
-  const host = isIPv6(item) ? item : (match?.[1] ?? match?.[2] ?? '');
-  const bracketed = match?.[1] !== undefined;
-  if (host.includes('%') || (bracketed ? !isIPv6(host) : isIP(host) === 0)) {
-    throw new VariableFault(`"${bounded(item)}" is not one`);
-  }
-  const portText = isIPv6(item) ? undefined : match?.[3];
-  return {
-    address: host,
-    port: portText === undefined ? defaultPort : parseInteger(portText, 1, 65535),
-  };
 }
 
 function splitList(value: string): string[] {

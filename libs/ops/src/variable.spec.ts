@@ -7,7 +7,7 @@ import {
   byteSize,
   choice,
   cidrList,
-  endpointList,
+  upstreamList,
   hexKey,
   hexKeyList,
   integer,
@@ -18,6 +18,7 @@ import {
   url,
 } from './variable-kinds.js';
 
+const PIN = 'nw8C+VVt9bWlfmVFCH5SHZzSAtPOn4rbQAhSgqmIwTI=';
 const described = { description: 'What it is for.' };
 
 describe('parseVariables', () => {
@@ -71,8 +72,8 @@ describe('kinds of variables', () => {
     ['timeZone', timeZone(described), 'Europe/London', 'Europe/London'],
     ['url', url(['redis'], described), 'redis://127.0.0.1:6379', 'redis://127.0.0.1:6379'],
     [
-      'endpointList',
-      endpointList(53, described),
+      'upstreamList',
+      upstreamList(53, described),
       '192.0.2.1,192.0.2.2:5353,2001:db8::1,[2001:db8::2]:54,[2001:db8::3]',
       [
         { address: '192.0.2.1', port: 53 },
@@ -80,6 +81,16 @@ describe('kinds of variables', () => {
         { address: '2001:db8::1', port: 53 },
         { address: '2001:db8::2', port: 54 },
         { address: '2001:db8::3', port: 53 },
+      ],
+    ],
+    [
+      'upstreamList',
+      upstreamList(53, described),
+      `tls://192.0.2.1#dns.example,tls://[2001:db8::1]:8853#sha256/${PIN},tls://2001:db8::2#a.b-c.example`,
+      [
+        { address: '192.0.2.1', port: 853, tls: { name: 'dns.example' } },
+        { address: '2001:db8::1', port: 8853, tls: { pin: PIN } },
+        { address: '2001:db8::2', port: 853, tls: { name: 'a.b-c.example' } },
       ],
     ],
   ];
@@ -96,10 +107,17 @@ describe('kinds of variables', () => {
     ['byteSize', byteSize(described), '8 mb'],
     ['choice', choice(['public', 'off'], described), 'Off'],
     ['cidrList', cidrList(described), '192.0.2.0/33'],
-    ['endpointList', endpointList(53, described), '192.0.2.1:0'],
-    ['endpointList', endpointList(53, described), '192.0.2.1:99999'],
-    ['endpointList', endpointList(53, described), '[192.0.2.1]:53'],
-    ['endpointList', endpointList(53, described), 'ns.example:53'],
+    ['upstreamList', upstreamList(53, described), '192.0.2.1:0'],
+    ['upstreamList', upstreamList(53, described), '192.0.2.1:99999'],
+    ['upstreamList', upstreamList(53, described), '[192.0.2.1]:53'],
+    ['upstreamList', upstreamList(53, described), 'ns.example:53'],
+    ['upstreamList', upstreamList(53, described), 'tls://192.0.2.1'],
+    ['upstreamList', upstreamList(53, described), 'tls://192.0.2.1:853#'],
+    ['upstreamList', upstreamList(53, described), 'tls://192.0.2.1#192.0.2.1'],
+    ['upstreamList', upstreamList(53, described), 'tls://dns.example#dns.example'],
+    ['upstreamList', upstreamList(53, described), `tls://192.0.2.1#sha256/${PIN.slice(4)}`],
+    ['upstreamList', upstreamList(53, described), `tls://192.0.2.1#md5/${PIN}`],
+    ['upstreamList', upstreamList(53, described), '192.0.2.1#dns.example'],
     ['hexKey', hexKey(2, described), '00f'],
     ['hexKey', hexKey(2, described), '00zz'],
     ['hexKeyList', hexKeyList(2, 2, described), '00ff,0102,0103'],

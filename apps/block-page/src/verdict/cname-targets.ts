@@ -1,8 +1,7 @@
 import type { ClientAddress, ClientConnections } from '@weir/clients';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import type { Endpoint } from '@weir/ops';
+import { type Endpoint, type Logger, showUpstream, type UpstreamEndpoint } from '@weir/ops';
 import { Resolver } from 'node:dns/promises';
-import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** For all targets of a name together, because a visitor waits. */
@@ -11,6 +10,23 @@ const LOOKUP_TIMEOUT_MS = 1000;
 const MAX_TARGETS = 8;
 /** Maximum number of concurrent lookups, for all visitors. */
 const MAX_LOOKUPS = 1024;
+
+/**
+ * Leaves out upstreams that are to be asked over TLS only, and says so: lookups are in clear text.
+ * @returns undefined for the name servers of the system, an empty list when nobody may be asked
+ */
+export function plainUpstreams(
+  upstreams: readonly UpstreamEndpoint[] | undefined,
+  log: Pick<Logger, 'warn'>,
+): readonly Endpoint[] | undefined {
+  const plain = upstreams?.filter(({ tls }) => tls === undefined);
+  if (plain?.length === 0) {
+    log.warn('UPSTREAMS has only upstreams with tls://: CNAME targets are not looked up');
+  } else if (plain?.length !== upstreams?.length) {
+    log.warn('UPSTREAMS with tls:// are not asked for CNAME targets');
+  }
+  return plain;
+}
 
 /** Finds the CNAME targets of a name by asking upstream resolvers. */
 export class CnameTargets {
@@ -26,11 +42,7 @@ export class CnameTargets {
     private readonly shares: ClientConnections,
   ) {
     if (upstreams === undefined) return;
-    this.resolver.setServers(
-      upstreams.map(({ address, port }) =>
-        isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`,
-      ),
-    );
+    this.resolver.setServers(upstreams.map(showUpstream));
   }
 
   /** The targets in the order of the chain, in normal form. None if the lookup fails. */

@@ -6,7 +6,7 @@ import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
 import { Forwarder, type ForwarderOptions, ForwardResult } from '../upstream/forwarder.js';
-import { type Answerer, UpstreamServer } from './upstream-server.js';
+import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -14,8 +14,12 @@ afterEach(async () => {
 });
 
 /** An upstream that runs until the end of the test. */
-export async function upstream(answer: Answerer, address?: string): Promise<UpstreamServer> {
-  const server = await UpstreamServer.start(answer, address);
+export async function upstream(
+  answer: Answerer,
+  address?: string,
+  options?: ServerOptions,
+): Promise<UpstreamServer> {
+  const server = await UpstreamServer.start(answer, address, options);
   cleanups.push(() => server.stop());
   return server;
 }

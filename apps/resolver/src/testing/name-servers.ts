@@ -4,6 +4,7 @@ import { createSocket } from 'node:dgram';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { Identity } from './authority.js';
 import { askUdp } from './client.js';
 import { startProgram } from './programs.js';
 
@@ -115,6 +116,7 @@ export function startUnbound(
   folder: string,
   authority: NameServer,
   keys: readonly string[],
+  more: readonly string[] = [],
 ): Promise<NameServer> {
   const settings = (port: number): string[] => [
     'server:',
@@ -133,12 +135,23 @@ export function startUnbound(
     '  hide-identity: yes',
     '  module-config: "validator iterator"',
     ...keys.map((key) => `  trust-anchor-file: "${folder}/${key}.key"`),
+    ...more,
     // Not a stub zone: unbound would continue at the addresses of the NS records, on port 53.
     'forward-zone:',
     '  name: example',
     `  forward-addr: ${LOOPBACK}@${authority.endpoint.port}`,
   ];
   return start('unbound', ['-d', '-c'], folder, settings, 'example');
+}
+
+/** Settings of unbound for DNS over TLS on another port. */
+export function overTls(port: number, { certFile, keyFile }: Identity): string[] {
+  return [
+    `  interface: ${LOOPBACK}@${port}`,
+    `  tls-port: ${port}`,
+    `  tls-service-pem: "${certFile}"`,
+    `  tls-service-key: "${keyFile}"`,
+  ];
 }
 
 /**

@@ -1,9 +1,12 @@
 import { decodeMessage, type DecodedMessage } from '@weir/dns-wire/testing';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket as Connection } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Identity } from './authority.js';
 
 export interface AskedQuery {
-  readonly transport: 'udp' | 'tcp';
+  readonly transport: 'udp' | 'tcp' | 'tls';
   readonly bytes: Uint8Array;
   readonly message: DecodedMessage;
   /** Where a UDP query came from. */
@@ -14,7 +17,14 @@ export interface AskedQuery {
 export type Answerer = (query: AskedQuery) => Answered | Promise<Answered>;
 type Answered = Uint8Array | readonly Uint8Array[] | null;
 
-/** A real upstream on a loopback port, UDP and TCP. The test decides its answers byte by byte. */
+export interface ServerOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Then it speaks TLS over TCP; UDP stays as it is. */
+  readonly identity?: Identity;
+}
+
+/** A real upstream on a loopback port, UDP and TCP or TLS. The test decides its answers byte by byte. */
 export class UpstreamServer {
   /** All received queries but for probes, in order. */
   readonly asked: AskedQuery[] = [];
@@ -34,16 +44,22 @@ export class UpstreamServer {
     public answer: Answerer,
   ) {}
 
-  static async start(answer: Answerer, address = '127.0.0.1'): Promise<UpstreamServer> {
-    const { udp, tcp, port } = await listenBoth(address);
+  static async start(
+    answer: Answerer,
+    address = '127.0.0.1',
+    options: ServerOptions = {},
+  ): Promise<UpstreamServer> {
+    const { udp, tcp, port } = await listenBoth(address, options);
+    const transport = options.identity === undefined ? 'tcp' : 'tls';
     const server = new UpstreamServer({ address, port }, udp, tcp, answer);
     udp.on('message', (bytes, from) => {
       void server.take({ transport: 'udp', bytes, from }, (packet) => {
         if (!server.stopped) udp.send(packet, from.port, from.address);
       });
     });
-    tcp.on('connection', (connection) => {
-      server.serve(connection);
+    const event = transport === 'tcp' ? 'connection' : 'secureConnection';
+    tcp.on(event, (connection: Connection) => {
+      server.serve(connection, transport);
     });
     return server;
   }
@@ -60,6 +76,7 @@ export class UpstreamServer {
   }
 
   async stop(): Promise<void> {
+    if (this.stopped) return;
     this.stopped = true;
     for (const connection of this.connections) connection.destroy();
     await Promise.all([
@@ -84,7 +101,7 @@ export class UpstreamServer {
     packets.forEach(send);
   }
 
-  private serve(connection: Connection): void {
+  private serve(connection: Connection, transport: 'tcp' | 'tls'): void {
     this.connections.add(connection);
     this.connectionCount++;
     connection.on('close', () => this.connections.delete(connection));
@@ -96,16 +113,26 @@ export class UpstreamServer {
         const end = 2 + received.readUInt16BE(0);
         const bytes = received.subarray(2, end);
         received = received.subarray(end);
-        void this.take({ transport: 'tcp', bytes }, (packet) => connection.write(frame(packet)));
+        void this.take({ transport, bytes }, (packet) => connection.write(frame(packet)));
       }
     });
   }
 }
 
 /** UDP and TCP on the same free port. A port that is free for one may be in use for the other. */
-async function listenBoth(address: string): Promise<{ udp: Socket; tcp: Server; port: number }> {
-  const tcp = createServer();
-  await new Promise<void>((resolve) => tcp.listen(0, address, resolve));
+async function listenBoth(
+  address: string,
+  options: ServerOptions,
+): Promise<{ udp: Socket; tcp: Server; port: number }> {
+  const { identity } = options;
+  const tcp =
+    identity === undefined
+      ? createServer()
+      : createTlsServer({
+          cert: readFileSync(identity.certFile),
+          key: readFileSync(identity.keyFile),
+        });
+  await new Promise<void>((resolve) => tcp.listen(options.port ?? 0, address, resolve));
   const { port } = tcp.address() as AddressInfo;
   const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const isBound = await new Promise<boolean>((resolve) => {
@@ -118,7 +145,7 @@ async function listenBoth(address: string): Promise<{ udp: Socket; tcp: Server; 
   });
   if (isBound) return { udp, tcp, port };
   tcp.close();
-  return listenBoth(address);
+  return listenBoth(address, options);
 }
 
 /** A message with its length prefix (RFC 1035 §4.2.2). */

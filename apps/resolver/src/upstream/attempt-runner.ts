@@ -14,20 +14,21 @@ import {
   setEmptyResponse,
   writeUpstreamQuery,
 } from '@weir/dns-wire';
-import type { Endpoint } from '@weir/ops';
+import type { UpstreamEndpoint } from '@weir/ops';
+import type { SecureContext } from 'node:tls';
 import { setFailure } from './failure.js';
 import { ForgeryCheck } from './forgery-check.js';
 import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
+import type { QuerySocket } from './query-socket.js';
 import { RandomIds } from './random-ids.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import { UpstreamHealth } from './upstream-health.js';
-import type { UpstreamSocket } from './upstream-socket.js';
 import { Upstream } from './upstream.js';
 
 export interface AttemptOptions {
-  readonly upstreams: readonly Endpoint[];
+  readonly upstreams: readonly UpstreamEndpoint[];
   readonly nowMs: () => number;
   /** Number of UDP ports from which each upstream is asked. */
   readonly portsPerUpstream: number;
@@ -40,6 +41,9 @@ export interface AttemptOptions {
   /** Time limit for all attempts together once an upstream has answered with an error. */
   readonly errorTimeoutMs?: number;
   readonly onStateChange?: StateListener;
+  /** For upstreams that are asked over TLS. Default: the certificate authorities that Node.js trusts. */
+  readonly secureContext?: SecureContext | undefined;
+  readonly onTlsError?: (upstream: Upstream, error: Error) => void;
 }
 
 const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
@@ -96,6 +100,9 @@ export class AttemptRunner {
         ids: this.ids,
         events,
         health,
+        secureContext: options.secureContext,
+        nowMs: this.nowMs,
+        onTlsError: options.onTlsError ?? (() => undefined),
       });
     });
     const onStateChange = options.onStateChange ?? (() => undefined);
@@ -131,7 +138,7 @@ export class AttemptRunner {
     while (entry.attemptCount < MAX_ATTEMPTS && nowMs < entry.deadlineMs) {
       const upstream = this.choose(entry);
       if (upstream === null) break;
-      const socket = upstream.sockets.choose();
+      const socket = upstream.sockets.choose(nowMs);
       const attempt = entry.beginAttempt(upstream.index, socket, nowMs);
       if (socket === null) {
         upstream.health.recordUnreachable();
@@ -147,7 +154,7 @@ export class AttemptRunner {
     return nowMs < entry.deadlineMs && hasLiveAttempt(this.upstreams, entry);
   }
 
-  private send(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
+  private send(entry: InFlight, attempt: number, socket: QuerySocket): void {
     const { packet } = entry;
     entry.packetLength = this.writeQuery(packet, entry, attempt, entry.ids[attempt]);
     if (!entry.isProbe) this.upstreams[socket.upstream].recordQuery(this.nowMs());
@@ -158,8 +165,7 @@ export class AttemptRunner {
   private writeQuery(out: Uint8Array, entry: InFlight, attempt: number, id: number): number {
     const length = writeUpstreamQuery(out, entry.packet, entry.question.query, id);
     if (entry.withEdns[attempt] === 0) return removeEdns(out, length);
-    const { cookies } = this.upstreams[entry.upstreams[attempt]];
-    return cookies === null ? length : cookies.addTo(out, length);
+    return this.upstreams[entry.upstreams[attempt]].addOptions(out, length);
   }
 
   /**
@@ -176,7 +182,7 @@ export class AttemptRunner {
     this.complete(entry, this.response);
   }
 
-  private onPacket(socket: UpstreamSocket, packet: Uint8Array): void {
+  private onPacket(socket: QuerySocket, packet: Uint8Array): void {
     const { response } = this;
     const headerError = headerErrorOf(packet, packet.length);
     if (headerError !== NO_HEADER_ERROR) {
@@ -205,13 +211,13 @@ export class AttemptRunner {
   }
 
   /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
-  private onBadCookie(entry: InFlight, attempt: number, socket: UpstreamSocket): void {
+  private onBadCookie(entry: InFlight, attempt: number, socket: QuerySocket): void {
     if (entry.badCookies[attempt]++ === 0) this.send(entry, attempt, socket);
     else this.repeatOverTcp(entry, attempt);
   }
 
   /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
-  private onStray(socket: UpstreamSocket, id: number): void {
+  private onStray(socket: QuerySocket, id: number): void {
     const { counters } = this.upstreams[socket.upstream];
     if (socket.hasUsed(id) && socket.find(id) === undefined) {
       counters.late++;
@@ -224,7 +230,7 @@ export class AttemptRunner {
   }
 
   /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
-  private abandon(socket: UpstreamSocket): void {
+  private abandon(socket: QuerySocket): void {
     const nowMs = this.nowMs();
     for (const entry of socket.waitingEntries()) {
       for (let i = 0; i < entry.attemptCount; i++) {
@@ -246,7 +252,7 @@ export class AttemptRunner {
   }
 
   /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
-  private onHeaderError(socket: UpstreamSocket, id: number, rcode: number): void {
+  private onHeaderError(socket: QuerySocket, id: number, rcode: number): void {
     const entry = socket.find(id);
     if (entry === undefined) {
       this.onStray(socket, id);
@@ -307,16 +313,17 @@ export class AttemptRunner {
     this.endAttempt(entry, attempt);
   }
 
-  /** @returns false when too many queries go over TCP already */
+  /** @returns false when too many queries go over TCP already, and for an upstream that is asked over TLS */
   private askOverTcp(entry: InFlight, attempt: number): boolean {
     const upstream = this.upstreams[entry.upstreams[attempt]];
     const nowMs = this.nowMs();
     entry.leaveSocket(attempt);
-    if (this.tcpFallback.isFull) return false;
+    const { tcp } = upstream;
+    if (tcp === null || this.tcpFallback.isFull) return false;
     const packet = new Uint8Array(MAX_UPSTREAM_QUERY_BYTES);
     const query = packet.subarray(0, this.writeQuery(packet, entry, attempt, 0));
     const restMs = Math.max(entry.deadlineMs - nowMs, 1);
-    this.tcpFallback.ask(entry, upstream.tcp, query, restMs, (message) => {
+    this.tcpFallback.ask(entry, tcp, query, restMs, (message) => {
       this.onTcpMessage(entry, attempt, message);
     });
     upstream.counters.overTcp++;
@@ -354,7 +361,7 @@ export class AttemptRunner {
   }
 
   /** Thousands of questions may wait at the socket, so the next timeout check goes on with them, in pieces. */
-  private onUnreachable(socket: UpstreamSocket): void {
+  private onUnreachable(socket: QuerySocket): void {
     const nowMs = this.nowMs();
     const { counters, health } = this.upstreams[socket.upstream];
     health.recordUnreachable();

@@ -12,7 +12,7 @@ export const MAX_ATTEMPTS = 3;
 export const NO_ERROR = -1;
 
 /** What an entry needs of the socket of an attempt. The socket knows the ids of queries that have no answer yet. */
-export interface QuerySocket {
+export interface IdSpace {
   /** Reserves an id that no other open query of this socket has. */
   reserve(entry: InFlight): number;
   /** Frees the id. An answer with it is no longer expected. */
@@ -47,8 +47,8 @@ export class InFlight {
   attemptCount = 0;
   /** Index of the upstream of each attempt. */
   readonly upstreams = new Int32Array(MAX_ATTEMPTS);
-  /** Socket and id of each attempt; null when it goes over TCP or has failed. */
-  readonly sockets: (QuerySocket | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
+  /** Socket and id of each attempt; null when it is repeated over TCP or has failed. */
+  readonly sockets: (IdSpace | null)[] = Array.from({ length: MAX_ATTEMPTS }, () => null);
   readonly ids = new Uint16Array(MAX_ATTEMPTS);
   /** 1 when the attempt was asked with EDNS. */
   readonly withEdns = new Uint8Array(MAX_ATTEMPTS);
@@ -85,7 +85,7 @@ export class InFlight {
   }
 
   /** Begins the next attempt. Without a socket it has failed already. @returns its number */
-  beginAttempt(upstream: number, socket: QuerySocket | null, nowMs: number): number {
+  beginAttempt(upstream: number, socket: IdSpace | null, nowMs: number): number {
     const attempt = this.attemptCount++;
     this.upstreams[attempt] = upstream;
     this.startedMs[attempt] = nowMs;
@@ -96,7 +96,7 @@ export class InFlight {
     return attempt;
   }
 
-  /** Frees the id of the attempt: an answer over UDP is no longer expected. */
+  /** Frees the id of the attempt: an answer to it is no longer expected. */
   leaveSocket(attempt: number): void {
     this.sockets[attempt]?.forget(this.ids[attempt]);
     this.sockets[attempt] = null;
@@ -130,7 +130,7 @@ export class InFlight {
   }
 
   /** The attempt with this socket and id, or −1. */
-  attemptOf(socket: QuerySocket, id: number): number {
+  attemptOf(socket: IdSpace, id: number): number {
     for (let i = 0; i < this.attemptCount; i++) {
       if (this.sockets[i] === socket && this.ids[i] === id) return i;
     }

@@ -11,6 +11,16 @@ const find = (host: string, ...addresses: string[]) =>
   )?.address;
 
 describe('findOwnAddress', () => {
+  it('compares an upstream over TLS with the port for DNS over TLS', () => {
+    const tls = { name: 'dns.example' };
+    const own = { address: '127.0.0.1', port: 853, tls };
+    const find = (port: number, tlsPort?: number) =>
+      findOwnAddress([own], { address: '127.0.0.1', port, tlsPort }, MACHINE);
+    expect(find(53, 853)).toBe(own);
+    expect(find(853, 8853)).toBeUndefined();
+    expect(find(853)).toBeUndefined();
+  });
+
   it.each([
     ['127.0.0.1', '127.0.0.1'],
     ['192.0.2.7', '::ffff:192.0.2.7'],

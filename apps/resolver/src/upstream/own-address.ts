@@ -1,15 +1,20 @@
 import { ClientAddress } from '@weir/clients';
-import type { Endpoint } from '@weir/ops';
+import type { Endpoint, UpstreamEndpoint } from '@weir/ops';
 
 const UNSPECIFIED = ['4:0,0,0,0', '6:0,0,0,0'];
+
+/** An address of this resolver, with its port for DNS in clear text and the one for DNS over TLS. */
+export interface Listening extends Endpoint {
+  readonly tlsPort?: number | undefined;
+}
 
 /**
  * The first upstream that is this resolver itself, which would be a loop.
  * @param machineAddresses all addresses of this machine, for a resolver that listens on `0.0.0.0` or `::`
  */
 export function findOwnAddress(
-  upstreams: readonly Endpoint[],
-  listening: Endpoint,
+  upstreams: readonly UpstreamEndpoint[],
+  listening: Listening,
   machineAddresses: readonly string[],
 ): Endpoint | undefined {
   const host = normalForm(listening.address);
@@ -21,7 +26,10 @@ export function findOwnAddress(
     if (wanted === host || UNSPECIFIED.includes(wanted)) return true;
     return isWildcard && (machine.has(wanted) || isLoopback(wanted));
   };
-  return upstreams.find(({ address, port }) => port === listening.port && isOwn(address));
+  return upstreams.find(({ address, port, tls }) => {
+    const ownPort = tls === undefined ? listening.port : listening.tlsPort;
+    return port === ownPort && isOwn(address);
+  });
 }
 
 /** The same text for all notations of an address. */

@@ -1,7 +1,7 @@
 import { parseQuery, QueryStatus } from '@weir/dns-wire';
 import { InFlight, MAX_ATTEMPTS } from './in-flight.js';
+import type { QuerySocket } from './query-socket.js';
 import type { Upstream } from './upstream.js';
-import type { UpstreamSocket } from './upstream-socket.js';
 
 /** The name servers of the root, with RD. Every resolver knows them, and no subscriber has a say in the answer. */
 const ROOT_NS = Uint8Array.of(0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1);
@@ -29,7 +29,7 @@ export class Prober {
   /** @param send sends an attempt that has begun */
   constructor(
     private readonly upstreams: readonly Upstream[],
-    private readonly send: (entry: InFlight, attempt: number, socket: UpstreamSocket) => void,
+    private readonly send: (entry: InFlight, attempt: number, socket: QuerySocket) => void,
     private readonly onStateChange: StateListener,
   ) {
     this.probes = upstreams.map(createProbe);
@@ -55,7 +55,7 @@ export class Prober {
   private probe(upstream: Upstream, nowMs: number): void {
     const probe = this.probes[upstream.index];
     if (probe.attemptCount === MAX_ATTEMPTS) endAttempts(probe);
-    const socket = upstream.sockets.choose();
+    const socket = upstream.sockets.choose(nowMs);
     upstream.counters.probes++;
     const attempt = probe.beginAttempt(upstream.index, socket, nowMs);
     probe.withEdns[attempt] = upstream.hasEdns(nowMs) ? 1 : 0;

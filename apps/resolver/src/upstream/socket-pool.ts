@@ -1,3 +1,4 @@
+import type { QuerySocket, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
 import type { UpstreamSocket } from './upstream-socket.js';
 
@@ -22,7 +23,7 @@ interface Place {
  * The UDP sockets of one upstream, each on a random port. A query is sent from any of them, so a forger has to find its
  * port (RFC 5452 §9.2); and no port stays in use for long.
  */
-export class SocketPool {
+export class SocketPool implements QuerySockets {
   private readonly places: readonly Place[];
   private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
   private reopenAtMs = 0;
@@ -58,12 +59,12 @@ export class SocketPool {
   }
 
   /** Closes a socket at once, and opens one on another port. */
-  abandon(socket: UpstreamSocket, nowMs: number): void {
+  abandon(socket: QuerySocket, nowMs: number): void {
     const retiredAt = this.retired.findIndex((one) => one.socket === socket);
-    if (retiredAt >= 0) this.retired.splice(retiredAt, 1);
-    socket.close();
+    if (retiredAt >= 0) for (const one of this.retired.splice(retiredAt, 1)) one.socket.close();
     const place = this.places.find((one) => one.socket === socket);
     if (place === undefined) return;
+    place.socket?.close();
     place.socket = null;
     if (!place.isOpening) void this.fill(place, nowMs);
   }

@@ -1,19 +1,12 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from '@weir/ops';
-import type { InFlight, QuerySocket } from './in-flight.js';
+import type { InFlight } from './in-flight.js';
+import type { QuerySocket, QuerySocketEvents } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
 
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 const IDS = 65_536;
-
-/** What a socket reports. */
-export interface UpstreamSocketEvents {
-  /** A packet from the address and port of the upstream. `socket.find` returns the query with its id. */
-  onPacket(socket: UpstreamSocket, packet: Uint8Array): void;
-  /** The upstream cannot be reached (ICMP), or sending failed. The socket stays open. */
-  onUnreachable(socket: UpstreamSocket): void;
-}
 
 /**
  * A UDP socket on a random port, connected to one upstream: the kernel delivers packets of that peer only. Keeps the
@@ -39,7 +32,7 @@ export class UpstreamSocket implements QuerySocket {
     private readonly socket: Socket,
     private readonly endpoint: Endpoint,
     private readonly ids: RandomIds,
-    events: UpstreamSocketEvents,
+    events: QuerySocketEvents,
   ) {
     this.onSent = (error) => {
       if (error !== null) events.onUnreachable(this);
@@ -51,7 +44,7 @@ export class UpstreamSocket implements QuerySocket {
     upstream: number,
     endpoint: Endpoint,
     ids: RandomIds,
-    events: UpstreamSocketEvents,
+    events: QuerySocketEvents,
   ): Promise<UpstreamSocket> {
     const raw = createSocket({
       type: isIPv6(endpoint.address) ? 'udp6' : 'udp4',

@@ -1,12 +1,11 @@
 import type { Endpoint } from '@weir/ops';
 import { connect, type Socket } from 'node:net';
+import { FrameReader, frameOf } from './frame-reader.js';
 import type { RandomIds } from './random-ids.js';
 
 const LENGTH_BYTES = 2;
-const ID_BYTES = 2;
 /** How long an idle connection stays open (RFC 7766 §6.2.3). */
 const DEFAULT_IDLE_MS = 10_000;
-const EMPTY = Buffer.alloc(0);
 
 interface Waiting {
   /** The message with its length prefix. */
@@ -27,7 +26,6 @@ export class UpstreamTcp {
   /** Connections opened so far. */
   connections = 0;
   private socket: Socket | null = null;
-  private received: Buffer = EMPTY;
   private readonly waiting = new Map<number, Waiting>();
 
   constructor(
@@ -43,9 +41,7 @@ export class UpstreamTcp {
    * failure or `timeoutMs`
    */
   ask(packet: Uint8Array, timeoutMs: number, done: (message: Uint8Array | null) => void): void {
-    const frame = Buffer.allocUnsafe(LENGTH_BYTES + packet.length);
-    frame.writeUInt16BE(packet.length, 0);
-    frame.set(packet, LENGTH_BYTES);
+    const frame = frameOf(packet, packet.length);
     const id = this.reserveId();
     frame.writeUInt16BE(id, LENGTH_BYTES);
     const timer = setTimeout(() => {
@@ -74,9 +70,9 @@ export class UpstreamTcp {
     const socket = connect({ host, port, noDelay: true, timeout: this.idleMs });
     this.connections++;
     this.socket = socket;
-    this.received = EMPTY;
+    const reader = new FrameReader();
     socket.on('data', (chunk: Buffer) => {
-      this.onData(socket, chunk);
+      if (!reader.read(chunk, this.onMessage)) socket.destroy();
     });
     socket.on('timeout', () => {
       if (this.waiting.size === 0) socket.destroy();
@@ -90,20 +86,9 @@ export class UpstreamTcp {
     return socket;
   }
 
-  private onData(socket: Socket, chunk: Buffer): void {
-    let rest = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-    while (rest.length >= LENGTH_BYTES && rest.length >= LENGTH_BYTES + rest.readUInt16BE(0)) {
-      const end = LENGTH_BYTES + rest.readUInt16BE(0);
-      const message = rest.subarray(LENGTH_BYTES, end);
-      rest = rest.subarray(end);
-      if (message.length < ID_BYTES) {
-        socket.destroy();
-        return;
-      }
-      this.end(message.readUInt16BE(0), message);
-    }
-    this.received = rest;
-  }
+  private readonly onMessage = (message: Buffer): void => {
+    this.end(message.readUInt16BE(0), message);
+  };
 
   /** Queries on a reused connection are sent once more on a new one; the others fail (RFC 7766 §6.2.4). */
   private onClose(socket: Socket): void {

@@ -1,15 +1,21 @@
-import type { Endpoint } from '@weir/ops';
+import { addPadding } from '@weir/dns-wire';
+import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
+import type { SecureContext } from 'node:tls';
+import type { QuerySocketEvents, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
 import { UpstreamCookies } from './upstream-cookies.js';
 import type { UpstreamHealth } from './upstream-health.js';
-import { UpstreamSocket, type UpstreamSocketEvents } from './upstream-socket.js';
+import { UpstreamSocket } from './upstream-socket.js';
 import { UpstreamTcp } from './upstream-tcp.js';
+import { UpstreamTls } from './upstream-tls.js';
 
 /** For how long an upstream that does not understand EDNS is asked without it. */
 const WITHOUT_EDNS_MS = 300_000;
 /** For how long an upstream that changes the case of the question may do so. */
 const ANY_CASE_MS = 300_000;
+/** Minimum time between two reports that TLS has failed. */
+const REPORT_MS = 60_000;
 
 /** Weight of a new measurement in the smoothed latency. */
 const LATENCY_WEIGHT = 0.25;
@@ -33,6 +39,8 @@ export interface UpstreamCounters {
   suspects: number;
   /** Ports that were closed because many packets with wrong ids came to them. */
   spoofs: number;
+  /** Connections on which TLS failed: the certificate was not accepted, or it was no TLS. */
+  tlsErrors: number;
   /** Queries of our own, which are not among `queries`, and answers to them. */
   probes: number;
   probeAnswers: number;
@@ -40,12 +48,17 @@ export interface UpstreamCounters {
 
 export interface UpstreamOptions {
   readonly index: number;
-  readonly endpoint: Endpoint;
+  readonly endpoint: UpstreamEndpoint;
   readonly portCount: number;
   readonly hasCookies: boolean;
   readonly ids: RandomIds;
-  readonly events: UpstreamSocketEvents;
+  readonly events: QuerySocketEvents;
   readonly health: UpstreamHealth;
+  /** The authorities whose certificates it may have over TLS. Undefined: those that Node.js trusts. */
+  readonly secureContext: SecureContext | undefined;
+  readonly nowMs: () => number;
+  /** TLS with the upstream has failed. Not called again soon. */
+  readonly onTlsError: (upstream: Upstream, error: Error) => void;
 }
 
 /** One upstream resolver: its sockets, its latency and its health. Times are milliseconds on one clock, passed in. */
@@ -62,6 +75,7 @@ export class Upstream {
     strays: 0,
     suspects: 0,
     spoofs: 0,
+    tlsErrors: 0,
     probes: 0,
     probeAnswers: 0,
   };
@@ -70,26 +84,67 @@ export class Upstream {
   private withoutEdnsUntilMs = 0;
   private anyCaseUntilMs = 0;
   private smoothedMs = 0;
+  private quietUntilMs = -Infinity;
   readonly index: number;
   readonly health: UpstreamHealth;
-  readonly sockets: SocketPool;
-  readonly tcp: UpstreamTcp;
+  readonly sockets: QuerySockets;
+  /** Null when it is asked over TLS: then it is never asked in clear text. */
+  readonly tcp: UpstreamTcp | null;
+  private readonly tls: UpstreamTls | null;
   /** Null when it is asked without cookies. */
   readonly cookies: UpstreamCookies | null;
 
-  constructor({ index, endpoint, portCount, hasCookies, ids, events, health }: UpstreamOptions) {
-    const { address, port } = endpoint;
+  constructor(options: UpstreamOptions) {
+    const { index, endpoint, ids, health } = options;
     this.index = index;
     this.health = health;
-    this.cookies = hasCookies ? new UpstreamCookies() : null;
+    this.name = showUpstream(endpoint);
+    this.tls = this.openTls(options);
+    this.cookies = options.hasCookies && this.tls === null ? new UpstreamCookies() : null;
+    this.sockets = this.tls ?? this.openPool(options);
+    this.tcp = this.tls === null ? new UpstreamTcp(endpoint, ids) : null;
+  }
+
+  private openTls(options: UpstreamOptions): UpstreamTls | null {
+    const { index: upstream, endpoint, ids, events, secureContext, nowMs } = options;
+    const { tls: peer } = endpoint;
+    if (peer === undefined) return null;
+    const onFault = (error: Error): void => {
+      this.counters.tlsErrors++;
+      if (nowMs() < this.quietUntilMs) return;
+      this.quietUntilMs = nowMs() + REPORT_MS;
+      options.onTlsError(this, error);
+    };
+    return new UpstreamTls({
+      upstream,
+      endpoint,
+      peer,
+      secureContext,
+      ids,
+      events,
+      nowMs,
+      onFault,
+    });
+  }
+
+  private openPool({ index, endpoint, portCount, ids, events }: UpstreamOptions): SocketPool {
     const openSocket = async (): Promise<UpstreamSocket> => {
       const socket = await UpstreamSocket.open(index, endpoint, ids, events);
       this.cookies?.useFrom(socket.localAddress);
       return socket;
     };
-    this.sockets = new SocketPool(portCount, ids, openSocket, () => this.counters.failures++);
-    this.tcp = new UpstreamTcp(endpoint, ids);
-    this.name = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    return new SocketPool(portCount, ids, openSocket, () => this.counters.failures++);
+  }
+
+  /** TCP connections opened so far, with those of TLS. */
+  get connections(): number {
+    return this.tcp?.connections ?? this.tls?.connections ?? 0;
+  }
+
+  /** Adds what queries to this upstream have in OPT: cookies, or padding over TLS. @returns the new length */
+  addOptions(query: Uint8Array, length: number): number {
+    if (this.tls !== null) return addPadding(query, length);
+    return this.cookies === null ? length : this.cookies.addTo(query, length);
   }
 
   /** Called regularly. */
@@ -108,9 +163,9 @@ export class Upstream {
     this.withoutEdnsUntilMs = nowMs + WITHOUT_EDNS_MS;
   }
 
-  /** Whether its answers must have the question in the case that was sent. */
+  /** Whether its answers must have the question in the case that was sent. Over TLS nobody forges them. */
   keepsCase(nowMs: number): boolean {
-    return nowMs >= this.anyCaseUntilMs;
+    return this.tls === null && nowMs >= this.anyCaseUntilMs;
   }
 
   /** The upstream has changed the case of the question in an answer that cannot be forged. */
@@ -136,7 +191,7 @@ export class Upstream {
   }
 
   close(): void {
-    this.tcp.close();
+    this.tcp?.close();
     this.sockets.close();
   }
 }

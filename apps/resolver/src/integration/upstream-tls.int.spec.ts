@@ -1,0 +1,181 @@
+import { decodeOptions } from '@weir/dns-wire/testing';
+import { showUpstream } from '@weir/ops';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Authority, type Identity } from '../testing/authority.js';
+import { forwarder, silentUpstream, UNREACHABLE, upstream } from '../testing/forwarding.js';
+import { respond } from '../testing/respond.js';
+import type { Answerer, UpstreamServer } from '../testing/upstream-server.js';
+import type { ForwarderOptions } from '../upstream/forwarder.js';
+
+const NAME = 'dns.example';
+const PADDING = 12;
+
+let folder = '';
+let authority: Authority;
+let identity: Identity;
+let other: Identity;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-upstream-tls-'));
+  authority = new Authority(folder);
+  identity = authority.issue(NAME);
+  other = authority.issue('other.example');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const overTls = (answer: Answerer, port = 0) => upstream(answer, undefined, { identity, port });
+const byName = ({ endpoint }: UpstreamServer, name = NAME) => ({ ...endpoint, tls: { name } });
+const byPin = ({ endpoint }: UpstreamServer, { pin } = identity) => ({ ...endpoint, tls: { pin } });
+const trusting = (upstreams: ForwarderOptions['upstreams'], options = {}) =>
+  forwarder(upstreams, {
+    secureContext: createSecureContext({ ca: readFileSync(authority.caFile) }),
+    ...options,
+  });
+const noError = { rcode: 0 };
+
+describe('an upstream over TLS', () => {
+  it.each([
+    ['name', byName],
+    ['pin', byPin],
+  ])('is asked when its %s is right, padded and without cookies', async (_what, endpoint) => {
+    const server = await overTls((query) => respond(query));
+    const { ask, subject } = await trusting([endpoint(server)], {
+      hasCookies: true,
+      hasMixedCase: true,
+    });
+    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(1);
+    expect(await ask('www.example')).toMatchObject(noError);
+    expect(server.asked.map(({ transport }) => transport)).toEqual(['tls']);
+    const [{ bytes, message }] = server.asked;
+    expect(bytes).toHaveLength(128);
+    expect(decodeOptions(message.opt!.rdata).map(({ code }) => code)).toEqual([PADDING]);
+    expect(subject.upstreams[0].name).toBe(showUpstream(endpoint(server)));
+    expect(subject.upstreams[0].counters).toMatchObject({ queries: 1, answers: 1, tlsErrors: 0 });
+    expect(server.connectionCount).toBe(1);
+  });
+
+  it.each([
+    ['another name', (server: UpstreamServer) => trusting([byName(server, 'not.example')])],
+    ['another key', (server: UpstreamServer) => trusting([byPin(server, other)])],
+    ['an unknown authority', (server: UpstreamServer) => forwarder([byName(server)])],
+  ])('with %s is not asked, not even in clear text', async (_what, start) => {
+    const server = await overTls((query) => respond(query));
+    const { ask, subject } = await start(server);
+    expect(await ask('www.example')).toEqual(UNREACHABLE);
+    const { counters, health } = subject.upstreams[0];
+    await expect.poll(() => health.isDown).toBe(true);
+    expect(await ask('www.example')).toEqual(UNREACHABLE);
+    expect(counters.tlsErrors).toBeGreaterThan(0);
+    expect([...server.asked, ...server.probes]).toEqual([]);
+  });
+
+  it('reports what is wrong with a certificate once', async () => {
+    const server = await overTls((query) => respond(query));
+    const reasons: string[] = [];
+    const { subject } = await trusting([byPin(server, other)], {
+      onTlsError: (_upstream: unknown, { message }: Error) => reasons.push(message),
+    });
+    await expect.poll(() => subject.upstreams[0].counters.tlsErrors).toBeGreaterThan(1);
+    expect(reasons).toEqual([`the pin of its public key is ${identity.pin}`]);
+  });
+
+  it('that speaks no TLS gets no query', async () => {
+    const server = await upstream((query) => respond(query));
+    const { ask } = await trusting([byName(server)], { attemptTimeoutMs: 100 });
+    expect(await ask('www.example')).toMatchObject({ rcode: 2 });
+    expect([...server.asked, ...server.probes]).toEqual([]);
+  });
+
+  it('does not take a truncated answer for a reason to ask in clear text', async () => {
+    const server = await overTls((query) => respond(query, { flags: 0x8380 }));
+    const { ask } = await trusting([byName(server)]);
+    expect(await ask('www.example')).toMatchObject({ rcode: 2 });
+    expect(new Set(server.asked.map(({ transport }) => transport))).toEqual(new Set(['tls']));
+  });
+
+  it('gets many questions over one connection and answers them in any order', async () => {
+    const held: (() => void)[] = [];
+    const server = await overTls(async (query) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return respond(query);
+    });
+    const patient = { attemptTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
+    const { ask } = await trusting([byName(server)], patient);
+    const done: number[] = [];
+    const asked = Array.from({ length: 300 }, (_, i) =>
+      ask(`n${i}.example`).then(() => done.push(i)),
+    );
+    await expect.poll(() => held.length).toBe(300);
+    for (const release of held.reverse()) release();
+    await Promise.all(asked);
+    expect(new Set(done).size).toBe(300);
+    expect(done[0]).toBeGreaterThan(done[299]);
+    expect(server.connectionCount).toBe(1);
+  });
+
+  it('that closes idle connections is asked over a new one', async () => {
+    const server = await overTls((query) => respond(query));
+    const { ask, subject } = await trusting([byName(server)]);
+    for (let i = 1; i <= 5; i++) {
+      expect(await ask(`n${i}.example`)).toMatchObject(noError);
+      for (const connection of server.connections) connection.end();
+    }
+    expect(subject.upstreams[0].counters).toMatchObject({ answers: 5, failures: 0 });
+  });
+
+  it('that closes the connection instead of an answer is asked once more', async () => {
+    let closes = 1;
+    const server = await overTls((query) => {
+      if (closes-- <= 0) return respond(query);
+      for (const connection of server.connections) connection.destroy();
+      return null;
+    });
+    const { ask, subject } = await trusting([byName(server)]);
+    await expect.poll(() => subject.upstreams[0].counters.probeAnswers).toBe(1);
+    expect(await ask('www.example')).toMatchObject(noError);
+    expect(server.asked).toHaveLength(2);
+    expect(subject.upstreams[0].counters.queries).toBe(1);
+  });
+
+  it('that was restarted is asked again', async () => {
+    const first = await overTls((query) => respond(query));
+    const { ask, subject } = await trusting([byName(first)]);
+    expect(await ask('a.example')).toMatchObject(noError);
+    await first.stop();
+    await overTls((query) => respond(query), first.endpoint.port);
+    await expect.poll(() => ask('b.example'), { timeout: 20_000 }).toMatchObject(noError);
+    await expect.poll(() => subject.upstreams[0].health.isSound).toBe(true);
+  });
+
+  it('that falls silent gets another connection', async () => {
+    const server = await overTls((query) => respond(query));
+    const { ask } = await trusting([byName(server)]);
+    expect(await ask('a.example')).toMatchObject(noError);
+    server.fallSilent();
+    await expect.poll(() => server.connectionCount, { timeout: 20_000 }).toBeGreaterThan(1);
+    server.answer = (query) => respond(query);
+    await expect.poll(() => ask('b.example'), { timeout: 20_000 }).toMatchObject(noError);
+  });
+
+  it.each([
+    ['dead', async () => byName(await stopped())],
+    ['silent', async () => byName(await silentUpstream())],
+    ['wrong', async () => byName(await overTls((query) => respond(query)), 'not.example')],
+  ])('that is %s is no harm when there is another', async (_what, endpoint) => {
+    const second = await overTls((query) => respond(query));
+    const { ask } = await trusting([await endpoint(), byPin(second)], { attemptTimeoutMs: 200 });
+    expect(await ask('a.example')).toMatchObject(noError);
+    expect(await ask('b.example')).toMatchObject(noError);
+  });
+});
+
+async function stopped(): Promise<UpstreamServer> {
+  const server = await overTls(() => null);
+  await server.stop();
+  return server;
+}

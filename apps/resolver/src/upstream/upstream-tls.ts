@@ -1,0 +1,196 @@
+import type { Endpoint, TlsPeer } from '@weir/ops';
+import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { FrameReader, frameOf } from './frame-reader.js';
+import type { InFlight } from './in-flight.js';
+import type { QuerySocket, QuerySocketEvents, QuerySockets } from './query-socket.js';
+import type { RandomIds } from './random-ids.js';
+import { checkOptions, isTlsFault, pinFault } from './tls-check.js';
+
+const ID_AT = 2;
+/** A connection on which nothing comes for so long after a query is dead. */
+const SILENCE_MS = 2_000;
+/** Delay after a connection that has brought no answer; doubled each time, up to the longest. */
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 8_000;
+/** With so much that the upstream has not read, it gets no more queries. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+interface Waiting {
+  readonly entry: InFlight;
+  frame: Buffer | null;
+  isSent: boolean;
+  /** Whether it was sent on another connection before, which closed. */
+  isRepeated: boolean;
+}
+
+export interface UpstreamTlsOptions {
+  /** Index of the upstream. */
+  readonly upstream: number;
+  readonly endpoint: Endpoint;
+  readonly peer: TlsPeer;
+  readonly secureContext: SecureContext | undefined;
+  readonly ids: RandomIds;
+  readonly events: QuerySocketEvents;
+  readonly nowMs: () => number;
+  /** The upstream has failed the check of its certificate, or TLS has failed otherwise. */
+  readonly onFault: (error: Error) => void;
+}
+
+/**
+ * DNS over TLS to one upstream (RFC 7858): one connection, kept open, with pipelined queries and answers in any order
+ * (RFC 7766). Nothing is sent before the upstream has proven who it is. Queries on a connection that closes go once
+ * more over the next one.
+ */
+export class UpstreamTls implements QuerySocket, QuerySockets {
+  readonly upstream: number;
+  wrongIds = 0;
+  /** Connections opened so far. */
+  connections = 0;
+  private readonly waiting = new Map<number, Waiting>();
+  private socket: TLSSocket | null = null;
+  private isTrusted = false;
+  /** Whether the connection has brought an answer. */
+  private hasAnswered = false;
+  /** When the first query after the last answer was sent. */
+  private silentSinceMs = Infinity;
+  private delayMs = FIRST_DELAY_MS;
+  private nextConnectMs = -Infinity;
+  private isClosed = false;
+
+  constructor(private readonly options: UpstreamTlsOptions) {
+    this.upstream = options.upstream;
+  }
+
+  /** The first query opens the connection. */
+  open(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  choose(nowMs: number): QuerySocket | null {
+    if (this.isClosed) return null;
+    if (this.socket === null) return nowMs < this.nextConnectMs ? null : this;
+    return this.socket.writableLength > MAX_UNSENT_BYTES ? null : this;
+  }
+
+  /** Nobody else can send on the connection. */
+  abandon(): void {
+    return;
+  }
+
+  maintain(nowMs: number): void {
+    if (nowMs - this.silentSinceMs >= SILENCE_MS) this.socket?.destroy();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.waiting.clear();
+    this.socket?.destroy();
+  }
+
+  reserve(entry: InFlight): number {
+    let id = this.options.ids.next();
+    while (this.waiting.has(id)) id = this.options.ids.next();
+    this.waiting.set(id, { entry, frame: null, isSent: false, isRepeated: false });
+    return id;
+  }
+
+  forget(id: number): void {
+    this.waiting.delete(id);
+  }
+
+  find(id: number): InFlight | undefined {
+    return this.waiting.get(id)?.entry;
+  }
+
+  /** Nobody guesses ids over TLS: an answer to no open query is late. */
+  hasUsed(): boolean {
+    return true;
+  }
+
+  waitingEntries(): Set<InFlight> {
+    return new Set(Array.from(this.waiting.values(), ({ entry }) => entry));
+  }
+
+  send(packet: Uint8Array, length: number): void {
+    const frame = frameOf(packet, length);
+    const waiting = this.waiting.get(frame.readUInt16BE(ID_AT));
+    if (waiting === undefined) return;
+    waiting.frame = frame;
+    waiting.isSent = false;
+    if (this.silentSinceMs === Infinity) this.silentSinceMs = this.options.nowMs();
+    this.socket ??= this.connect();
+    if (this.isTrusted) this.write(this.socket, waiting);
+  }
+
+  private write(socket: TLSSocket, waiting: Waiting): void {
+    if (waiting.frame === null || waiting.isSent) return;
+    waiting.isSent = true;
+    socket.write(waiting.frame);
+  }
+
+  private connect(): TLSSocket {
+    const { endpoint, peer, secureContext } = this.options;
+    const { address: host, port } = endpoint;
+    const socket = connect({ host, port, ...checkOptions(peer, secureContext) });
+    const reader = new FrameReader();
+    this.connections++;
+    this.hasAnswered = false;
+    socket.setNoDelay(true);
+    socket.on('secureConnect', () => {
+      const fault = pinFault(socket, peer);
+      if (fault === null) this.onTrusted(socket);
+      else socket.destroy(fault);
+    });
+    socket.on('data', (chunk: Buffer) => {
+      // What comes before the check, or after the end, does not count.
+      if (this.socket !== socket || !this.isTrusted) return;
+      if (!reader.read(chunk, this.onMessage)) socket.destroy();
+    });
+    // 'close' follows.
+    socket.on('error', (error) => {
+      if (isTlsFault(error, socket, peer)) this.options.onFault(error);
+      socket.destroy();
+    });
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => {
+      if (!this.isClosed) this.onClose();
+    });
+    return socket;
+  }
+
+  private onTrusted(socket: TLSSocket): void {
+    this.isTrusted = true;
+    for (const waiting of this.waiting.values()) this.write(socket, waiting);
+  }
+
+  private readonly onMessage = (message: Buffer): void => {
+    this.hasAnswered = true;
+    this.silentSinceMs = Infinity;
+    this.delayMs = FIRST_DELAY_MS;
+    this.options.events.onPacket(this, message);
+  };
+
+  private onClose(): void {
+    this.socket = null;
+    this.isTrusted = false;
+    this.silentSinceMs = Infinity;
+    if (this.hasAnswered) {
+      this.repeat();
+      return;
+    }
+    this.nextConnectMs = this.options.nowMs() + this.delayMs;
+    this.delayMs = Math.min(this.delayMs * 2, LONGEST_DELAY_MS);
+    this.options.events.onUnreachable(this);
+  }
+
+  /** The upstream may close a connection at any time, for example when it was idle (RFC 7766 §6.2.4). */
+  private repeat(): void {
+    for (const waiting of this.waiting.values()) {
+      if (waiting.isRepeated) continue;
+      waiting.isRepeated = true;
+      waiting.isSent = false;
+      if (this.silentSinceMs === Infinity) this.silentSinceMs = this.options.nowMs();
+      this.socket ??= this.connect();
+    }
+  }
+}
