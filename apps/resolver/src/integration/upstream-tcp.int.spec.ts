@@ -78,7 +78,7 @@ describe('UpstreamTcp', () => {
   });
 
   it('fails a query without an answer alone, as long as the connection brings other answers', async () => {
-    const gate = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<undefined>();
     const { server, ask } = await link(async (query) => {
       const { qname } = query.message.questions[0];
       if (qname.startsWith('mute')) return null;
@@ -88,7 +88,7 @@ describe('UpstreamTcp', () => {
     const [mute, held] = [ask('mute.example.com', 500), ask('held.example.com', 30_000)];
     expect(await ask('a.example.com', 30_000)).toBe('a.example.com');
     expect(await mute).toBeNull();
-    gate.resolve();
+    gate.resolve(undefined);
     expect(await held).toBe('held.example.com');
     expect(server.connectionCount).toBe(1);
   });
