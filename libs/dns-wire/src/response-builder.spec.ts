@@ -41,6 +41,7 @@ function parsed(message: TestMessage): Response {
   return response;
 }
 
+const OPT = 41;
 const question = { qname: TARGET, qtype: 1 };
 /** Where the records begin in a response to that question. */
 const RECORDS = 12 + TARGET.length + 4;
@@ -176,9 +177,19 @@ describe('ResponseBuilder', () => {
         if (!builder.append(response) || response.rcode > 15) return;
         const before = decoded(() => decodeMessage(bytes.slice(0, response.recordsEnd + 11)));
         if (before === null) return;
-        const ownersAndTtls = (records: typeof before.answers) =>
-          records.map(({ owner, type, ttl }) => [owner, type, ttl > 0x7fff_ffff ? 0 : ttl]);
         if (![0, 3].includes(response.rcode)) return;
+        // A pointer into the fixed part of a record makes another name when records move. It has bytes of 0, so such
+        // a name is the root, or has one.
+        const all = [...before.answers, ...before.authorities, ...before.additionals];
+        const isOdd = (owner: string) => owner === '.' || owner.includes('\\000');
+        if (all.some(({ owner, type }) => type !== OPT && isOdd(owner))) return;
+        const ownersAndTtls = (records: typeof before.answers) =>
+          records.map(({ owner, type, ttl }) => [
+            // A pointer to the question gets the case of the target.
+            owner.toLowerCase(),
+            type,
+            ttl > 0x7fff_ffff ? 0 : ttl,
+          ]);
         expect(ownersAndTtls(send().answers.slice(1))).toEqual(ownersAndTtls(before.answers));
         compared++;
       }),

@@ -2,7 +2,8 @@ import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { respond } from '../testing/respond.js';
-import { type Answerer, UpstreamServer } from '../testing/upstream-server.js';
+import { forwarder, upstream } from '../testing/forwarding.js';
+import { type Answerer, type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 import { RandomIds } from '../upstream/random-ids.js';
 import { UpstreamTcp } from '../upstream/upstream-tcp.js';
 
@@ -76,6 +77,22 @@ describe('UpstreamTcp', () => {
     expect(server.connectionCount).toBe(2);
   });
 
+  it('fails a query without an answer alone, as long as the connection brings other answers', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    const { server, ask } = await link(async (query) => {
+      const { qname } = query.message.questions[0];
+      if (qname.startsWith('mute')) return null;
+      if (qname.startsWith('held')) await gate.promise;
+      return respond(query);
+    });
+    const [mute, held] = [ask('mute.example.com', 500), ask('held.example.com', 30_000)];
+    expect(await ask('a.example.com', 30_000)).toBe('a.example.com');
+    expect(await mute).toBeNull();
+    gate.resolve(undefined);
+    expect(await held).toBe('held.example.com');
+    expect(server.connectionCount).toBe(1);
+  });
+
   it('closes the connection when it is idle', async () => {
     const { server, ask } = await link((query) => respond(query), 50);
     await ask('a.example.com');
@@ -91,4 +108,24 @@ describe('UpstreamTcp', () => {
     ]);
     expect(await ask('a.example.com')).toBe('a.example.com');
   });
+});
+
+it('a zone that is silent over TCP does not keep other names from being asked over TCP', async () => {
+  const MUTE = 400;
+  const isMute = ({ message }: AskedQuery) => message.questions[0].qname.includes('mute');
+  const server = await upstream((query) => {
+    if (query.transport === 'udp') return respond(query, { flags: 0x8380 });
+    return isMute(query) ? null : respond(query);
+  });
+  const { ask } = await forwarder([server.endpoint], {
+    attemptTimeoutMs: 30_000,
+    queryTimeoutMs: 40_000,
+  });
+  const overTcp = () => server.asked.filter((one) => one.transport === 'tcp' && isMute(one));
+  for (let i = 0; i < MUTE; i++) {
+    void ask(`n${i}.mute.example`);
+    // Few at a time: the receive buffer of the upstream is small.
+    if (i % 50 === 49) await expect.poll(() => overTcp().length, { interval: 5 }).toBe(i + 1);
+  }
+  expect(await ask('www.example.com')).toMatchObject({ rcode: 0 });
 });

@@ -40,6 +40,8 @@ export interface AttemptOptions {
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
   readonly errorTimeoutMs?: number;
+  /** Maximum number of queries over TCP at once, to all upstreams together. */
+  readonly tcpCapacity?: number;
   readonly onStateChange?: StateListener;
   /** For upstreams that are asked over TLS. Default: the certificate authorities that Node.js trusts. */
   readonly secureContext?: SecureContext | undefined;
@@ -66,7 +68,7 @@ export class AttemptRunner {
   private readonly forgeryCheck: ForgeryCheck;
   private readonly ids = new RandomIds();
   private readonly response = new Response();
-  private readonly tcpFallback = new TcpFallback();
+  private readonly tcpFallback: TcpFallback;
   private readonly prober: Prober;
   private readonly nowMs: () => number;
   private readonly attemptTimeoutMs: number;
@@ -84,6 +86,7 @@ export class AttemptRunner {
     this.hasMixedCase = options.hasMixedCase;
     this.forgeryCheck = new ForgeryCheck(this.response, options.hasMixedCase);
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? DEFAULT_ATTEMPT_TIMEOUT_MS;
+    this.tcpFallback = new TcpFallback(options.tcpCapacity);
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
       onPacket: this.onPacket.bind(this),

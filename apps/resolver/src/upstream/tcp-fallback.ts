@@ -1,15 +1,18 @@
 import type { InFlight } from './in-flight.js';
 import type { UpstreamTcp } from './upstream-tcp.js';
 
-/** Maximum number of queries over TCP at once, to all upstreams together. */
-const CAPACITY = 256;
+/** Many times the share of one subscriber, so that a few with silent names do not take everything. */
+const DEFAULT_CAPACITY = 4096;
 
 /** Repeats queries over TCP when the answer over UDP was truncated, or may be forged. */
 export class TcpFallback {
   private count = 0;
 
+  /** @param capacity maximum number of queries over TCP at once, to all upstreams together */
+  constructor(private readonly capacity = DEFAULT_CAPACITY) {}
+
   get isFull(): boolean {
-    return this.count >= CAPACITY;
+    return this.count >= this.capacity;
   }
 
   /**

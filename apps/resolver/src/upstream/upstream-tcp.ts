@@ -26,6 +26,8 @@ export class UpstreamTcp {
   /** Connections opened so far. */
   connections = 0;
   private socket: Socket | null = null;
+  /** Messages received so far. */
+  private messages = 0;
   private readonly waiting = new Map<number, Waiting>();
 
   constructor(
@@ -44,10 +46,12 @@ export class UpstreamTcp {
     const frame = frameOf(packet, packet.length);
     const id = this.reserveId();
     frame.writeUInt16BE(id, LENGTH_BYTES);
+    const messagesBefore = this.messages;
     const timer = setTimeout(() => {
-      // The connection does not answer. The next query opens another one.
       this.end(id, null);
-      this.socket?.destroy();
+      // Where other queries were answered meanwhile, only this name is at fault. Else the connection may be, and the
+      // next query opens another one.
+      if (this.messages === messagesBefore) this.socket?.destroy();
     }, timeoutMs);
     const finish = (message: Uint8Array | null): void => {
       clearTimeout(timer);
@@ -87,6 +91,7 @@ export class UpstreamTcp {
   }
 
   private readonly onMessage = (message: Buffer): void => {
+    this.messages++;
     this.end(message.readUInt16BE(0), message);
   };
 
