@@ -102,9 +102,10 @@ describe('an upstream that answers with an error', () => {
       [silent.endpoint, (await upstream(failing(2))).endpoint],
       times,
     );
-    for (let i = 0; i < 3; i++) expect(await ask(`n${i}.example.com`)).toEqual(SERVFAIL);
     await expect.poll(() => subject.upstreams[0].health.isDown).toBe(true);
-    expect((await taking(ask('last.example.com'))).tookMs).toBeLessThan(SOON_MS);
+    const { outcome, tookMs } = await taking(ask());
+    expect(outcome).toEqual(SERVFAIL);
+    expect(tookMs).toBeLessThan(SOON_MS);
   });
 
   it('does not put the upstream behind the others', async () => {
