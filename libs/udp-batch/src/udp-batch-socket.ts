@@ -104,8 +104,8 @@ export class UdpBatchSocket {
     const { calls, memory } = this;
     memory.resetReceiveSlots();
     const count = calls.recvmmsg(this.fd, this.receiveAddress, BATCH, RECEIVE_FLAGS, 0);
+    // A failure means that nothing has arrived, or tells of an earlier answer (ICMP). The next call reads on.
     memory.received = Math.max(count, 0);
-    // What else can fail here is an error of an earlier answer (ICMP). The next call reads on.
     return memory.received;
   }
 
@@ -167,8 +167,8 @@ export class UdpBatchSocket {
 
   /**
    * Sends what is in the send slots, without waiting.
-   * @param onFailed called for each datagram that the kernel did not take, with its slot, its length, and whether the
-   *   kernel may take it later: it has no room now
+   * @param onFailed called with the slot of each datagram that the kernel did not take. `isBusy`: it has no room now,
+   *   and may take the datagram later
    */
   flush(onFailed: (slot: number, isBusy: boolean) => void): void {
     const { calls, queued } = this;
