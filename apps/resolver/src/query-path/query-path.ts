@@ -24,7 +24,8 @@ import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
-import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
+import { ForwardResult } from '../upstream/forward-result.js';
+import type { ForwardEvents } from '../upstream/forwarder.js';
 import { ExtendedErrors } from './extended-errors.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
@@ -115,7 +116,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private handleQuery(exchange: Exchange): void {
     const { replies } = this;
     this.timer.start(exchange);
-    if (this.options.limits.exceedsQueryRate(exchange.client)) {
+    if (!exchange.isAdmitted && this.options.limits.exceedsQueryRate(exchange.client)) {
       return replies.drop(exchange, DropReason.limited);
     }
     const { query } = exchange;
