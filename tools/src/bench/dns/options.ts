@@ -21,6 +21,7 @@ export function readOptions(
     `jobs: ${jobs.join(', ')}`,
     `servers: ${servers.join(', ')}`,
     'seconds: of each of the two phases, full load and the steady rate (queries per second)',
+    'A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.',
   ].join('\n');
   try {
     const { values } = parseArgs({

@@ -76,6 +76,8 @@ export function weir(root: string, controlPlane: WeirControlPlane): Server {
     name: 'Weir',
     debianPackage: null,
     isInstalled: () => true,
+    // Its configuration comes from the control plane.
+    prepare: () => Promise.resolve(),
     start: async ({ folder, port, upstreamPort, prefix }) => {
       const opsPort = await freePort();
       const child = startChild({
