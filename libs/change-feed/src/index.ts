@@ -6,7 +6,7 @@ export type { StoredImage } from './server/image-response.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
-export type { Applied } from './publisher/follower-registry.js';
+export type { Applied } from './publisher/resolver-positions.js';
 export {
   FOLLOWER_KINDS,
   type FollowerKind,
