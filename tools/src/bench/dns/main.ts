@@ -5,13 +5,12 @@
  * run on another core. Each round starts a fresh process of each server, in another order. It prints figures and
  * asserts nothing but that each server answers as the job says; one that does not is left out with its reason.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpus } from 'node:os';
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeLoad, describeMachine } from '../machine.js';
 import { compareJob } from './compare-job.js';
 import { JOBS } from './jobs.js';
-import { hasDnsperf } from './load.js';
+import { missingPrograms } from './missing-programs.js';
 import { readOptions, type Options } from './options.js';
 import { renderTable } from './report.js';
 import { bind } from './servers/bind.js';
@@ -21,7 +20,6 @@ import { knotResolver } from './servers/knot-resolver.js';
 import { powerdnsRecursor } from './servers/powerdns-recursor.js';
 import type { Server } from './servers/server.js';
 import { unbound } from './servers/unbound.js';
-import { hasNsd } from './servers/upstream.js';
 import { weir } from './servers/weir.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -51,7 +49,7 @@ function fail(reason: string): void {
 async function compare(chosen: Options): Promise<void> {
   const missing = missingPrograms();
   if (missing.length > 0) {
-    fail(`bench:dns needs two cores and ${missing.join(', ')} (Debian packages)`);
+    fail(`bench:dns needs ${missing.join(', ')}`);
     return;
   }
   // The children of this process inherit its core. Only the measured servers get the other one.
@@ -69,21 +67,12 @@ async function compare(chosen: Options): Promise<void> {
       job,
       root: ROOT,
       peers,
-      ours: hasWeir ? (controlPlane) => [weir(ROOT, controlPlane)] : null,
+      ours: hasWeir ? (controlPlane) => [weir(ROOT, controlPlane, WEIR, 1)] : null,
       clients: CLIENTS,
       processors: SERVER_CORE,
       progress,
     });
     print(`\n${job.title}; ${describeLoad()}\n`);
-    print(renderTable(results, WEIR));
+    print(renderTable(results, (server) => server !== WEIR));
   }
-}
-
-function missingPrograms(): string[] {
-  const missing: string[] = [];
-  if (!hasDnsperf()) missing.push('dnsperf');
-  if (spawnSync('taskset', ['--version']).error !== undefined) missing.push('taskset');
-  if (!hasNsd()) missing.push('nsd');
-  if (cpus().length < 2) missing.push('a second core');
-  return missing;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DnsClient } from '../../deployment/dns-client.js';
 import type { Child } from '../../services/child.js';
-import { cpuMs, peakResidentMiB } from '../../services/control-plane.js';
+import { peakResidentMiB, readProcessCpu } from '../../services/control-plane.js';
 import { freePort } from '../../services/ports.js';
 import { type Job, BLOCK_ADDRESS, UPSTREAM_ADDRESS } from './jobs.js';
 import { load, type LoadResult } from './load.js';
@@ -22,6 +22,8 @@ export interface Phase {
   readonly perSecond: number;
   /** Processor time of all threads per answer, user and system. */
   readonly cpuUs: number;
+  /** Share of it in the kernel, from 0 to 1. */
+  readonly kernelShare: number;
   readonly lost: number;
   /** Answers with an RCODE other than NOERROR. */
   readonly errors: number;
@@ -129,12 +131,16 @@ async function phase(
   port: number,
   rate: number | null,
 ): Promise<Phase> {
-  const before = cpuMs(child.pid);
+  const before = readProcessCpu(child.pid);
   const result = await load({ port, queries, pace: { kind: 'timed', seconds, rate }, clients });
   if (result.answered === 0) throw new Error(`it answered none of ${result.sent} queries`);
+  const after = readProcessCpu(child.pid);
+  const systemMs = after.systemMs - before.systemMs;
+  const cpuMs = systemMs + after.userMs - before.userMs;
   return {
     perSecond: result.perSecond,
-    cpuUs: ((cpuMs(child.pid) - before) * 1000) / result.answered,
+    cpuUs: (cpuMs * 1000) / result.answered,
+    kernelShare: systemMs / cpuMs,
     lost: result.sent - result.answered,
     errors: errorsOf(result),
     p50Ms: result.p50Ms,

@@ -15,6 +15,7 @@ const HEADINGS = [
   'kq/s',
   'CPU µs',
   'ratio',
+  'kernel',
   'steady CPU µs',
   'ratio',
   'p50 ms',
@@ -26,11 +27,14 @@ const HEADINGS = [
 ];
 
 /**
- * A Markdown table of medians. The ratio is the processor time of an answer divided by that of the best other server
- * than `subject`.
+ * A Markdown table of medians. The ratio is the processor time of an answer divided by that of the best server
+ * with which the others are compared.
  */
-export function renderTable(results: readonly ServerRounds[], subject: string): string {
-  const others = results.filter(({ server, rounds }) => server !== subject && rounds.length > 0);
+export function renderTable(
+  results: readonly ServerRounds[],
+  isReference: (server: string) => boolean,
+): string {
+  const others = results.filter(({ server, rounds }) => isReference(server) && rounds.length > 0);
   const best: Best = {
     full: Math.min(...others.map((one) => median(one, 'full', 'cpuUs'))),
     steady: Math.min(...others.map((one) => median(one, 'steady', 'cpuUs'))),
@@ -55,6 +59,7 @@ function figuresOf(one: ServerRounds, best: Best): string[] {
     (median(one, 'full', 'perSecond') / 1000).toFixed(1),
     withRange(one, 'full'),
     ratio(median(one, 'full', 'cpuUs'), best.full),
+    `${(median(one, 'full', 'kernelShare') * 100).toFixed(0)} %`,
     withRange(one, 'steady'),
     ratio(median(one, 'steady', 'cpuUs'), best.steady),
     median(one, 'steady', 'p50Ms').toFixed(2),
