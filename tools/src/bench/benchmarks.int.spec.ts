@@ -43,8 +43,15 @@ describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
     expect(table).toMatch(row('1 lane'));
     expect(table).toMatch(row('2 lanes'));
   }, 240_000);
+
+  it('bench:scale compares an empty configuration with a full one', async () => {
+    const tables = await bench('scale', '--scale', '0.0005', ...smallest);
+    expect(tables).toMatch(/^\| ratio \| [\d.]+ \(goal 1.15\) \|/m);
+    expect(tables).toMatch(/^\| full size \| [\d.]+ \|.*\| [1-9]\d* % \|/m);
+    expect(tables).not.toContain('NaN');
+  }, 240_000);
 });
 
-it.each(['dns', 'lanes'])('bench:%s explains itself', async (name) => {
+it.each(['dns', 'lanes', 'scale'])('bench:%s explains itself', async (name) => {
   expect(await bench(name, '--help')).toContain(`npm run bench:${name}`);
 });
