@@ -1,0 +1,117 @@
+import {
+  Flag,
+  HEADER_BYTES,
+  lengthenQuestion,
+  MAX_MESSAGE_BYTES,
+  type Query,
+  readUint32,
+  removeAdditional,
+  Response,
+  writeUint32,
+} from '@weir/dns-wire';
+import type { Question } from '../query/question.js';
+import { TargetHashes } from '../query/target-hashes.js';
+import { Head } from './entry.js';
+import type { EntryTable } from './entry-table.js';
+
+const HEADER_WORDS = HEADER_BYTES / 4;
+
+/** Copies the responses of entries out of the table. Seconds are those of the clock of the cache. */
+export class EntryReader {
+  private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
+  private readonly messageBytes = new Uint8Array(this.message.buffer);
+  private readonly response = new Response();
+  /** Those of the answer that was read last. */
+  readonly targets = new TargetHashes();
+
+  constructor(private readonly table: EntryTable) {
+    this.response.bytes = this.messageBytes;
+  }
+
+  /**
+   * The response, its TTLs reduced by its age. Without its additional records when one of them has expired. Valid until
+   * the next read.
+   */
+  read(at: number, query: Query, nowSeconds: number): Response {
+    const { response, messageBytes } = this;
+    this.load(at, query);
+    const ageSeconds = nowSeconds - this.table.words[at + Head.storedAt];
+    if (this.hasExpiredAdditional(ageSeconds)) removeAdditional(response);
+    for (let i = 0; i < response.ttlCount; i++) {
+      const ttlAt = response.ttlOffsets[i];
+      writeUint32(messageBytes, ttlAt, readUint32(messageBytes, ttlAt) - ageSeconds);
+    }
+    return response;
+  }
+
+  /**
+   * The response to another question, for a name below that of the entry (RFC 8020). Valid until the next read.
+   * @param entryQuestionEnd end of the question of the entry
+   * @returns null when the records cannot be moved behind the longer name
+   */
+  readBelow(
+    at: number,
+    entryQuestionEnd: number,
+    { bytes, query }: Question,
+    nowSeconds: number,
+  ): Response | null {
+    const response = this.read(at, query, nowSeconds);
+    response.questionEnd = entryQuestionEnd;
+    return lengthenQuestion(response, bytes, query.questionEnd) ? response : null;
+  }
+
+  /** The response without additional records, with one TTL for all others. Valid until the next read. */
+  readWithTtl(at: number, query: Query, ttlSeconds: number): Response {
+    const { response, messageBytes } = this;
+    this.load(at, query);
+    removeAdditional(response);
+    for (let i = 0; i < response.ttlCount; i++) {
+      writeUint32(messageBytes, response.ttlOffsets[i], ttlSeconds);
+    }
+    return response;
+  }
+
+  private hasExpiredAdditional(ageSeconds: number): boolean {
+    const { response, messageBytes } = this;
+    for (let i = response.answerCount + response.authorityCount; i < response.ttlCount; i++) {
+      if (readUint32(messageBytes, response.ttlOffsets[i]) <= ageSeconds) return true;
+    }
+    return false;
+  }
+
+  /** Fills the response from the entry, with the TTLs as they were stored. */
+  private load(at: number, query: Query): void {
+    const { response, message } = this;
+    const { words, bytes } = this.table;
+    const sizes = words[at + Head.sizes];
+    const flags = words[at + Head.flags];
+    response.flags = flags & 0xffff;
+    response.rcode = flags & Flag.rcode;
+    response.questionEnd = query.questionEnd;
+    response.answerCount = words[at + Head.counts] >>> 16;
+    response.authorityCount = words[at + Head.counts] & 0xffff;
+    response.additionalCount = flags >>> 16;
+    response.recordsEnd = sizes >>> 16;
+    response.ede = words[at + Head.ede];
+    response.ttlCount = sizes & 0xffff;
+    const offsetsAt = (at + Head.words) * 4;
+    for (let i = 0; i < response.ttlCount; i++) {
+      const offset = offsetsAt + i * 2;
+      response.ttlOffsets[i] = (bytes[offset] << 8) | bytes[offset + 1];
+    }
+    const from = this.table.messageAt(at) - HEADER_WORDS;
+    const end = (response.recordsEnd + 3) >> 2;
+    for (let i = HEADER_WORDS; i < end; i++) message[i] = words[from + i];
+    this.loadTargets(at);
+  }
+
+  private loadTargets(at: number): void {
+    const { targets } = this;
+    const { words } = this.table;
+    const sizeAndCount = words[at + Head.targets];
+    targets.size = sizeAndCount >>> 16;
+    targets.count = (sizeAndCount & 0xffff) - 1;
+    const from = this.table.targetsAt(at);
+    for (let i = 0; i < targets.size; i++) targets.words[i] = words[from + i];
+  }
+}
