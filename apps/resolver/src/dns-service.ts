@@ -1,6 +1,12 @@
 import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import { CidrSet, type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
+import {
+  CidrSet,
+  type LineOutput,
+  type Logger,
+  readVersion,
+  type UpstreamEndpoint,
+} from '@weir/ops';
 import type { PolicyShare, PolicySource } from '@weir/policy';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -94,7 +100,7 @@ export interface DnsServiceOptions {
   /** Interval between checks of the file of local records, in milliseconds. */
   readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
-  readonly queryLogFile?: string;
+  readonly queryLogOutput?: LineOutput;
   /** Times in place of the real ones. */
   readonly times?: SetTimes;
   /** See `ForwarderOptions`. */
@@ -127,10 +133,10 @@ function throttled<T>(report: (problem: T) => void): (problem: T) => void {
   };
 }
 
-function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog | null {
+function openQueryLog(configuration: DnsConfiguration, output?: LineOutput): QueryLog | null {
   const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
   if (sampling === 0) return null;
-  return new QueryLog({ sampling, showNames, ...(file !== undefined && { destination: file }) });
+  return new QueryLog({ sampling, showNames, ...(output !== undefined && { output }) });
 }
 
 function createDnstap(
@@ -189,13 +195,17 @@ export class DnsService {
     const { wallMs, monotonicMs } = withTimes(real, options.times);
     const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    this.cache = new AnswerCache(
-      configuration.CACHE_SIZE_MB * MEBIBYTE,
-      configuration.CACHE_MIN_TTL,
-      configuration.CACHE_MAX_TTL,
-      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
-    );
-    const { METRICS_PROFILES: profiles } = configuration;
+    const { share } = options;
+    const calls = share === undefined ? null : loadSystemCalls();
+    const lanes = calls === null ? 0 : laneCount(configuration.RESOLVER_THREADS);
+    const { CACHE_MAX_TTL: maxTtlSeconds, METRICS_PROFILES: profiles } = configuration;
+    this.cache = new AnswerCache({
+      sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
+      minTtlSeconds: configuration.CACHE_MIN_TTL,
+      ...(maxTtlSeconds !== undefined && { maxTtlSeconds }),
+      targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+      readers: lanes,
+    });
     const profileRows = profiles === 0 ? null : new ProfileRows(profiles);
     const ownCounts = createThreadCounts(profiles);
     const counters = new QueryCounters(ownCounts.queries);
@@ -203,7 +213,7 @@ export class DnsService {
       () => [ownCounts, ...(this.lanes?.all ?? []).map((lane) => lane.counts)],
       profileRows,
     );
-    this.queryLog = openQueryLog(configuration, options.queryLogFile);
+    this.queryLog = openQueryLog(configuration, options.queryLogOutput);
     const { DNSTAP_ENDPOINT: receiver } = configuration;
     this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
     const onDefect = throttled((error: unknown) => {
@@ -244,6 +254,7 @@ export class DnsService {
       localRecords: this.localRecords ?? { value: LocalRecords.none },
       isReady,
       cache: this.cache,
+      keep: this.cache.put.bind(this.cache),
       upstream: () => this.forwarder,
       nowSeconds,
       limits,
@@ -289,16 +300,13 @@ export class DnsService {
         log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
       },
     });
-    const { share } = options;
-    const calls = share === undefined ? null : loadSystemCalls();
-    const count = laneCount(configuration.RESOLVER_THREADS);
     this.listeners = new Listeners({
       configuration,
       handler: path,
       counters,
       subscriber,
       limits,
-      lanes: calls === null || count === 0 ? null : { calls, count },
+      lanes: calls === null || lanes === 0 ? null : { calls, count: lanes },
       nowMs: monotonicMs,
       log,
       onError: throttled((error: Error) => {
@@ -306,10 +314,11 @@ export class DnsService {
       }),
     });
     this.createLanes = () => {
-      if (share === undefined || calls === null || count === 0) return null;
+      if (share === undefined || calls === null || lanes === 0) return null;
       return new Lanes({
         calls,
         share,
+        cache: this.cache,
         sockets: this.listeners.laneSockets,
         task: {
           configuration: laneConfiguration(configuration),
@@ -386,6 +395,7 @@ export class DnsService {
     await this.listeners.stop();
     this.allowedClients.close();
     this.localRecords?.close();
-    await Promise.all([this.queryLog?.close(), this.dnstapSender?.close()]);
+    this.queryLog?.flush();
+    await this.dnstapSender?.close();
   }
 }

@@ -1,11 +1,12 @@
 export { CatalogueImages } from './client/catalogue-images.js';
+export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export type { StoredImage } from './server/image-response.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
-export type { Applied } from './publisher/follower-registry.js';
+export type { Applied } from './publisher/resolver-positions.js';
 export {
   FOLLOWER_KINDS,
   type FollowerKind,

@@ -1,4 +1,5 @@
 import { SOCKADDR_IN6_BYTES, SOCKADDR_IN_BYTES } from './layout.js';
+import { encodeSocketAddress } from './socket-address.js';
 
 /**
  * Words of a route: where a datagram came from, and on a wildcard the local address that it was sent to, so that the
@@ -11,3 +12,10 @@ export const ROUTE_WORDS = 12;
 /** Where the local address begins. */
 export const LOCAL_AT_IPV4 = SOCKADDR_IN_BYTES / 4;
 export const LOCAL_AT_IPV6 = SOCKADDR_IN6_BYTES / 4;
+
+/** The route to an address, from whichever address the kernel chooses. */
+export function routeTo(host: string, port: number): Int32Array {
+  const route = new Int32Array(ROUTE_WORDS);
+  new Uint8Array(route.buffer).set(encodeSocketAddress(host, port));
+  return route;
+}

@@ -11,7 +11,7 @@ import { DropReason } from '../query/drop-reason.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import { Transport } from '../query/transport.js';
-import { HandoverReader } from './handover-ring.js';
+import { HandoverKind, HandoverReader } from './handover-ring.js';
 
 /** Queries of one lane that are handled in one turn of the event loop. */
 const QUERIES_A_TURN = 64;
@@ -20,7 +20,7 @@ export interface HandedOverOptions {
   readonly calls: SystemCalls;
   readonly sockets: readonly UdpSocketHandle[];
   readonly ring: SharedArrayBuffer;
-  readonly handler: QueryHandler;
+  readonly handler: QueryHandler & { refresh(exchange: Exchange): void };
   readonly counters: QueryCounters;
 }
 
@@ -46,7 +46,9 @@ export class HandedOver {
     for (const socket of replies) socket.isCollecting = true;
     for (let left = QUERIES_A_TURN; left > 0 && reader.read(exchange, buffer); left--) {
       exchange.replyPath = replies[reader.socket];
-      this.options.handler.handle(exchange);
+      exchange.isAdmitted = reader.kind === HandoverKind.admitted;
+      if (reader.kind === HandoverKind.refresh) this.options.handler.refresh(exchange);
+      else this.options.handler.handle(exchange);
     }
     for (const socket of replies) socket.flush();
   }

@@ -9,7 +9,7 @@ import type { Exchange } from '../query/exchange.js';
  *            word 16  words that were read (in another cache line)
  *   record   word 0   its length in words; 0: the rest of the ring is not used, go on at its start
  *                 1   length of the query in bytes
- *                 2   index of the socket      3  whether its rate is counted already
+ *                 2   index of the socket      3  a `HandoverKind`
  *                 4   address family of the client, its port (5), its address (6 … 9)
  *                10   time of arrival in microseconds (2)
  *                12   route (ROUTE_WORDS)
@@ -21,7 +21,7 @@ const CONTROL_WORDS = 32;
 
 const LENGTH = 1;
 const SOCKET = 2;
-const COUNTED = 3;
+const KIND = 3;
 const FAMILY = 4;
 const PORT = 5;
 const ADDRESS = 6;
@@ -30,6 +30,17 @@ const ROUTE = 12;
 const QUERY = ROUTE + ROUTE_WORDS;
 const MICROSECONDS = 1e3;
 const HIGH = 2 ** 32;
+
+/** What the main thread is to do with a query. */
+export const HandoverKind = {
+  /** All of it. */
+  handle: 0,
+  /** The same, but the query rate of the client was checked. */
+  admitted: 1,
+  /** Only to refresh the cached answer: the client has got it. */
+  refresh: 2,
+} as const;
+export type HandoverKind = (typeof HandoverKind)[keyof typeof HandoverKind];
 
 /** A power of two: 1 MiB, for about 6000 queries. */
 const RING_WORDS = 2 ** 18;
@@ -56,10 +67,9 @@ class RingEnd {
 export class HandoverWriter extends RingEnd {
   /**
    * @param exchange with its route
-   * @param isCounted whether the rate of the client was checked
    * @returns false: there is no room
    */
-  write(exchange: Exchange, socket: number, isCounted: boolean, arrivedMs: number): boolean {
+  write(exchange: Exchange, socket: number, kind: HandoverKind, arrivedMs: number): boolean {
     const size = QUERY + ((exchange.length + 3) >> 2);
     const at = this.reserve(size);
     if (at < 0) return false;
@@ -68,7 +78,7 @@ export class HandoverWriter extends RingEnd {
     words[at] = size;
     words[at + LENGTH] = exchange.length;
     words[at + SOCKET] = socket;
-    words[at + COUNTED] = isCounted ? 1 : 0;
+    words[at + KIND] = kind;
     words[at + FAMILY] = client.family;
     words[at + PORT] = client.port;
     for (let i = 0; i < client.words.length; i++) words[at + ADDRESS + i] = client.words[i];
@@ -99,8 +109,9 @@ export class HandoverWriter extends RingEnd {
 
 /** The end of the main thread. */
 export class HandoverReader extends RingEnd {
-  /** Of the query that was read last: its socket. */
+  /** Of the query that was read last. */
   socket = 0;
+  kind: HandoverKind = HandoverKind.handle;
 
   get isEmpty(): boolean {
     return this.control[READ] === Atomics.load(this.control, WRITTEN);
@@ -127,7 +138,7 @@ export class HandoverReader extends RingEnd {
     exchange.bytes = buffer;
     exchange.length = words[at + LENGTH];
     this.socket = words[at + SOCKET];
-    exchange.isAdmitted = words[at + COUNTED] === 1;
+    this.kind = words[at + KIND] as HandoverKind;
     client.family = words[at + FAMILY] === 4 ? 4 : 6;
     client.port = words[at + PORT];
     for (let i = 0; i < client.words.length; i++) client.words[i] = words[at + ADDRESS + i];

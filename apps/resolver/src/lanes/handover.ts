@@ -1,9 +1,10 @@
+import type { CacheReader } from '../cache/cache-reader.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { ReplyPath, Exchange } from '../query/exchange.js';
 import { DropReason } from '../query/drop-reason.js';
 import type { UpstreamAccess } from '../query-path/query-path.js';
 import { ForwardResult } from '../upstream/forward-result.js';
-import type { HandoverWriter } from './handover-ring.js';
+import { HandoverKind, type HandoverWriter } from './handover-ring.js';
 import type { LaneCounts } from './lane-counts.js';
 
 export interface HandoverOptions {
@@ -11,6 +12,7 @@ export interface HandoverOptions {
   /** The reply paths of the sockets, in their order. */
   readonly paths: readonly ReplyPath[];
   readonly counts: LaneCounts;
+  readonly cache: Pick<CacheReader, 'forgetMiss'>;
   readonly nowMs: () => number;
   /** A word that the main thread waits on. */
   readonly wake: Int32Array;
@@ -28,11 +30,12 @@ export class Handover implements UpstreamAccess, QueryHandler {
   constructor(private readonly options: HandoverOptions) {}
 
   handle(exchange: Exchange): void {
-    this.handOver(exchange, false);
+    this.handOver(exchange, HandoverKind.handle);
   }
 
   forward(exchange: Exchange): ForwardResult {
-    this.handOver(exchange, true);
+    this.options.cache.forgetMiss();
+    this.handOver(exchange, HandoverKind.admitted);
     return ForwardResult.taken;
   }
 
@@ -41,8 +44,8 @@ export class Handover implements UpstreamAccess, QueryHandler {
     return false;
   }
 
-  refresh(): boolean {
-    return false;
+  refresh(exchange: Exchange): boolean {
+    return this.tryHandOver(exchange, HandoverKind.refresh);
   }
 
   /** The batch has ended: wakes the main thread if there is something for it. */
@@ -54,14 +57,18 @@ export class Handover implements UpstreamAccess, QueryHandler {
     this.handedOver = 0;
   };
 
-  private handOver(exchange: Exchange, isCounted: boolean): void {
+  private handOver(exchange: Exchange, kind: HandoverKind): void {
+    if (!this.tryHandOver(exchange, kind)) exchange.replyPath.drop(DropReason.handover);
+  }
+
+  private tryHandOver(exchange: Exchange, kind: HandoverKind): boolean {
     const { ring, paths, counts, nowMs } = this.options;
     // One look at the clock for the whole batch.
     if (this.handedOver === 0) this.arrivedMs = nowMs();
-    if (!ring.write(exchange, paths.indexOf(exchange.replyPath), isCounted, this.arrivedMs)) {
-      return exchange.replyPath.drop(DropReason.handover);
-    }
+    const socket = paths.indexOf(exchange.replyPath);
+    if (!ring.write(exchange, socket, kind, this.arrivedMs)) return false;
     this.handedOver++;
     counts.countHandedOver();
+    return true;
   }
 }

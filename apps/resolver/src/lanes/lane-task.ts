@@ -3,6 +3,7 @@ import type { CidrSet } from '@weir/ops';
 import type { Invitation } from '@weir/policy';
 import type { UdpSocketHandle } from '@weir/udp-batch';
 import type { MessagePort } from 'node:worker_threads';
+import type { CacheInvitation } from '../cache/cache-memory.js';
 import type { SetTimes } from '../clocks.js';
 import type { LimitsMemory } from '../limits/client-limits.js';
 import type { ThreadCounts } from '../metrics/thread-counts.js';
@@ -100,6 +101,7 @@ export interface LaneTask extends SharedTask, LaneFiles {
   /** See `LaneCounts`. */
   readonly turns: Float64Array;
   readonly invitation: Invitation;
+  readonly cache: CacheInvitation;
   /** The messages of the shared policy. */
   readonly policyPort: MessagePort;
   /** `LaneFiles`, as many as `LaneWord.sent` says. */

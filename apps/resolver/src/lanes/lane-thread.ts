@@ -6,7 +6,7 @@ import { SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops/cidr-set';
 import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
 import { parentPort, workerData } from 'node:worker_threads';
-import { AnswerCache } from '../cache/answer-cache.js';
+import { SharedCache } from '../cache/shared-cache.js';
 import { withTimes } from '../clocks.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
@@ -25,8 +25,6 @@ import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
 
 /** Minimum time between two reports of defects. */
 const REPORT_INTERVAL_MS = 10_000;
-/** The least that a cache can be: in a lane it stays empty. */
-const NO_CACHE_BYTES = 65_536;
 
 const task = workerData as LaneTask;
 
@@ -51,12 +49,14 @@ const onDefect = (error: unknown): void => {
 function createLoop(calls: SystemCalls): LaneLoop {
   const { configuration, hashKey, words, counts, profileRows } = task;
   const policy = new LanePolicy(task, hashKey);
+  const cache = new SharedCache(task.cache);
   const files = new LaneFiles(task, hashKey);
   const counters = new QueryCounters(counts.queries);
   const laneCounts = new LaneCounts(task.turns);
   const sockets: LaneSocket[] = [];
   const handover = new Handover({
     ring: new HandoverWriter(task.ring),
+    cache,
     paths: sockets,
     counts: laneCounts,
     nowMs,
@@ -69,7 +69,10 @@ function createLoop(calls: SystemCalls): LaneLoop {
     allowedClients: files.allowedClients,
     localRecords: files.localRecords,
     isReady: () => Atomics.load(words, LaneWord.ready) === 1,
-    cache: new AnswerCache(NO_CACHE_BYTES),
+    cache,
+    keep: () => {
+      throw new Error('a lane does not write the cache');
+    },
     upstream: () => handover,
     limits: new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
@@ -108,8 +111,10 @@ function createLoop(calls: SystemCalls): LaneLoop {
     enter: () => {
       files.update();
       policy.enter();
+      cache.enter();
     },
     leave: () => {
+      cache.leave();
       policy.leave();
     },
     afterBatch: handover.afterBatch,

@@ -1,10 +1,10 @@
 import type { PolicyShare } from '@weir/policy';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { MessageChannel, Worker } from 'node:worker_threads';
+import type { AnswerCache } from '../cache/answer-cache.js';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
-import type { QueryHandler } from '../query/query-handler.js';
-import { HandedOver } from './handed-over.js';
+import { HandedOver, type HandedOverOptions } from './handed-over.js';
 import { createHandoverRing } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
 import {
@@ -31,13 +31,14 @@ export interface LaneOptions {
   readonly number: number;
   readonly calls: SystemCalls;
   readonly share: PolicyShare;
+  readonly cache: Pick<AnswerCache, 'connect' | 'disconnect'>;
   readonly sockets: readonly UdpSocketHandle[];
   readonly task: SharedTask;
   /** What the files have now. */
   readonly files: () => LaneFiles;
   readonly isReady: () => boolean;
   /** Handles what the lane hands over. */
-  readonly handler: QueryHandler;
+  readonly handler: HandedOverOptions['handler'];
   readonly counters: QueryCounters;
   readonly onRunning: () => void;
   readonly onDefect: (error: unknown) => void;
@@ -89,6 +90,7 @@ export class Lane {
       invitation: options.share.connect(options.number, (message) => {
         policy.port1.postMessage(message);
       }),
+      cache: options.cache.connect(options.number),
       policyPort: policy.port2,
       port: files.port2,
     };
@@ -114,6 +116,7 @@ export class Lane {
       policy.port1.close();
       files.port1.close();
       options.share.disconnect(options.number);
+      options.cache.disconnect(options.number);
       options.onEnd(cause);
     });
   }

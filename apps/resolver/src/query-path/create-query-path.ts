@@ -44,6 +44,7 @@ export type QueryPathParts = Pick<
   | 'cookies'
   | 'counters'
   | 'dnstap'
+  | 'keep'
   | 'latencies'
   | 'limits'
   | 'nowMs'

@@ -1,38 +1,53 @@
 import type { Position } from '../protocol/protocol.js';
+import { type Ranked, RevisionHeap } from './revision-heap.js';
 
-interface Waiter {
-  readonly position: Position;
+interface Waiter extends Ranked {
   readonly end: () => void;
-  timer?: NodeJS.Timeout;
 }
 
-/** The writes that wait until followers have acknowledged their revision. */
+/** The writes that wait until followers have acknowledged their revision: by log, the lowest revision first. */
 export class AcknowledgementWaits {
-  private readonly waiters = new Set<Waiter>();
+  private readonly logs = new Map<string | null, RevisionHeap<Waiter>>();
 
-  /** @param isFinished whether a write of this position need not wait (any longer). */
-  constructor(private readonly isFinished: (position: Position) => boolean) {}
+  /** @param finished the newest revision of a log that no write has to wait for (any longer). */
+  constructor(private readonly finished: (lineage: string | null) => number) {}
 
   /** Resolves as soon as the position is finished, or after `timeoutMs`. */
-  async wait(position: Position, timeoutMs: number): Promise<void> {
-    if (timeoutMs <= 0 || this.isFinished(position)) return;
+  async wait({ lineage, revision }: Position, timeoutMs: number): Promise<void> {
+    if (timeoutMs <= 0 || revision <= this.finished(lineage)) return;
+    const log = this.logs.get(lineage) ?? new RevisionHeap<Waiter>();
+    this.logs.set(lineage, log);
     await new Promise<void>((resolve) => {
-      const waiter: Waiter = { position, end: resolve };
-      waiter.timer = setTimeout(() => {
-        this.waiters.delete(waiter);
+      const timer = setTimeout(() => {
+        this.remove(lineage, log, waiter);
         resolve();
       }, timeoutMs);
-      this.waiters.add(waiter);
+      const end = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const waiter: Waiter = { revision, place: 0, end };
+      log.add(waiter);
     });
   }
 
-  /** Call it when more positions may be finished. */
+  /** Call it when more may be finished. */
   endFinished(): void {
-    for (const waiter of this.waiters) {
-      if (!this.isFinished(waiter.position)) continue;
-      this.waiters.delete(waiter);
-      clearTimeout(waiter.timer);
-      waiter.end();
+    for (const [lineage, log] of this.logs) {
+      const finished = this.finished(lineage);
+      for (
+        let { first } = log;
+        first !== undefined && first.revision <= finished;
+        { first } = log
+      ) {
+        this.remove(lineage, log, first);
+        first.end();
+      }
     }
+  }
+
+  private remove(lineage: string | null, log: RevisionHeap<Waiter>, waiter: Waiter): void {
+    log.remove(waiter);
+    if (log.size === 0) this.logs.delete(lineage);
   }
 }

@@ -2,7 +2,8 @@ import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { FEED_VERSION } from '../protocol/feed-version.js';
-import { type Applied, FollowerRegistry } from './follower-registry.js';
+import { FollowerRegistry } from './follower-registry.js';
+import type { Applied } from './resolver-positions.js';
 import {
   type FollowerState,
   HEARTBEAT_MS,

@@ -17,6 +17,9 @@ const MAX_PENDING = 64;
 const HTTP2_OPTIONS = {
   maxSessionMemory: 2,
   maxHeaderListPairs: 64,
+  // Node's own limits (1,000, then 33 a second) let one client delay the answers of others (CVE-2023-44487).
+  streamResetBurst: 100,
+  streamResetRate: 10,
   settings: { enablePush: false, maxConcurrentStreams: MAX_PENDING, maxHeaderListSize: 16_384 },
 };
 

@@ -1,6 +1,15 @@
 import { concat, encodeQuery } from '@weir/dns-wire/testing';
 import { damage } from '@weir/dns-wire/testing/mutations';
 import fc from 'fast-check';
+import {
+  END_HEADERS,
+  END_STREAM,
+  FrameType,
+  http2Frame,
+  POST_HEADERS,
+  PREFACE,
+  resetRequests,
+} from '../http2-frames.js';
 import { frame } from '../upstream-server.js';
 import { query } from './packets.js';
 
@@ -72,31 +81,8 @@ const http1Bytes = fc
   })
   .map((requests) => concat(...requests.flat()));
 
-/** A frame of HTTP/2 (RFC 9113 §4.1). */
-function http2Frame(type: number, flags: number, stream: number, payload: Uint8Array): Uint8Array {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return concat(head, payload);
-}
-
-const [DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION] = [
-  0, 1, 3, 4, 6, 7, 8, 9,
-];
-const [END_STREAM, END_HEADERS] = [1, 4];
-
-/** A header block without Huffman coding (RFC 7541 §6.2.2), as `POST /dns-query`. */
-const literal = (value: string): Uint8Array => concat([value.length], text(value));
-const POST_HEADERS = concat(
-  [0x83, 0x87, 0x04],
-  literal('/dns-query'),
-  [0x01],
-  literal('127.0.0.1'),
-  [0x0f, 0x10],
-  literal('application/dns-message'),
-);
+const { DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION } =
+  FrameType;
 
 const stream = fc.constantFrom(1, 1, 3, 5, 7, 0, 2, 0x7fff_ffff);
 const flags = fc.constantFrom(0, 1, 4, 5, 8, 0x20, 0xff);
@@ -139,21 +125,8 @@ const anyFrame = fc.oneof(
 const flood = fc
   .tuple(fc.oneof(anyFrame, fc.constant(null)), fc.integer({ min: 2, max: MAX_FLOOD }))
   .map(([one, count]) =>
-    concat(
-      ...Array.from({ length: count }, (_, i) => {
-        if (one !== null) return one;
-        const id = 2 * i + 1;
-        return concat(
-          http2Frame(HEADERS, END_HEADERS, id, POST_HEADERS),
-          http2Frame(RST_STREAM, 0, id, Buffer.from([0, 0, 0, 8])),
-        );
-      }),
-    ),
+    one === null ? resetRequests(0, count) : concat(...Array.from({ length: count }, () => one)),
   );
-const PREFACE = concat(
-  text('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  http2Frame(SETTINGS, 0, 0, new Uint8Array(0)),
-);
 const http2Bytes = fc
   .array(
     fc.oneof(

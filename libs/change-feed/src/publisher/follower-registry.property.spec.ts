@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { FollowerRegistry } from './follower-registry.js';
+import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
+import type { Applied } from './resolver-positions.js';
+
+const LONG_MS = 600_000;
+
+/** The rules of the registry, in the simplest form that can be right: everything is looked at each time. */
+class SlowRegistry {
+  private followers = new Map<string, { state: FollowerState; expiresAtMs: number }>();
+  private waiting: { name: number; position: Position }[] = [];
+  private isComplete = false;
+  private hasEndedWaits = false;
+
+  markComplete(): void {
+    this.isComplete = true;
+  }
+
+  endWaits(): void {
+    this.hasEndedWaits = true;
+  }
+
+  update(state: FollowerState, nowMs: number): void {
+    if (state.revision === null) this.followers.delete(state.id);
+    else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
+  }
+
+  removeExpired(nowMs: number): void {
+    const alive = [...this.followers].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs);
+    this.followers = new Map(alive);
+  }
+
+  applied({ lineage, revision }: Position): Applied {
+    const resolvers = this.states().filter(({ kind }) => kind === 'resolver');
+    const applied = resolvers.filter(
+      (one) =>
+        (one.lineage === null || one.lineage === lineage) && (one.revision ?? -1) >= revision,
+    );
+    return { applied: applied.length, total: resolvers.length };
+  }
+
+  states(): FollowerState[] {
+    return Array.from(this.followers.values(), ({ state }) => state);
+  }
+
+  wait(name: number, position: Position): void {
+    this.waiting.push({ name, position });
+  }
+
+  /** The waits that end now. */
+  endFinished(): number[] {
+    const isFinished = (position: Position): boolean => {
+      const { applied, total } = this.applied(position);
+      return this.hasEndedWaits || (this.isComplete && applied === total);
+    };
+    const ended = this.waiting.filter(({ position }) => isFinished(position));
+    this.waiting = this.waiting.filter((one) => !ended.includes(one));
+    return ended.map(({ name }) => name).sort((a, b) => a - b);
+  }
+}
+
+const LINEAGES = ['a', 'b', null];
+const revisions = fc.integer({ min: 0, max: 6 });
+const positions = fc.record({ lineage: fc.constantFrom('a', 'a', 'b', null), revision: revisions });
+const commands = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      type: fc.constant('update' as const),
+      id: fc.nat({ max: 14 }).map(String),
+      kind: fc.constantFrom('resolver' as const, 'resolver' as const, 'block-page' as const),
+      lineage: fc.constantFrom('a', 'a', 'a', 'b', null),
+      revision: fc.oneof({ weight: 8, arbitrary: revisions }, fc.constant(null)),
+    }),
+  },
+  { weight: 8, arbitrary: fc.record({ type: fc.constant('wait' as const), position: positions }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('pass' as const),
+      ms: fc.integer({ min: 1, max: LEASE_MS }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constantFrom('complete' as const, 'end' as const) }),
+  },
+);
+
+it('counts and ends waits exactly as a registry that looks at every follower and every wait each time', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(commands, { maxLength: 60 }), async (script) => {
+      const [fast, slow] = [new FollowerRegistry(), new SlowRegistry()];
+      let nowMs = 0;
+      let ended: number[] = [];
+      for (const [name, command] of script.entries()) {
+        switch (command.type) {
+          case 'update': {
+            const { id, kind, lineage, revision } = command;
+            const state = { id, kind, lineage, revision, feedVersion: 1 };
+            for (const registry of [fast, slow]) registry.update(state, nowMs);
+            break;
+          }
+          case 'wait':
+            void fast.waitApplied(command.position, LONG_MS).then(() => ended.push(name));
+            slow.wait(name, command.position);
+            break;
+          case 'pass':
+            nowMs += command.ms;
+            for (const registry of [fast, slow]) registry.removeExpired(nowMs);
+            break;
+          case 'complete':
+            for (const registry of [fast, slow]) registry.markComplete();
+            break;
+          case 'end':
+            for (const registry of [fast, slow]) registry.endWaits();
+            break;
+        }
+        await turn();
+        expect(ended.sort((a, b) => a - b)).toEqual(slow.endFinished());
+        ended = [];
+        expect(fast.states()).toEqual(slow.states());
+        for (const lineage of LINEAGES) {
+          for (let revision = 0; revision <= 7; revision++) {
+            const position = { lineage, revision };
+            expect(fast.applied(position)).toEqual(slow.applied(position));
+          }
+        }
+      }
+      fast.endWaits();
+    }),
+    { numRuns: 200, endOnFailure: true },
+  );
+});
