@@ -69,6 +69,7 @@ async function startParts(
   const dns = await service.start();
   const registry = createRegistry({
     counts: service.counts,
+    lanes: () => service.lanes,
     allowedClients: service.allowedClients,
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
