@@ -16,7 +16,8 @@ export type { LockedHead, Transaction, WorkResult };
 
 /** What the writer needs of the publisher of the change feed. */
 export interface Propagation {
-  publish(change: PublishedChange): Promise<void>;
+  /** @param changes committed together, in order; at least one. */
+  publish(changes: readonly PublishedChange[]): Promise<void>;
   waitApplied(position: Position, timeoutMs: number): Promise<Applied>;
 }
 
@@ -136,7 +137,8 @@ export class ConfigurationWriter {
    * Starts to publish in order, before the next commit. It does not wait for acknowledgements; publishing never throws.
    */
   private async publish(changes: readonly PublishedChange[]): Promise<void> {
-    if (changes.length > 0 && PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
-    for (const change of changes) void this.propagation.publish(change);
+    if (changes.length === 0) return;
+    if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
+    void this.propagation.publish(changes);
   }
 }

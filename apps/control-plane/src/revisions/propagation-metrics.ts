@@ -24,8 +24,8 @@ export class MeasuredPropagation implements Propagation {
     });
   }
 
-  publish(change: PublishedChange): Promise<void> {
-    return this.propagation.publish(change);
+  publish(changes: readonly PublishedChange[]): Promise<void> {
+    return this.propagation.publish(changes);
   }
 
   async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
