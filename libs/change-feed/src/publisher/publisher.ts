@@ -88,7 +88,7 @@ export class ChangePublisher {
     return Promise.resolve();
   }
 
-  /** Publishes changes that were committed together. Never rejects: followers fetch what they miss from the feed API. */
+  /** Publishes changes that were committed together. Never rejects: the feed API has what followers miss. */
   async publish(changes: readonly PublishedChange[]): Promise<void> {
     const inGroups = changes.length > 1 && this.registry.allReadGroups();
     const messages = renderChangeMessages(changes, inGroups);
