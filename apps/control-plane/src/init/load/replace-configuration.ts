@@ -130,8 +130,8 @@ const INSERT_NEW = (table: Table): string => `
   )`;
 
 /**
- * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned for
- * a few rows takes minutes when there are many.
+ * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned
+ * for a few rows takes minutes when there are many.
  */
 const NO_NESTED_LOOPS = 'SET LOCAL enable_nestloop = off';
 
