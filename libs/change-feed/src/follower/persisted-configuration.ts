@@ -1,4 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
+import type { MissingImage } from '../client/image-follower.js';
 import { Yielder } from '../runtime/yielder.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -18,26 +19,30 @@ export class DigestError extends RowError {}
 
 /** The configuration of a process, kept up to date by a follower, which calls one method at a time. */
 export interface FollowerTarget {
-  /**
-   * Builds the configuration of a snapshot, with the catalogue image that it names, without putting it in force.
-   * Throws what `parts` throws.
-   */
+  /** Builds the configuration of a snapshot without putting it in force. Throws what `parts` throws. */
   build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
   /**
-   * Applies the change to the configuration in force, in one step. What the change needs is fetched before that step.
+   * Applies the change to the configuration in force, in one step, and waits for nothing but its readers.
    * @returns the digest afterwards: 16 hex digits.
    */
   apply(change: Change): Promise<string> | string;
+  /** The catalogue image that the configuration in force names and that is not in use; null: none is missing. */
+  readonly missingImage?: MissingImage | null;
+  /** Attempts to fetch an image that failed. */
+  readonly imageFailures?: number;
+  /** Resolves when what the configuration names and the log does not carry is there, or could not be fetched. */
+  complete?(): Promise<void>;
+  /** Ends what the target does beside the log. */
+  stop?(): Promise<void>;
 }
 
-/** Pause after a snapshot could not be written to disk. */
+/** Longest pause after a snapshot could not be written to disk. */
 const RETRY_MS = 60_000;
 
 /** The target's configuration and its copy on disk, if there is a disk. Methods resolve to the head in force. */
 export class PersistedConfiguration {
   private compacting: Promise<void> = Promise.resolve();
   private isCompacting = false;
-  private isCompactionDue = false;
   private notBeforeMs = 0;
 
   constructor(
@@ -100,9 +105,6 @@ export class PersistedConfiguration {
     const digest = await this.target.apply(change);
     await yielder.yieldIfDue();
     this.disk?.append(change);
-    // A start from disk needs the catalogue image that the snapshot names. Old images are deleted.
-    if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
-      this.isCompactionDue = true;
     return { revision: change.revision, digest };
   }
 
@@ -112,21 +114,25 @@ export class PersistedConfiguration {
   }
 
   /**
-   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed, or the
-   * catalogue has changed. The configuration in force is not touched.
+   * Begins to write a new snapshot to disk when the journal is long or has failed: from the files on the disk, or from
+   * the feed API when the disk has lost changes. The configuration in force is not touched.
    */
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
-    if (!disk.canRecord || (!this.isCompactionDue && !disk.isRecordingDue)) return;
-    this.isCompactionDue = false;
+    if (!disk.canRecord || !disk.isRecordingDue) return;
     this.isCompacting = true;
-    this.compacting = this.compact(disk, snapshot()).finally(() => {
+    const compacting = disk.canCompact ? disk.compact() : this.download(disk, snapshot());
+    this.compacting = compacting.then((isDone) => {
       this.isCompacting = false;
+      if (isDone) this.log.info({}, 'a new snapshot on disk replaces the journal');
+      else this.notBeforeMs = performance.now() + this.retryMs * (0.5 + Math.random() / 2);
     });
   }
 
   async close(): Promise<void> {
+    await this.target.stop?.();
+    this.disk?.abandonCompaction();
     await this.compacting;
     await this.disk?.close();
   }
@@ -151,23 +157,19 @@ export class PersistedConfiguration {
     return { lineage, revision, digest };
   }
 
-  private async compact(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<void> {
+  private async download(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<boolean> {
     const recording = disk.record(parts);
     try {
       await readToEnd(recording.parts);
-      if (await recording.commit()) {
-        this.log.info({}, 'a new snapshot on disk replaces the journal');
-        return;
-      }
+      return await recording.commit();
     } catch (error) {
       await recording.discard();
       this.log.warn(
         { reason: String(error) },
         'cannot write a new snapshot to disk; trying again later',
       );
+      return false;
     }
-    this.isCompactionDue = true;
-    this.notBeforeMs = performance.now() + this.retryMs;
   }
 }
 
