@@ -68,7 +68,7 @@ export class PolicyShare {
   /**
    * Runs a step that changes the policy in force, while nobody reads. When it throws, readers see what it has done.
    * @param naps most milliseconds to wait for each reader.
-   * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryWrite`).
+   * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryEnter`).
    */
   tryChange(step: () => void, naps: number): boolean {
     return this.writeSide.tryWrite(() => {
