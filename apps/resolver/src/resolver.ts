@@ -90,7 +90,7 @@ async function startParts(
   return {
     dns,
     opsPort: ops.port,
-    ready: follower.start(),
+    ready: follower.start().then(() => service.lanes?.tellReady()),
     drain,
     stop: async () => {
       drain();

@@ -36,7 +36,7 @@ describe('the ring of handed-over queries', () => {
     const step = fc.oneof(
       {
         weight: 3,
-        arbitrary: fc.record({ length: fc.integer({ min: 0, max: 600 }) }),
+        arbitrary: fc.record({ length: fc.integer({ min: 0, max: 3000 }) }),
       },
       { weight: 2, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constant('all' as const) },
