@@ -60,7 +60,7 @@ function createLane(calls: SystemCalls) {
   return {
     counts,
     /** One batch through the lane. */
-    turn(): void {
+    turn: (): void => {
       while (sender.hasRoom) sender.queue(route, packet, packet.length);
       sender.flush(nothing);
       loop.turn();
