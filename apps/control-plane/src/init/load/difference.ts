@@ -31,7 +31,7 @@ interface EntityRows {
 const entityRows = <K extends EntityKind>(
   table: EntityTable<K, never>,
   columns: string,
-): EntityRows => ({ table: table, columns });
+): EntityRows => ({ table, columns });
 
 /** The tables whose rows are entities. A profile has rows in two tables. */
 const ENTITY_ROWS: Readonly<Partial<Record<TableName, EntityRows>>> = {
