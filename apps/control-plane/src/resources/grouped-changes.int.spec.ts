@@ -336,4 +336,28 @@ describe('changes that are made together', () => {
     );
     expect(rows).toEqual(['10.0.0.16', '10.0.0.32', '10.0.0.8'].map((a) => ({ a })));
   });
+
+  it('do not overwrite a row that somebody else has added meanwhile: that change is refused', async () => {
+    await together.empty();
+    const record = { address: 0x0a00_0001, prefixLength: 32, profileId: 1 };
+    // Another session adds the same network, unseen until it commits. The insertion waits for it.
+    const other = new pg.Client(together.url);
+    await other.connect();
+    await other.query(`BEGIN;
+      INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('10.0.0.1', 32, 2)`);
+    const all = [record, { ...record, address: 0x0a00_0002 }].map((one) =>
+      answer(together.ipv4.create(one, LOCATION)),
+    );
+    const waiting = `
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await expect
+      .poll(async () => (await together.sql.query(waiting)).rowCount, { timeout: 20_000 })
+      .toBe(1);
+    await other.query('COMMIT');
+    await other.end();
+    const [refused, made] = await Promise.all(all);
+    expect(refused).toMatchObject({ code: 'conflict' });
+    expect(made).toMatchObject({ revision: 1 });
+  });
 });
