@@ -63,6 +63,13 @@ describe('the resolver process', () => {
     },
   );
 
+  it('says why it does not receive UDP packets in batches, and answers', async () => {
+    const { output, ready } = run({ NODE_OPTIONS: '--no-addons' });
+    const { dns: server } = await ready();
+    expect(await ask(server, 'blocked.example')).not.toBeNull();
+    expect(output.text).toMatch(/"reason":"[^"]+","msg":"UDP packets cost a system call each/);
+  });
+
   it('is not ready while it drains, but still answers and obeys every change', async () => {
     const { plane } = resolverEnvironment;
     await plane.commit(activateCatalogue(plane));

@@ -82,7 +82,7 @@ export class Listeners {
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.turns = new InputTurns(subscriber, options.nowMs);
     this.identity = openIdentity(options);
-    this.systemCalls = configuration.DNS_UDP_BATCH ? loadSystemCalls() : null;
+    this.systemCalls = configuration.DNS_UDP_BATCH ? this.loadSystemCalls() : null;
     const shared = {
       ...options,
       connectors: this.connectors(),
@@ -114,7 +114,6 @@ export class Listeners {
       const bound = await first.start(ports);
       for (const host of others) await host.start(bound);
       this.logReceiveBuffers();
-      this.logUdpBatch();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
       for (const host of this.hosts) host.abort();
@@ -145,12 +144,13 @@ export class Listeners {
     else this.options.log.info(details, 'receive buffers');
   }
 
-  private logUdpBatch(): void {
-    const { configuration, log } = this.options;
-    if (this.systemCalls !== null) log.info({}, 'UDP packets are received and sent in batches');
-    else if (configuration.DNS_UDP_BATCH) {
-      log.warn({}, 'UDP packets cost a system call each: this system has no batches');
-    }
+  private loadSystemCalls(): SystemCalls | null {
+    const { log } = this.options;
+    const calls = loadSystemCalls((reason) => {
+      log.warn({ reason }, 'UDP packets cost a system call each: there are no batches here');
+    });
+    if (calls !== null) log.info({}, 'UDP packets are received and sent in batches');
+    return calls;
   }
 
   /** Accepts no more queries; answers still go out. */
