@@ -107,7 +107,8 @@ async function startParts(
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
-  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, log });
+  const missingResolverMs = configuration.MISSING_RESOLVER_S * 1000;
+  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, missingResolverMs, log });
   stops.connections.push(() => publisher.stop());
   stops.work.push(
     () => void setTimeout(() => publisher.endWaits(), PROPAGATION_DEADLINE_MS).unref(),

@@ -57,7 +57,8 @@ describe('the version of a message', () => {
   });
 
   it('may be any in the state of a follower', () => {
-    const state = { id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7 } as const;
+    const digest = '0123456789abcdef';
+    const state = { id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7, digest } as const;
     const of = (feedVersion?: number) =>
       parseFollowerState(JSON.stringify({ ...state, feedVersion }));
     expect(of(NEWER)).toEqual({ ...state, feedVersion: NEWER });

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import { FollowerRegistry } from './follower-registry.js';
+import { LogWatch } from './log-watch.js';
 import type { Applied } from './resolver-positions.js';
 import {
   type FollowerState,
@@ -25,6 +26,8 @@ export interface ChangePublisherOptions {
   readonly feedToken: string;
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
+  /** How long a resolver counts after its lease has ended without a goodbye (decisions §10); 0 unless given. */
+  readonly missingResolverMs?: number;
   readonly log: FeedLogger;
 }
 
@@ -49,7 +52,8 @@ export class ChangePublisher {
   private readonly names: RedisNames;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
-  private readonly registry = new FollowerRegistry();
+  private readonly registry: FollowerRegistry;
+  private readonly watch: LogWatch;
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
@@ -59,6 +63,8 @@ export class ChangePublisher {
 
   constructor(private readonly options: ChangePublisherOptions) {
     this.names = redisNames(options.feedToken);
+    this.registry = new FollowerRegistry(options.missingResolverMs);
+    this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
     this.probeChannel = `${this.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
@@ -90,6 +96,7 @@ export class ChangePublisher {
 
   /** Publishes a committed change. Never rejects: followers that miss it fetch it from the feed API. */
   async publish(change: PublishedChange): Promise<void> {
+    this.watch.committed(change);
     await this.send(this.names.change, renderChangeMessage(change));
   }
 
@@ -106,6 +113,11 @@ export class ChangePublisher {
   /** The live followers with the revision each has in force. */
   followers(): readonly FollowerState[] {
     return this.registry.states();
+  }
+
+  /** Resolvers whose lease ended a while ago without a goodbye. They may be answering queries. */
+  get missingResolvers(): number {
+    return this.registry.missingCount;
   }
 
   /** Whether Redis is connected and has answered lately. */
@@ -149,10 +161,25 @@ export class ChangePublisher {
     try {
       const state = parseFollowerState(text);
       this.reportVersion(state);
-      this.registry.update(state, performance.now());
+      const judgement = this.watch.judge(state);
+      this.registry.update(state, performance.now(), judgement);
+      if (judgement === 'unknown') void this.watch.resolveDoubts();
+      if (judgement === 'wrong') this.reportWrong(state);
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
     }
+  }
+
+  private reportWrong({ id, kind, revision }: FollowerState): void {
+    this.options.log.warn(
+      { follower: id, kind, revision },
+      'a follower has another configuration than the log has at this revision; it does not count as applied',
+    );
+  }
+
+  private judgeAgain(): void {
+    this.registry.judge((state) => this.watch.judge(state));
+    this.registry.hold(this.watch.isInDoubt);
   }
 
   /** Writes wait for a follower of any version: `revision` means the same in all. */
@@ -189,7 +216,7 @@ export class ChangePublisher {
         await this.commands.ping();
         this.lastAnswerMs = performance.now();
       }
-      const head = await this.options.readHead();
+      const head = await this.watch.readHead();
       if (this.commands.status === 'ready')
         await this.send(this.names.head, renderHeadMessage(head));
     } catch (error) {
