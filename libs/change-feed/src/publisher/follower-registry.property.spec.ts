@@ -108,7 +108,8 @@ it('counts and ends waits exactly as a registry that looks at every follower and
         switch (command.type) {
           case 'update': {
             const { id, kind, lineage, revision } = command;
-            const state = { id, kind, lineage, revision, digest: null, feedVersion: 1 };
+            const rest = { digest: null, feedVersion: 1, readsGroups: true };
+            const state = { id, kind, lineage, revision, ...rest };
             for (const registry of [fast, slow]) registry.update(state, nowMs);
             break;
           }

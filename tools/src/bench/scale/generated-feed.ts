@@ -118,7 +118,7 @@ export class GeneratedFeed implements FeedSource {
     };
     this.changes.push(change);
     const { lineage } = this;
-    await this.publisher.publish({ lineage, ...encodeChange(change) });
+    await this.publisher.publish([{ lineage, ...encodeChange(change) }]);
     return this.publisher.waitApplied({ lineage, revision }, APPLIED_DEADLINE_MS);
   }
 
