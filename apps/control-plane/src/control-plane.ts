@@ -8,6 +8,7 @@ import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import { digestScrub } from './feed/digest-scrub.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
@@ -175,6 +176,7 @@ async function startParts(
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
+    digestScrub({ snapshots: database.snapshots, registry, log }),
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
