@@ -13,10 +13,10 @@ export async function digestOfRows(
 ): Promise<string> {
   const digest = new Digest();
   for (const kind of ENTITY_KINDS) {
-    const { sql, toRow } = SNAPSHOT_TABLES[kind];
-    for await (const page of pages(sql)) {
+    const table = SNAPSHOT_TABLES[kind];
+    for await (const page of pages(table.sql)) {
       signal?.throwIfAborted();
-      for (const row of page) digest.add(kind, toRow(row));
+      for (const row of page) digest.add(kind, table.toRow(row));
       await yieldToEventLoop();
     }
   }

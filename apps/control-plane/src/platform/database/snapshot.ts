@@ -48,7 +48,7 @@ export class Snapshot {
   }
 }
 
-/** Reads the rows of a query in an open transaction, at most `PAGE_ROWS` at a time. Only one query may run at a time. */
+/** Reads the rows of a query in an open transaction, at most `PAGE_ROWS` at a time. One query may run at a time. */
 export async function* readPages(client: PoolClient, sql: string): AsyncGenerator<unknown[]> {
   await client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
   for (;;) {
