@@ -96,7 +96,9 @@ export class PolicyShare {
 
   private announce(policy: Policy | null): void {
     this.announced = policy === null ? null : new SharedMemory(++this.policyCount, policy);
-    if (this.announced !== null && this.sends.size > 0) this.send(this.announced.whole());
+    if (this.announced !== null && this.sends.size > 0) {
+      this.send(this.announced.wholeAfter(this.inForce));
+    }
   }
 
   /** A reader that connects later gets all there is. */
