@@ -16,7 +16,7 @@ export interface NetworkRow {
   readonly profile_id: number;
 }
 
-const COLUMNS = 'host(address) AS address, prefix_length, profile_id';
+export const NETWORK_COLUMNS = 'host(address) AS address, prefix_length, profile_id';
 
 export const IPV4_NETWORKS: EntityTable<'ipv4Network', NetworkRow> = {
   kind: 'ipv4Network',
@@ -32,7 +32,7 @@ export const IPV6_NETWORKS: EntityTable<'ipv6Network', NetworkRow> = {
 
 /** Every network of a family, by address. */
 export function listing({ table }: Pick<AddressFamily<unknown>, 'table'>): string {
-  return `SELECT ${COLUMNS} FROM ${table} ORDER BY ${table}.address`;
+  return `SELECT ${NETWORK_COLUMNS} FROM ${table} ORDER BY ${table}.address`;
 }
 
 export function fromRow<A>(family: AddressFamily<A>, row: NetworkRow): NetworkRecord<A> {
@@ -55,47 +55,57 @@ export function masked<A>(
 /** The networks of one family in the database. */
 export class NetworkStore<A> {
   private readonly table: Prisma.Sql;
-  private readonly columns = Prisma.raw(COLUMNS);
+  private readonly columns = Prisma.raw(NETWORK_COLUMNS);
 
   constructor(readonly family: AddressFamily<A>) {
     this.table = Prisma.raw(family.table);
   }
 
-  async find(tx: Transaction, address: A): Promise<NetworkRecord<A> | null> {
-    const [row] = await tx.$queryRaw<NetworkRow[]>`
-      SELECT ${this.columns} FROM ${this.table} WHERE address = ${this.family.format(address)}::inet`;
-    return row === undefined ? null : fromRow(this.family, row);
-  }
-
-  /** The network with the same masked prefix and length; its host bits may differ. */
-  async findSamePrefix(
+  /** The networks with one of the addresses, or with one of the masked prefixes, as text. Some may come twice. */
+  async findAll(
     tx: Transaction,
-    record: NetworkRecord<A>,
-  ): Promise<NetworkRecord<A> | null> {
-    const { address, prefixLength } = masked(this.family, record);
-    const [row] = await tx.$queryRaw<NetworkRow[]>`
-      SELECT ${this.columns} FROM ${this.table}
-      WHERE network = ${`${this.family.format(address)}/${prefixLength}`}::cidr`;
-    return row === undefined ? null : fromRow(this.family, row);
+    addresses: readonly string[],
+    prefixes: readonly string[],
+  ): Promise<NetworkRecord<A>[]> {
+    const rows = await tx.$queryRaw<NetworkRow[]>`
+      SELECT ${this.columns} FROM ${this.table} WHERE address = ANY (${addresses}::inet[])
+      UNION ALL
+      SELECT ${this.columns} FROM ${this.table} WHERE network = ANY (${prefixes}::cidr[])`;
+    return rows.map((row) => fromRow(this.family, row));
   }
 
-  async insert(tx: Transaction, record: NetworkRecord<A>): Promise<void> {
+  async deleteAll(tx: Transaction, addresses: readonly A[]): Promise<void> {
+    if (addresses.length === 0) return;
+    await tx.$executeRaw`
+      DELETE FROM ${this.table}
+      WHERE address = ANY (${addresses.map((address) => this.family.format(address))}::inet[])`;
+  }
+
+  /** @throws when there is one with the same address or prefix. */
+  insertAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    return this.write(tx, records, Prisma.empty);
+  }
+
+  /** Replaces the networks with the same addresses. */
+  replaceAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    const replace = Prisma.sql`
+      ON CONFLICT (address) DO UPDATE
+      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
+    return this.write(tx, records, replace);
+  }
+
+  private async write(
+    tx: Transaction,
+    records: readonly NetworkRecord<A>[],
+    onConflict: Prisma.Sql,
+  ): Promise<void> {
+    if (records.length === 0) return;
     await tx.$executeRaw`
       INSERT INTO ${this.table} (address, prefix_length, profile_id)
-      VALUES (${this.family.format(record.address)}::inet, ${record.prefixLength}, ${record.profileId})`;
-  }
-
-  /** Replaces the record at `address`. The new record may have a different address. */
-  async update(tx: Transaction, address: A, record: NetworkRecord<A>): Promise<void> {
-    await tx.$executeRaw`
-      UPDATE ${this.table}
-      SET address = ${this.family.format(record.address)}::inet,
-          prefix_length = ${record.prefixLength}, profile_id = ${record.profileId}
-      WHERE address = ${this.family.format(address)}::inet`;
-  }
-
-  async delete(tx: Transaction, address: A): Promise<void> {
-    await tx.$executeRaw`
-      DELETE FROM ${this.table} WHERE address = ${this.family.format(address)}::inet`;
+      SELECT * FROM unnest(
+        ${records.map(({ address }) => this.family.format(address))}::inet[],
+        ${records.map(({ prefixLength }) => prefixLength)}::integer[],
+        ${records.map(({ profileId }) => profileId)}::integer[])
+      ${onConflict}`;
   }
 }
