@@ -45,7 +45,7 @@ export class GroupCommit {
     const pending: PendingChange = { work, resolve: resolve as PendingChange['resolve'], task };
     this.pending.add(pending);
     this.queue.run(task).catch((reason: unknown) => {
-      // The wait timed out. If a group has taken the change meanwhile, the group resolves it.
+      // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
       if (this.pending.delete(pending)) pending.resolve({ type: 'failed', reason });
     });
     return promise;
@@ -65,6 +65,8 @@ export class GroupCommit {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
       for (const { resolve } of group) resolve({ type: 'failed', reason });
+      // For the queue.
+      throw reason;
     }
   }
 
