@@ -1,6 +1,6 @@
 import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import { type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
+import { type LineOutput, type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
 import type { PolicySource } from '@weir/policy';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -98,7 +98,7 @@ export interface DnsServiceOptions {
   /** Interval between checks of the file of local records, in milliseconds. */
   readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
-  readonly queryLogFile?: string;
+  readonly queryLogOutput?: LineOutput;
   /** Wall clock in milliseconds, for schedules. */
   readonly nowMs?: () => number;
   /** Monotonic clock of the cache and of timeouts, in milliseconds. */
@@ -133,10 +133,10 @@ function throttled<T>(report: (problem: T) => void): (problem: T) => void {
   };
 }
 
-function openQueryLog(configuration: DnsConfiguration, file?: string): QueryLog | null {
+function openQueryLog(configuration: DnsConfiguration, output?: LineOutput): QueryLog | null {
   const { QUERY_LOG_SAMPLING: sampling, QUERY_LOG_NAMES: showNames } = configuration;
   if (sampling === 0) return null;
-  return new QueryLog({ sampling, showNames, ...(file !== undefined && { destination: file }) });
+  return new QueryLog({ sampling, showNames, ...(output !== undefined && { output }) });
 }
 
 function createDnstap(
@@ -203,7 +203,7 @@ export class DnsService {
     );
     const { METRICS_PROFILES: profiles } = configuration;
     this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
-    this.queryLog = openQueryLog(configuration, options.queryLogFile);
+    this.queryLog = openQueryLog(configuration, options.queryLogOutput);
     const { DNSTAP_ENDPOINT: receiver } = configuration;
     this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
     const onDefect = throttled((error: unknown) => {
@@ -363,6 +363,7 @@ export class DnsService {
     await this.listeners.stop();
     this.allowedClients.close();
     this.localRecords?.close();
-    await Promise.all([this.queryLog?.close(), this.dnstapSender?.close()]);
+    this.queryLog?.flush();
+    await this.dnstapSender?.close();
   }
 }

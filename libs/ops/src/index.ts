@@ -1,6 +1,7 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
 export { type Endpoint, showUpstream, type TlsPeer, type UpstreamEndpoint } from './endpoint.js';
+export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';
 export * from './ops-calls.js';
 export * from './ops-server.js';

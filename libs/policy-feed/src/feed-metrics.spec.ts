@@ -11,6 +11,8 @@ it('registers the metrics of the follower under names with the prefix', async ()
     isRedisConnected: true,
     isDiskCurrent: true,
     diskFailures: 6,
+    missingImage: { sha256: 'ab', forMs: 2500 },
+    imageFailures: 3,
     counters: {
       changesApplied: 5,
       duplicates: 4,
@@ -28,7 +30,9 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_lag_seconds 1.5',
     'weir_example_redis_connected 1',
     'weir_example_disk_current 1',
+    'weir_example_catalogue_image_missing_seconds 2.5',
     'weir_example_disk_failures_total 6',
+    'weir_example_catalogue_image_failures_total 3',
     'weir_example_changes_applied_total 5',
     'weir_example_change_duplicates_total 4',
     'weir_example_change_gaps_total 3',

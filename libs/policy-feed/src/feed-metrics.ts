@@ -10,6 +10,8 @@ type FollowerState = Pick<
   | 'isRedisConnected'
   | 'isDiskCurrent'
   | 'diskFailures'
+  | 'missingImage'
+  | 'imageFailures'
   | 'counters'
 >;
 type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
@@ -68,6 +70,11 @@ export function registerFeedMetrics(
     '1: a start from disk would have the configuration in force; 0: the disk fails, or does not answer',
     () => (follower.isDiskCurrent ? 1 : 0),
   );
+  gauge(
+    'catalogue_image_missing_seconds',
+    'How long the image of the active catalogue has been missing, while the one before is in use; 0: it is in use',
+    () => (follower.missingImage?.forMs ?? 0) / 1000,
+  );
   const counter = (name: string, help: string, value: () => number): void => {
     new Counter({
       name: `${prefix}${name}`,
@@ -83,6 +90,11 @@ export function registerFeedMetrics(
     'disk_failures_total',
     'Errors of the disk, and calls that it did not answer in time',
     () => follower.diskFailures,
+  );
+  counter(
+    'catalogue_image_failures_total',
+    'Attempts to fetch the image of the active catalogue that failed and are repeated',
+    () => follower.imageFailures,
   );
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
     counter(name, help, () => follower.counters[count]);

@@ -5,6 +5,7 @@ import {
   type FeedLogger,
   Follower,
   type FollowerKind,
+  ImageFollower,
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
@@ -47,13 +48,15 @@ export function followPolicy({
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });
-  const target = new PolicyTarget({
-    timeZone: configuration.SCHEDULE_TIMEZONE,
-    readers,
-    // `load` has verified the sha256 of the image.
-    openCatalogue: async (catalogue) =>
-      CatalogueImage.open(await images.load(catalogue), key, { checksumVerified: true }),
+  const catalogues = new ImageFollower({
+    images,
+    // Its sha256 has been verified.
+    use: (image): Promise<void> =>
+      target.useCatalogue(image && CatalogueImage.open(image, key, { checksumVerified: true })),
+    log,
   });
+  const timeZone = configuration.SCHEDULE_TIMEZONE;
+  const target: PolicyTarget = new PolicyTarget({ timeZone, readers }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,

@@ -1,13 +1,23 @@
-import type { BuiltConfiguration, FollowerTarget, SnapshotPart } from '@weir/change-feed';
+import type {
+  BuiltConfiguration,
+  FollowerTarget,
+  ImageFollower,
+  MissingImage,
+  SnapshotPart,
+} from '@weir/change-feed';
 import { type ActiveCatalogue, type Change, fromRow, type Row, RowError } from '@weir/config-model';
 import { type CatalogueIndex, Policy, PolicyShare } from '@weir/policy';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
+/** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
+export type CatalogueSource = Pick<
+  ImageFollower,
+  'want' | 'missing' | 'failures' | 'firstAttempt' | 'stop'
+>;
+
 export interface PolicyTargetOptions {
   /** IANA time zone of the schedules. */
   readonly timeZone: string;
-  /** Loads and verifies an image. @throws when that fails; the follower retries. */
-  readonly openCatalogue: (catalogue: ActiveCatalogue) => Promise<CatalogueIndex>;
   /** Most threads that read the policy beside this one; 0 unless given. */
   readonly readers?: number;
 }
@@ -15,20 +25,41 @@ export interface PolicyTargetOptions {
 /** Most milliseconds that a step waits for each reader before the event loop has its turn. */
 const PATIENCE_NAPS = 5;
 
-/** The target of the follower, and the source of the policy for queries. */
+/**
+ * The target of the follower, and the source of the policy for queries. The change log never waits for the image of a
+ * catalogue: until it is there, the one before stays in use. The first policy decides no query without the image that
+ * it names, because it would let blocked categories through.
+ */
 export class PolicyTarget implements FollowerTarget {
+  /** Follows the log. */
+  private followed: Policy | null = null;
+  /** Decides queries; null, or the one that follows the log. */
   private inForce: Policy | null = null;
+  private index: CatalogueIndex | null = null;
+  private lastStep: Promise<unknown> = Promise.resolve();
 
   /** Other threads read the policy through it. */
   readonly share: PolicyShare;
 
-  constructor(private readonly options: PolicyTargetOptions) {
+  /** @param catalogues where images come from. */
+  constructor(
+    private readonly options: PolicyTargetOptions,
+    private readonly catalogues: CatalogueSource,
+  ) {
     this.share = new PolicyShare(options.readers ?? 0);
   }
 
-  /** The policy that decides queries; null before the first snapshot. */
+  /** The policy that decides queries; null before the first snapshot and the image that it names. */
   get policy(): Policy | null {
     return this.inForce;
+  }
+
+  get missingImage(): MissingImage | null {
+    return this.catalogues.missing;
+  }
+
+  get imageFailures(): number {
+    return this.catalogues.failures;
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after each part. */
@@ -47,38 +78,81 @@ export class PolicyTarget implements FollowerTarget {
     }
     if (revision < 0) throw new RowError('a snapshot without a head');
     policy.setRevision(revision);
-    if (catalogue !== null) policy.setCatalogue(await this.options.openCatalogue(catalogue));
     return {
       revision,
       digest: policy.digest(),
       swapIn: async () => {
-        await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
-        this.inForce = policy;
+        await this.inTurn(() => this.follow(policy));
+        this.catalogues.want(catalogue);
       },
     };
   }
 
-  /**
-   * Applies the change in one step between two queries, for all threads at once. A catalogue that it activates is
-   * loaded before that step.
-   */
+  /** Applies the change in one step between two queries, for all threads at once. */
   async apply(change: Change): Promise<string> {
-    const policy = this.inForce;
+    const policy = this.followed;
     if (policy === null) throw new Error('a change before the first snapshot');
+    await this.inTurn(async () => {
+      await this.step(policy, () => policy.apply(change));
+      if (policy !== this.inForce) await this.putInForce(policy);
+    });
     const catalogue = catalogueAfter(change);
-    const index = catalogue ? await this.options.openCatalogue(catalogue) : null;
-    const step = (): void => {
-      policy.apply(change);
-      if (catalogue !== undefined) policy.setCatalogue(index);
-    };
-    await untilTrue(() => this.share.tryChange(step, PATIENCE_NAPS));
+    if (catalogue !== undefined) this.catalogues.want(catalogue);
     return policy.digest();
+  }
+
+  /** Puts an image in use, in one step between two queries. Null: none. */
+  async useCatalogue(index: CatalogueIndex | null): Promise<void> {
+    await this.inTurn(async () => {
+      this.index = index;
+      const policy = this.followed;
+      if (policy === null) return;
+      await this.step(policy, () => policy.setCatalogue(index));
+      if (policy !== this.inForce) await this.putInForce(policy);
+    });
+  }
+
+  complete(): Promise<void> {
+    return this.catalogues.firstAttempt();
+  }
+
+  stop(): Promise<void> {
+    return this.catalogues.stop();
+  }
+
+  /** One after the other: a policy that is about to be put in force must not change. */
+  private inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.lastStep.then(step);
+    this.lastStep = done.catch(() => undefined);
+    return done;
+  }
+
+  private async follow(policy: Policy): Promise<void> {
+    policy.setCatalogue(this.index);
+    this.followed = policy;
+    await this.putInForce(policy);
+  }
+
+  private async putInForce(policy: Policy): Promise<void> {
+    const mayDecide = this.inForce !== null || this.index !== null || !namesCatalogue(policy);
+    if (!mayDecide) return;
+    await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
+    this.inForce = policy;
+  }
+
+  private async step(policy: Policy, step: () => void): Promise<void> {
+    if (policy === this.inForce) await untilTrue(() => this.share.tryChange(step, PATIENCE_NAPS));
+    else step();
   }
 }
 
 /** Tries again until a reader that did not leave has left, or its thread has ended. */
 async function untilTrue(attempt: () => boolean): Promise<void> {
   while (!attempt()) await yieldToEventLoop();
+}
+
+function namesCatalogue(policy: Policy): boolean {
+  return policy.counts().catalogue > 0;
 }
 
 function lastCatalogue(rows: readonly Row[]): ActiveCatalogue | null {

@@ -1,27 +1,35 @@
+import { CatalogueImage, compileCatalogue } from '@weir/catalogue';
+import { parseHashKey } from '@weir/dns-name';
 import { describe, expect, it } from 'vitest';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
-import { policyOf, profile, put } from './testing/policies.js';
+import { HASH_KEY_HEX, policyOf, profile, put } from './testing/policies.js';
 
-const catalogue = put('catalogue', { version: 1, sha256: 'ab'.repeat(32), sizeBytes: 100 });
-const policy = policyOf(profile(1), catalogue);
-const behind = (inForceForMs: number) => ({ isCaughtUp: false, inForceForMs });
+const key = parseHashKey(HASH_KEY_HEX);
+const { image } = compileCatalogue({ categories: [], applications: [] }, key);
+const policy = policyOf(profile(1));
+policy.setCatalogue(CatalogueImage.open(image, key));
+const behind = (inForceForMs: number) => ({ revision: 1, isCaughtUp: false, inForceForMs });
+const named = put('catalogue', { version: 1, sha256: 'ab'.repeat(32), sizeBytes: 100 });
 
 describe('whyNotReady', () => {
   it('says what is missing', () => {
-    expect(whyNotReady(null, behind(0), 5_000)).toBe('no configuration yet');
+    expect(whyNotReady(null, { ...behind(0), revision: null }, 5_000)).toBe('no configuration yet');
     expect(whyNotReady(policyOf(profile(1)), behind(0), 5_000)).toBe('no catalogue yet');
+    // The catalogue is named, but its image is not there.
+    expect(whyNotReady(policyOf(profile(1), named), behind(0), 5_000)).toBe('no catalogue yet');
+    expect(whyNotReady(null, behind(0), 5_000)).toBe('no catalogue yet');
   });
 
   it('waits until the policy is the newest, at most for the grace period', () => {
     expect(whyNotReady(policy, behind(4_999), 5_000)).toBe('catching up with the control plane');
     expect(whyNotReady(policy, behind(5_000), 5_000)).toBeNull();
     expect(whyNotReady(policy, behind(0), 0)).toBeNull();
-    expect(whyNotReady(policy, { isCaughtUp: true, inForceForMs: 1 }, 5_000)).toBeNull();
+    expect(whyNotReady(policy, { ...behind(1), isCaughtUp: true }, 5_000)).toBeNull();
   });
 });
 
 describe('whatIsDegraded', () => {
-  const fine = { revision: 7, lagMs: 14_999, isDiskCurrent: true };
+  const fine = { revision: 7, lagMs: 14_999, isDiskCurrent: true, missingImage: null };
 
   it('reports a configuration that may be old', () => {
     expect(whatIsDegraded(fine)).toEqual([]);
@@ -36,7 +44,20 @@ describe('whatIsDegraded', () => {
     ]);
   });
 
+  it('reports an image that is missing for longer than a download takes', () => {
+    const after = (forMs: number) => {
+      const missingImage = { sha256: 'ab'.repeat(32), forMs };
+      return whatIsDegraded({ ...fine, missingImage });
+    };
+    expect(after(4_999)).toEqual([]);
+    expect(after(61_500)).toEqual([
+      'the image of the active catalogue (abababababab) is missing for 61 s; the one before is in use',
+    ]);
+  });
+
   it('reports nothing before there is a configuration', () => {
-    expect(whatIsDegraded({ revision: null, lagMs: 60_000, isDiskCurrent: false })).toEqual([]);
+    expect(
+      whatIsDegraded({ ...fine, revision: null, lagMs: 60_000, isDiskCurrent: false }),
+    ).toEqual([]);
   });
 });

@@ -4,18 +4,26 @@ import type { Policy } from '@weir/policy';
 /** Longer than a heartbeat (1 s) and the timeout of a request to the feed API (10 s) together. */
 const NO_NEWS_MS = 15_000;
 
+/** An image is missing at each activation, until it has arrived. */
+const IMAGE_LATE_MS = 5_000;
+
 /**
  * Why the process is not ready. A policy from disk may be old, so the process waits until it has caught up, at most
  * `graceMs` (decisions §10).
  * @returns null when it is ready
  */
 export function whyNotReady(
-  policy: Pick<Policy, 'counts'> | null,
-  { isCaughtUp, inForceForMs }: Pick<Follower, 'isCaughtUp' | 'inForceForMs'>,
+  policy: Pick<Policy, 'catalogue'> | null,
+  {
+    revision,
+    isCaughtUp,
+    inForceForMs,
+  }: Pick<Follower, 'revision' | 'isCaughtUp' | 'inForceForMs'>,
   graceMs: number,
 ): string | null {
-  if (policy === null) return 'no configuration yet';
-  if (policy.counts().catalogue === 0) return 'no catalogue yet';
+  if (revision === null) return 'no configuration yet';
+  // A policy that names a catalogue decides nothing before there is an image.
+  if (policy === null || policy.catalogue === null) return 'no catalogue yet';
   return !isCaughtUp && inForceForMs < graceMs ? 'catching up with the control plane' : null;
 }
 
@@ -24,7 +32,8 @@ export function whatIsDegraded({
   revision,
   lagMs,
   isDiskCurrent,
-}: Pick<Follower, 'revision' | 'lagMs' | 'isDiskCurrent'>): readonly string[] {
+  missingImage: missing,
+}: Pick<Follower, 'revision' | 'lagMs' | 'isDiskCurrent' | 'missingImage'>): readonly string[] {
   if (revision === null) return [];
   const degraded: string[] = [];
   if (lagMs >= NO_NEWS_MS) {
@@ -35,6 +44,13 @@ export function whatIsDegraded({
   }
   if (!isDiskCurrent) {
     degraded.push('the configuration in force is not on disk: the disk fails, or does not answer');
+  }
+  if (missing !== null && missing.forMs >= IMAGE_LATE_MS) {
+    const seconds = Math.floor(missing.forMs / 1_000);
+    degraded.push(
+      `the image of the active catalogue (${missing.sha256.slice(0, 12)}) is missing for ${seconds} s; ` +
+        'the one before is in use',
+    );
   }
   return degraded;
 }

@@ -1,7 +1,6 @@
 import { cutHash } from '@weir/dns-name';
 import { HEADER_BYTES, formatName } from '@weir/dns-wire';
-import { createLogger, type Logger } from '@weir/ops';
-import { pino } from 'pino';
+import { createLogger, type LineOutput, type Logger, standardOutput } from '@weir/ops';
 import { sourceLabel } from '../metrics/latency-histogram.js';
 import { NO_VERDICT, queryLabels } from '../metrics/query-counters.js';
 import type { AnswerSource } from '../query/answer-source.js';
@@ -26,49 +25,37 @@ export interface QueryLogOptions {
   readonly sampling: number;
   /** Whether the log contains names. Otherwise it contains their keyed hashes. */
   readonly showNames: boolean;
-  /** File or file descriptor. Default: standard output. */
-  readonly destination?: string | number;
-  /** Maximum number of bytes that wait to be written. */
+  /** Default: standard output. */
+  readonly output?: LineOutput;
+  /** Maximum number of bytes that wait to be written. Of standard output, it leaves the log of the process its part. */
   readonly capacityBytes?: number;
 }
 
-const STANDARD_OUTPUT = 1;
-const DEFAULT_CAPACITY_BYTES = 1024 * 1024;
-/**
- * Lines are buffered for this long or up to this many bytes. A pipe takes this many bytes in one piece, so lines of
- * other logs are not mixed in.
- */
+const DEFAULT_CAPACITY_BYTES = 512 * 1024;
+/** Lines are collected for this long or up to about this many bytes, and written as one piece. */
 const FLUSH_MS = 1_000;
-const WRITE_BYTES = 4096;
+const PIECE_BYTES = 4096;
 
-/**
- * Logs one of every n answered queries. Writing is asynchronous: when the reader of the log is too slow, lines are
- * dropped and counted, and no query waits.
- */
+/** Logs one of every n answered queries. When the reader of the log is too slow, lines are dropped; no query waits. */
 export class QueryLog {
   /** Queries selected for the log, and those whose line was dropped. */
   sampled = 0;
   dropped = 0;
-  private readonly destination: ReturnType<typeof pino.destination>;
   private readonly log: Logger;
   private untilSample = 1;
-  private isBroken = false;
+  private piece = '';
+  private pieceLines = 0;
+  private flushing: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: QueryLogOptions) {
-    this.destination = pino.destination({
-      dest: options.destination ?? STANDARD_OUTPUT,
-      sync: false,
-      minLength: WRITE_BYTES / 2,
-      maxWrite: WRITE_BYTES,
-      maxLength: options.capacityBytes ?? DEFAULT_CAPACITY_BYTES,
-      periodicFlush: FLUSH_MS,
-    });
-    this.destination.on('drop', () => this.dropped++);
-    // For example, the reader has gone. The log itself cannot report that.
-    this.destination.on('error', () => {
-      this.isBroken = true;
-    });
-    this.log = createLogger({ name: 'resolver', level: 'info' }, this.destination);
+    this.log = createLogger(
+      { name: 'resolver', level: 'info' },
+      {
+        write: (line) => {
+          this.add(line);
+        },
+      },
+    );
   }
 
   /** Whether to log the current query: one in every n. Counts the queries. */
@@ -80,10 +67,6 @@ export class QueryLog {
 
   write(exchange: Exchange, answer: QueryLogEntry): void {
     this.sampled++;
-    if (this.isBroken) {
-      this.dropped++;
-      return;
-    }
     const { transport } = exchange.replyPath;
     const { qtype } = exchange.query;
     const labels = queryLabels(transport, qtype, answer.verdict, answer.reason, answer.rcode);
@@ -101,16 +84,25 @@ export class QueryLog {
     );
   }
 
-  /** Writes what is still buffered. */
-  async close(): Promise<void> {
-    if (this.isBroken) return;
-    await new Promise<void>((resolve) => {
-      this.destination.once('close', resolve);
-      this.destination.once('error', () => {
-        resolve();
-      });
-      this.destination.end();
-    });
+  /** Writes the lines that are collected. */
+  flush(): void {
+    clearTimeout(this.flushing);
+    this.flushing = undefined;
+    if (this.pieceLines === 0) return;
+    const { output = standardOutput(), capacityBytes = DEFAULT_CAPACITY_BYTES } = this.options;
+    if (!output.write(this.piece, capacityBytes)) this.dropped += this.pieceLines;
+    this.piece = '';
+    this.pieceLines = 0;
+  }
+
+  private add(line: string): void {
+    this.piece += line;
+    this.pieceLines++;
+    if (this.piece.length >= PIECE_BYTES) this.flush();
+    else
+      this.flushing ??= setTimeout(() => {
+        this.flush();
+      }, FLUSH_MS).unref();
   }
 
   /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,7 @@ describe('CatalogueImages', () => {
   const readFrom: number[] = [];
   /** After how many bytes the feed breaks off. */
   let breaksAfter = Infinity;
+  let beforeBytes: Promise<unknown> | undefined;
   let server: Server;
   let folder: string;
   let kept: ImageFolder;
@@ -35,6 +36,7 @@ describe('CatalogueImages', () => {
   beforeEach(async () => {
     readFrom.length = 0;
     breaksAfter = Infinity;
+    beforeBytes = undefined;
     served.clear();
     server = createFeedServer({ source, token: 't', log: silent, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -58,6 +60,7 @@ describe('CatalogueImages', () => {
       const image = Buffer.from(served.get(sha256) ?? '');
       async function* read(start: number, end: number) {
         readFrom.push(start);
+        await beforeBytes;
         const brokenAt = Math.min(end, start + breaksAfter);
         yield image.subarray(start, brokenAt);
         // Wait until the bytes are sent.
@@ -117,6 +120,37 @@ describe('CatalogueImages', () => {
     expect(readdirSync(join(folder, 'kept')).sort()).toEqual(
       ['three', 'four', 'five'].map((text) => `catalogue-${announced(text).sha256}`).sort(),
     );
+  });
+
+  it('restores an image from disk, or the newest other one that is not damaged', async () => {
+    expect(await images.restore(announced('one'))).toBeNull();
+    for (const text of ['one', 'two', 'three']) {
+      await load(text);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const restored = async (text: string) => {
+      const image = await images.restore(announced(text));
+      return image && Buffer.from(image.bytes).toString();
+    };
+    expect([await restored('one'), await restored('missing')]).toEqual(['one', 'three']);
+    const { sha256 } = announced('three');
+    writeFileSync(join(folder, 'kept', `catalogue-${sha256}`), 'damaged');
+    const before = readdirSync(join(folder, 'kept'));
+    utimesSync(join(folder, 'kept', `catalogue-${sha256}`), 9e9, 9e9);
+    expect(await restored('missing')).toBe('two');
+    expect(readdirSync(join(folder, 'kept'))).toEqual(before);
+  });
+
+  it('gives a download up when its caller does', async () => {
+    const gate = Promise.withResolvers<undefined>();
+    beforeBytes = gate.promise;
+    const giveUp = new AbortController();
+    served.set(announced('one').sha256, 'one');
+    const loading = images.load(announced('one'), giveUp.signal);
+    await expect.poll(() => readFrom).toHaveLength(1);
+    giveUp.abort(new Error('by this test'));
+    await expect(loading).rejects.toThrow();
+    gate.resolve(undefined);
   });
 
   it('keeps an image later when the disk fails at first', async () => {

@@ -4,11 +4,12 @@ import type { FileThread } from '../files/file-thread.js';
 import { FileWriter } from '../files/file-writer.js';
 import { readChunks } from '../files/read-chunks.js';
 import { type FeedClient, FeedError } from './feed-client.js';
-import { type Allocate, PartialImage } from './partial-image.js';
+import { type Allocate, type ImageIdentity, PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
-/** The image in force, and the images that the snapshot or the journal on disk may still refer to. */
+/** The image in force, and those before it: a start goes on with one of them while the newest is missing. */
 const KEPT_IMAGES = 3;
+const FILE_PREFIX = 'catalogue-';
 const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
 /** Left behind by a process that was killed while it wrote an image. */
 const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
@@ -29,6 +30,17 @@ export interface ImageOptions {
   readonly allocate?: Allocate;
   /** Interval between attempts to keep an image. */
   readonly retryMs?: number;
+}
+
+/** An image that was on the disk. */
+export interface RestoredImage {
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+}
+
+interface KeptImage {
+  readonly name: string;
+  readonly writtenMs: number;
 }
 
 /**
@@ -56,20 +68,57 @@ export class CatalogueImages {
 
   /**
    * The bytes of the image, verified against its sha256.
-   * @throws FeedError when it is not on disk and cannot be downloaded.
+   * @param signal gives the download up. @throws FeedError when it is not on disk and cannot be downloaded.
    */
-  async load(announced: ActiveCatalogue): Promise<Uint8Array> {
+  async load(announced: ActiveCatalogue, signal?: AbortSignal): Promise<Uint8Array> {
     const { kept } = this;
-    if (kept === undefined) return this.download(announced);
+    if (kept === undefined) return this.download(announced, signal);
     const onDisk = await this.read(kept, announced);
-    const image = onDisk ?? (await this.download(announced));
+    const image = onDisk ?? (await this.download(announced, signal));
     clearTimeout(this.retry);
     kept.lacksImage = false;
     if (onDisk === null) await this.keep(kept, announced, image);
     return image;
   }
 
-  private async download(announced: ActiveCatalogue): Promise<Uint8Array> {
+  /**
+   * This image from the disk, or else the newest one there that is not damaged, to go on with until this one can be
+   * downloaded. Null: the disk has none.
+   */
+  async restore(announced: ActiveCatalogue): Promise<RestoredImage | null> {
+    const { kept } = this;
+    if (kept === undefined) return null;
+    const bytes = await this.read(kept, announced);
+    if (bytes !== null) return { sha256: announced.sha256, bytes };
+    for (const { name } of await this.keptImages(kept)) {
+      const sha256 = name.slice(FILE_PREFIX.length);
+      const older = await this.readOfUnknownSize(kept, sha256);
+      if (older !== null) return { sha256, bytes: older };
+    }
+    return null;
+  }
+
+  /** Newest first. Empty when the disk fails. */
+  private async keptImages({ folder, files }: ImageFolder): Promise<readonly KeptImage[]> {
+    try {
+      return await listImages(folder, files);
+    } catch (error) {
+      if (!isMissing(error)) this.reportUnreadable(error);
+      return [];
+    }
+  }
+
+  private async readOfUnknownSize(kept: ImageFolder, sha256: string): Promise<Uint8Array | null> {
+    try {
+      const sizeBytes = await kept.files.call('sizeBytes', pathOf(kept.folder, { sha256 }));
+      return await this.read(kept, { sha256, sizeBytes });
+    } catch (error) {
+      this.reportUnreadable(error);
+      return null;
+    }
+  }
+
+  private async download(announced: ActiveCatalogue, signal?: AbortSignal): Promise<Uint8Array> {
     const { sha256, sizeBytes } = announced;
     const partial =
       this.unfinished?.sha256 === sha256
@@ -77,7 +126,7 @@ export class CatalogueImages {
         : new PartialImage(announced, this.allocate);
     this.unfinished = partial;
     if (partial.lengthBytes < sizeBytes) {
-      for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes)) {
+      for await (const chunk of this.feed.catalogueImage(sha256, partial.lengthBytes, signal)) {
         if (!partial.add(chunk)) break;
       }
       if (partial.isShort) throw new FeedError('the catalogue image broke off');
@@ -91,20 +140,25 @@ export class CatalogueImages {
   /** Null when the file is missing or damaged, or the disk hangs. The image is downloaded then. */
   private async read(
     { folder, files }: ImageFolder,
-    announced: ActiveCatalogue,
+    announced: ImageIdentity,
   ): Promise<Uint8Array | null> {
-    const partial = new PartialImage(announced, this.allocate);
     try {
-      for await (const chunk of readChunks(files, pathOf(folder, announced))) {
+      const chunks = readChunks(files, pathOf(folder, announced));
+      let partial: PartialImage | null = null;
+      for await (const chunk of chunks) {
+        // Not before there is a file: an image may be large.
+        partial ??= new PartialImage(announced, this.allocate);
         if (!partial.add(chunk)) break;
       }
+      return partial?.finish() ?? null;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        this.log.warn({ reason: String(error) }, 'a catalogue image on disk cannot be read');
-      }
+      if (!isMissing(error)) this.reportUnreadable(error);
       return null;
     }
-    return partial.finish();
+  }
+
+  private reportUnreadable(error: unknown): void {
+    this.log.warn({ reason: String(error) }, 'a catalogue image on disk cannot be read');
   }
 
   /** Until that succeeds, or another image is loaded, it is tried again: the image is in memory anyway. */
@@ -144,11 +198,12 @@ async function writeImage(
   await removeOthers(folder, files);
 }
 
-function pathOf(folder: string, { sha256 }: ActiveCatalogue): string {
-  return join(folder, `catalogue-${sha256}`);
+function pathOf(folder: string, { sha256 }: Pick<ImageIdentity, 'sha256'>): string {
+  return join(folder, `${FILE_PREFIX}${sha256}`);
 }
 
-async function removeOthers(folder: string, files: FileThread): Promise<void> {
+/** Newest first. */
+async function listImages(folder: string, files: FileThread): Promise<readonly KeptImage[]> {
   const names = await files.call('list', folder);
   const images = await Promise.all(
     names
@@ -158,10 +213,19 @@ async function removeOthers(folder: string, files: FileThread): Promise<void> {
         writtenMs: await files.call('writtenMs', join(folder, name)),
       })),
   );
-  images.sort((a, b) => b.writtenMs - a.writtenMs);
+  return images.sort((a, b) => b.writtenMs - a.writtenMs);
+}
+
+async function removeOthers(folder: string, files: FileThread): Promise<void> {
+  const names = await files.call('list', folder);
+  const images = await listImages(folder, files);
   const others = [
     ...images.slice(KEPT_IMAGES).map(({ name }) => name),
     ...names.filter((name) => UNFINISHED_FILE.test(name)),
   ];
   await Promise.all(others.map((name) => files.call('remove', join(folder, name))));
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -64,10 +64,14 @@ export class FeedClient {
   }
 
   /** The bytes of a catalogue image from the offset on, as they arrive, not verified. */
-  async *catalogueImage(sha256: string, offsetBytes = 0): AsyncGenerator<Uint8Array> {
+  async *catalogueImage(
+    sha256: string,
+    offsetBytes = 0,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const headers =
       offsetBytes > 0 ? { Range: `bytes=${offsetBytes}-`, 'If-Range': `"${sha256}"` } : {};
-    yield* this.read(`/catalogue/${sha256}`, 'catalogue image', { headers, offsetBytes });
+    yield* this.read(`/catalogue/${sha256}`, 'catalogue image', { headers, offsetBytes, signal });
   }
 
   /** Aborts all requests, those of later calls too. */

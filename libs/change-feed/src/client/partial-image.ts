@@ -1,6 +1,9 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import { createHash } from 'node:crypto';
 
+/** What an image is verified against. */
+export type ImageIdentity = Pick<ActiveCatalogue, 'sha256' | 'sizeBytes'>;
+
 /** Room for an image of so many bytes. */
 export type Allocate = (bytes: number) => Uint8Array;
 
@@ -12,7 +15,7 @@ export class PartialImage {
   private readonly hash = createHash('sha256');
   private isTooLong = false;
 
-  constructor({ sha256, sizeBytes }: ActiveCatalogue, allocate: Allocate) {
+  constructor({ sha256, sizeBytes }: ImageIdentity, allocate: Allocate) {
     this.sha256 = sha256;
     this.image = allocate(sizeBytes);
   }

@@ -20,8 +20,7 @@ export interface Recording {
   readonly parts: AsyncIterable<SnapshotPart>;
   /**
    * Replaces the old snapshot, and the journal by the changes that were appended since the recording began.
-   * @returns false: the disk failed, the image that the snapshot names is not there, or another recording has begun
-   *   since. The old snapshot stays.
+   * @returns false: the disk failed, or another recording has begun since. The old snapshot stays.
    */
   commit(): Promise<boolean>;
   discard(): Promise<void>;
@@ -130,9 +129,9 @@ export class SnapshotDisk {
     return !this.journal.isAvailable || this.journal.bytes > this.longJournalBytes;
   }
 
-  /** Whether the disk answers, and has the image that a snapshot names. */
+  /** Whether the disk answers. */
   get canRecord(): boolean {
-    return !this.journal.isBehind && !this.files.isHanging && !this.lacksImage;
+    return !this.journal.isBehind && !this.files.isHanging;
   }
 
   /**
@@ -177,7 +176,7 @@ export class SnapshotDisk {
     }
     const commit = async (): Promise<boolean> => {
       await writer?.finish();
-      if (writer === null || this.sinceRecording !== changes || this.lacksImage) {
+      if (writer === null || this.sinceRecording !== changes) {
         await abandon();
         return false;
       }

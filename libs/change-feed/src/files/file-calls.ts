@@ -38,6 +38,7 @@ export const fileCalls = {
   makeFolder: (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   list: (folder: string): string[] => readdirSync(folder),
   writtenMs: (path: string): number => statSync(path).mtimeMs,
+  sizeBytes: (path: string): number => statSync(path).size,
   open: (path: string): number => openSync(path, 'r'),
   create: (path: string): number => openSync(path, 'w', 0o600),
   /** The next bytes; none at the end of the file. */

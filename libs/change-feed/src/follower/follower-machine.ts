@@ -268,8 +268,7 @@ export class FollowerMachine {
       case 'loading':
         return this.fail(phase.cause, reason);
       case 'applying':
-        // The catalogue image of the change may be there later. A snapshot repairs everything else.
-        return this.fail(kind === 'unavailable' ? null : 'failed', reason);
+        return this.fail('failed', reason);
       case 'fetching':
         return this.fail(this.afterFailedFetch(kind), reason);
       case 'announcing':

@@ -1,6 +1,7 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchChanges } from './fetch-changes.js';
+import type { MissingImage } from '../client/image-follower.js';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
@@ -68,7 +69,7 @@ export class Follower {
 
   /**
    * Puts in force what is on disk, if anything. Then subscribes, and follows the log. Resolves when the target is at
-   * the head, or at `stop`.
+   * the head and complete, as far as what it lacks could be fetched at once, or at `stop`.
    */
   async start(): Promise<void> {
     this.restoring = this.restore();
@@ -77,6 +78,7 @@ export class Follower {
     await this.link.start();
     this.handle({ type: 'started' });
     await this.atHead.promise;
+    await this.options.target.complete?.();
   }
 
   /** Removes the lease, so that no write waits for this follower, and ends. */
@@ -124,6 +126,16 @@ export class Follower {
   /** Errors of the disk, and how often it hung for too long. */
   get diskFailures(): number {
     return this.options.disk?.failures ?? 0;
+  }
+
+  /** The catalogue image that is missing; the one before is in use. Null: none is missing. */
+  get missingImage(): MissingImage | null {
+    return this.options.target.missingImage ?? null;
+  }
+
+  /** Attempts to fetch a catalogue image that failed. */
+  get imageFailures(): number {
+    return this.options.target.imageFailures ?? 0;
   }
 
   /** Whether messages come from Redis now. Without it the follower asks the feed API only. */

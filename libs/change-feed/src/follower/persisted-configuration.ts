@@ -1,4 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
+import type { MissingImage } from '../client/image-follower.js';
 import { Yielder } from '../runtime/yielder.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -18,16 +19,21 @@ export class DigestError extends RowError {}
 
 /** The configuration of a process, kept up to date by a follower, which calls one method at a time. */
 export interface FollowerTarget {
-  /**
-   * Builds the configuration of a snapshot, with the catalogue image that it names, without putting it in force.
-   * Throws what `parts` throws.
-   */
+  /** Builds the configuration of a snapshot without putting it in force. Throws what `parts` throws. */
   build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration>;
   /**
-   * Applies the change to the configuration in force, in one step. What the change needs is fetched before that step.
+   * Applies the change to the configuration in force, in one step, and waits for nothing but its readers.
    * @returns the digest afterwards: 16 hex digits.
    */
   apply(change: Change): Promise<string> | string;
+  /** The catalogue image that the configuration in force names and that is not in use; null: none is missing. */
+  readonly missingImage?: MissingImage | null;
+  /** Attempts to fetch an image that failed. */
+  readonly imageFailures?: number;
+  /** Resolves when what the configuration names and the log does not carry is there, or could not be fetched. */
+  complete?(): Promise<void>;
+  /** Ends what the target does beside the log. */
+  stop?(): Promise<void>;
 }
 
 /** Pause after a snapshot could not be written to disk. */
@@ -37,7 +43,6 @@ const RETRY_MS = 60_000;
 export class PersistedConfiguration {
   private compacting: Promise<void> = Promise.resolve();
   private isCompacting = false;
-  private isCompactionDue = false;
   private notBeforeMs = 0;
 
   constructor(
@@ -100,9 +105,6 @@ export class PersistedConfiguration {
     const digest = await this.target.apply(change);
     await yielder.yieldIfDue();
     this.disk?.append(change);
-    // A start from disk needs the catalogue image that the snapshot names. Old images are deleted.
-    if (change.operations.some((one) => one.type !== 'reload' && one.kind === 'catalogue'))
-      this.isCompactionDue = true;
     return { revision: change.revision, digest };
   }
 
@@ -112,14 +114,13 @@ export class PersistedConfiguration {
   }
 
   /**
-   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed, or the
-   * catalogue has changed. The configuration in force is not touched.
+   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed. The configuration
+   * in force is not touched.
    */
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
-    if (!disk.canRecord || (!this.isCompactionDue && !disk.isRecordingDue)) return;
-    this.isCompactionDue = false;
+    if (!disk.canRecord || !disk.isRecordingDue) return;
     this.isCompacting = true;
     this.compacting = this.compact(disk, snapshot()).finally(() => {
       this.isCompacting = false;
@@ -127,6 +128,7 @@ export class PersistedConfiguration {
   }
 
   async close(): Promise<void> {
+    await this.target.stop?.();
     await this.compacting;
     await this.disk?.close();
   }
@@ -166,7 +168,6 @@ export class PersistedConfiguration {
         'cannot write a new snapshot to disk; trying again later',
       );
     }
-    this.isCompactionDue = true;
     this.notBeforeMs = performance.now() + this.retryMs;
   }
 }

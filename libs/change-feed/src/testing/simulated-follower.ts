@@ -1,7 +1,8 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Change, Head, Operation } from '@weir/config-model';
 import { FollowerMachine } from '../follower/follower-machine.js';
 import type { FailureKind, FollowerEffect, FollowerEvent } from '../follower/follower-state.js';
-import { digestOf, type SimulatedLog } from './simulated-log.js';
+import { SimulatedImages } from './simulated-images.js';
+import { activeCatalogue, digestOf, type SimulatedLog } from './simulated-log.js';
 
 type Step = Extract<
   FollowerEffect,
@@ -14,6 +15,7 @@ type Step = Extract<
  */
 export class SimulatedFollower {
   readonly machine = new FollowerMachine();
+  readonly images = new SimulatedImages();
   /** What the target holds, and which point of the log the target was told that this is. */
   content: readonly number[] = [];
   inForce: Head | null = null;
@@ -75,6 +77,7 @@ export class SimulatedFollower {
   private load(cause: Extract<Step, { type: 'load' }>['cause']): void {
     this.content = this.log.contentAt(this.log.revision);
     this.inForce = this.log.head;
+    this.images.want(activeCatalogue(this.content));
     this.handle({ type: 'loaded', cause, head: this.inForce });
   }
 
@@ -83,13 +86,10 @@ export class SimulatedFollower {
     assertRule(inForce !== null, 'a change is applied to a configuration');
     assertRule(change.revision === inForce.revision + 1, 'changes are applied in order, each once');
     for (const operation of change.operations) {
-      assertRule(
-        operation.type === 'put' && operation.kind === 'blockPage',
-        'only puts are applied',
-      );
-      if (!this.isNextApplyWrong) this.content = [...this.content, operation.entity.id];
+      if (!this.isNextApplyWrong) this.content = [...this.content, addedBy(operation)];
     }
     this.isNextApplyWrong = false;
+    this.images.want(activeCatalogue(this.content));
     const point = { revision: change.revision, digest: digestOf(this.content) };
     this.inForce = { ...inForce, ...point };
     this.handle({ type: 'applied', point });
@@ -150,6 +150,13 @@ export class SimulatedFollower {
       assertRule(head.digest === this.inForce.digest, 'no wrong digest at rest');
     }
   }
+}
+
+function addedBy(operation: Operation): number {
+  assertRule(operation.type === 'put', 'only puts are applied');
+  if (operation.kind === 'catalogue') return -operation.entity.version;
+  assertRule(operation.kind === 'blockPage', 'only these kinds are simulated');
+  return operation.entity.id;
 }
 
 function sameHead(one: Head | null, other: Head | null): boolean {

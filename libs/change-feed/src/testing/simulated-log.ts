@@ -1,10 +1,13 @@
-import type { Change, Head } from '@weir/config-model';
+import type { ActiveCatalogue, Change, Head, Operation } from '@weir/config-model';
 import type { ChangesPage } from '../follower/follower-state.js';
 
 /** Changes in one answer of the simulated feed API. */
 const PAGE_SIZE = 3;
 
-/** What a commit adds to the configuration, or everything that it replaces it with. */
+/**
+ * What a commit adds to the configuration, or everything that it replaces it with. A negative number is a catalogue:
+ * the last one is active.
+ */
 type Entry = { readonly added: number } | { readonly replacedWith: readonly number[] };
 
 /**
@@ -44,6 +47,11 @@ export class SimulatedLog {
 
   commit(): void {
     this.append({ added: this.nextNumber++ });
+  }
+
+  /** Activates a catalogue with a new image. */
+  activate(): void {
+    this.append({ added: -this.nextNumber++ });
   }
 
   replace(): void {
@@ -95,9 +103,23 @@ export class SimulatedLog {
     const entry = this.entries[revision - 1];
     const { digest } = this.headAt(revision);
     if ('replacedWith' in entry) return { revision, digest, operations: [{ type: 'reload' }] };
-    const page = { id: entry.added, type: 0 };
-    return { revision, digest, operations: [{ type: 'put', kind: 'blockPage', entity: page }] };
+    return { revision, digest, operations: [operationOf(entry.added)] };
   }
+}
+
+function operationOf(added: number): Operation {
+  if (added < 0) return { type: 'put', kind: 'catalogue', entity: catalogueOf(added) };
+  return { type: 'put', kind: 'blockPage', entity: { id: added, type: 0 } };
+}
+
+function catalogueOf(added: number): ActiveCatalogue {
+  return { version: -added, sha256: `image ${-added}`, sizeBytes: 1 };
+}
+
+/** The catalogue that is active in a configuration; null: none. */
+export function activeCatalogue(content: readonly number[]): ActiveCatalogue | null {
+  const last = content.findLast((one) => one < 0);
+  return last === undefined ? null : catalogueOf(last);
 }
 
 export function digestOf(content: readonly number[]): string {

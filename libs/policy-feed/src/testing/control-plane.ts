@@ -32,6 +32,8 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 /** The control plane's end of the change feed with its log in memory: real feed API, real Redis. */
 export class ControlPlane implements FeedSource {
   readonly images = new Map<string, Uint8Array>();
+  /** By sha256: when the bytes of an image are sent. */
+  readonly slowImages = new Map<string, Promise<unknown>>();
   private readonly lineage = randomUUID();
   private readonly rows = new Map<string, { kind: EntityKind; row: Row }>();
   private readonly digest = new Digest();
@@ -114,7 +116,12 @@ export class ControlPlane implements FeedSource {
   catalogueImage(sha256: string): Promise<StoredImage | null> {
     const image = this.images.get(sha256);
     if (image === undefined) return Promise.resolve(null);
-    const read = (start: number, end: number) => Readable.from([image.subarray(start, end)]);
+    const slow = this.slowImages.get(sha256);
+    async function* bytes(start: number, end: number): AsyncGenerator<Uint8Array> {
+      await slow;
+      yield image!.subarray(start, end);
+    }
+    const read = (start: number, end: number) => Readable.from(bytes(start, end));
     return Promise.resolve({ sizeBytes: image.length, read });
   }
 
