@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeChange, decodeOperation, encodeChange, encodeOperation } from './codec.js';
 import type { DeleteOperation } from './operations.js';
 import { RowError } from './row-reader.js';
-import { fromKeyRow, fromRow, toKeyRow, toRow } from './rows.js';
+import { fromKeyRow, fromRow, KEY_LENGTHS, toKeyRow, toRow } from './rows.js';
 import { change, kindAndEntity } from './testing/arbitraries.js';
 
 const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -21,6 +21,15 @@ describe('rows', () => {
     fc.assert(
       fc.property(kindAndEntity, ({ kind, entity }) => {
         expect(entity).toMatchObject(fromKeyRow(kind, toKeyRow(kind, entity as never)));
+      }),
+    );
+  });
+
+  it('begin with the row of their key', () => {
+    fc.assert(
+      fc.property(kindAndEntity, ({ kind, entity }) => {
+        const keyRow = toKeyRow(kind, entity as never);
+        expect(keyRow).toEqual(toRow(kind, entity).slice(0, KEY_LENGTHS[kind]));
       }),
     );
   });

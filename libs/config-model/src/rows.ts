@@ -122,6 +122,18 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
   },
 };
 
+/** A row begins with the row of its key. So many values at its beginning are the key. */
+export const KEY_LENGTHS: Readonly<Record<EntityKind, number>> = {
+  blockPage: 1,
+  profile: 1,
+  domainRule: 2,
+  ipv4Network: 2,
+  ipv6Network: 5,
+  naptAssignment: 3,
+  schedule: 1,
+  catalogue: 0,
+};
+
 /** The row of an entity. */
 export function toRow<K extends EntityKind>(kind: K, entity: Entities[K]): Row {
   return CODECS[kind].toRow(entity);

@@ -2,45 +2,18 @@ import type { Change } from '@weir/config-model';
 import { join } from 'node:path';
 import { FileThread } from '../files/file-thread.js';
 import { type Journal, journalLine, readJournal } from './journal-file.js';
+import type { DiskState, Recording, SnapshotDiskOptions } from './disk-state.js';
 import { JournalWriter } from './journal-writer.js';
 import { readSnapshotFile, SnapshotFileWriter } from './snapshot-file.js';
+import { MergeError, mergeOnThread } from './snapshot-merge.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-
-/** What a follower finds on its disk when it starts. */
-export interface DiskState {
-  /** Throws RowError while it is read when the file is damaged. */
-  readonly parts: AsyncIterable<SnapshotPart>;
-  /** In order. The first ones may already be part of the snapshot. */
-  readonly changes: readonly Change[];
-}
-
-/** A snapshot that is written to the disk while it is read. Ends with `commit` or `discard`. */
-export interface Recording {
-  readonly parts: AsyncIterable<SnapshotPart>;
-  /**
-   * Replaces the old snapshot, and the journal by the changes that were appended since the recording began.
-   * @returns false: the disk failed, or another recording has begun since. The old snapshot stays.
-   */
-  commit(): Promise<boolean>;
-  discard(): Promise<void>;
-}
 
 /** Size of the journal from which on a new snapshot is due. */
 const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /** Longest time that a read, a write or a flush may take. */
 const PATIENCE_MS = 5_000;
-
-export interface SnapshotDiskOptions {
-  readonly folder: string;
-  readonly log: FeedLogger;
-  /** Reads and writes everything but the journal. */
-  readonly files?: FileThread;
-  /** Writes the journal. */
-  readonly journalThread?: FileThread;
-  readonly longJournalBytes?: number;
-}
 
 /**
  * A follower's configuration on disk, from which it can start without the control plane: the file `snapshot`, and
@@ -60,6 +33,10 @@ export class SnapshotDisk {
   failures = 0;
   private readonly log: FeedLogger;
   private readonly longJournalBytes: number;
+  private readonly random: () => number;
+  /** Size of the journal from which on a new snapshot is due. */
+  private dueBytes: number;
+  private readonly closing = new AbortController();
   private readonly journal: JournalWriter;
   /** The changes appended since the recording began. */
   private sinceRecording: Change[] | null = null;
@@ -67,14 +44,16 @@ export class SnapshotDisk {
   /** The journal that `read` found, until `resume`. */
   private found: Journal | null = null;
 
-  constructor({ folder, log, files, journalThread, longJournalBytes }: SnapshotDiskOptions) {
-    this.folder = folder;
-    this.log = log;
-    this.files = files ?? new FileThread({ patienceMs: PATIENCE_MS });
-    this.longJournalBytes = longJournalBytes ?? LONG_JOURNAL_BYTES;
+  constructor(options: SnapshotDiskOptions) {
+    this.folder = options.folder;
+    this.log = options.log;
+    this.files = options.files ?? new FileThread({ patienceMs: PATIENCE_MS });
+    this.longJournalBytes = options.longJournalBytes ?? LONG_JOURNAL_BYTES;
+    this.random = options.random ?? Math.random;
+    this.dueBytes = this.drawDueBytes();
     this.journal = new JournalWriter((error) => {
       this.fail(error);
-    }, journalThread);
+    }, options.journalThread);
   }
 
   /** Whether all that was appended is, or is about to be, on the disk, with the image that it names. */
@@ -126,7 +105,12 @@ export class SnapshotDisk {
   /** Whether a new snapshot should be recorded: the journal is long, or missing because the disk failed. */
   get isRecordingDue(): boolean {
     if (this.sinceRecording !== null) return false;
-    return !this.journal.isAvailable || this.journal.bytes > this.longJournalBytes;
+    return !this.journal.isAvailable || this.journal.bytes > this.dueBytes;
+  }
+
+  /** Whether the snapshot and the journal on the disk are complete, so that `compact` can make one of them. */
+  get canCompact(): boolean {
+    return this.canRecord && this.journal.isAvailable;
   }
 
   /** Whether the disk answers. */
@@ -180,13 +164,42 @@ export class SnapshotDisk {
         await abandon();
         return false;
       }
-      this.sinceRecording = null;
-      const { revision } = writer;
-      const later = changes.filter((change) => change.revision > revision);
-      await this.journal.replace(this.folder, path, later.map(journalLine).join(''));
-      return true;
+      return this.replace(path, changes, writer.revision);
     };
     return { parts: tee(), commit: () => attempt(commit), discard: abandon };
+  }
+
+  /**
+   * Replaces the snapshot and its journal by a snapshot with both, made from the files on a thread of its own. What is
+   * in force is not read, and nothing is fetched.
+   * @returns as `Recording.commit`.
+   */
+  async compact(): Promise<boolean> {
+    const changes: Change[] = [];
+    this.sinceRecording = changes;
+    const journalBytes = this.journal.bytes;
+    const merged = this.path(`snapshot.new-${++this.recordings}`);
+    let isDone = false;
+    try {
+      await this.journal.stored();
+      if (!this.canCompact) throw new Error('the disk does not answer');
+      const from = { snapshot: this.path('snapshot'), journal: this.path('journal') };
+      const revision = await mergeOnThread({ ...from, journalBytes, merged }, this.closing.signal);
+      isDone = this.sinceRecording === changes;
+      if (isDone) await this.replace(merged, changes, revision);
+    } catch (error) {
+      isDone = false;
+      // Another recording has begun since, or the process stops: nothing of this matters any longer.
+      if (this.sinceRecording === changes && !this.closing.signal.aborted) this.failMerge(error);
+    }
+    if (this.sinceRecording === changes) this.sinceRecording = null;
+    if (!isDone) await this.files.call('remove', merged).catch(() => undefined);
+    return isDone;
+  }
+
+  /** Gives up a compaction that is under way: the process stops. */
+  abandonCompaction(): void {
+    this.closing.abort();
   }
 
   /** Appends a change that was applied. It survives when the process is killed after `stored`. */
@@ -207,6 +220,7 @@ export class SnapshotDisk {
 
   /** Ends the threads. Does not wait for long when the disk hangs. */
   async close(): Promise<void> {
+    this.abandonCompaction();
     await Promise.all([this.journal.end(), this.files.close()]);
   }
 
@@ -221,6 +235,28 @@ export class SnapshotDisk {
     await Promise.all(removing).catch((error: unknown) => {
       this.fail(error);
     });
+  }
+
+  private async replace(
+    newSnapshot: string,
+    changes: readonly Change[],
+    revision: number,
+  ): Promise<true> {
+    const later = changes.filter((change) => change.revision > revision);
+    this.sinceRecording = null;
+    await this.journal.replace(this.folder, newSnapshot, later.map(journalLine).join(''));
+    this.dueBytes = this.drawDueBytes();
+    return true;
+  }
+
+  private failMerge(error: unknown): void {
+    this.fail(error);
+    // A start would not get further either.
+    if (error instanceof MergeError && error.isUnusable) this.discontinue();
+  }
+
+  private drawDueBytes(): number {
+    return this.longJournalBytes * (0.5 + this.random() / 2);
   }
 
   private fail(error: unknown): void {

@@ -36,7 +36,7 @@ export interface FollowerTarget {
   stop?(): Promise<void>;
 }
 
-/** Pause after a snapshot could not be written to disk. */
+/** Longest pause after a snapshot could not be written to disk. */
 const RETRY_MS = 60_000;
 
 /** The target's configuration and its copy on disk, if there is a disk. Methods resolve to the head in force. */
@@ -114,21 +114,25 @@ export class PersistedConfiguration {
   }
 
   /**
-   * Begins to write a new snapshot from the feed API to disk when the journal is long or has failed. The configuration
-   * in force is not touched.
+   * Begins to write a new snapshot to disk when the journal is long or has failed: from the files on the disk, or from
+   * the feed API when the disk has lost changes. The configuration in force is not touched.
    */
   compactIfDue(snapshot: () => AsyncIterable<SnapshotPart>): void {
     const { disk } = this;
     if (!disk || this.isCompacting || performance.now() < this.notBeforeMs) return;
     if (!disk.canRecord || !disk.isRecordingDue) return;
     this.isCompacting = true;
-    this.compacting = this.compact(disk, snapshot()).finally(() => {
+    const compacting = disk.canCompact ? disk.compact() : this.download(disk, snapshot());
+    this.compacting = compacting.then((isDone) => {
       this.isCompacting = false;
+      if (isDone) this.log.info({}, 'a new snapshot on disk replaces the journal');
+      else this.notBeforeMs = performance.now() + this.retryMs * (0.5 + Math.random() / 2);
     });
   }
 
   async close(): Promise<void> {
     await this.target.stop?.();
+    this.disk?.abandonCompaction();
     await this.compacting;
     await this.disk?.close();
   }
@@ -153,22 +157,19 @@ export class PersistedConfiguration {
     return { lineage, revision, digest };
   }
 
-  private async compact(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<void> {
+  private async download(disk: SnapshotDisk, parts: AsyncIterable<SnapshotPart>): Promise<boolean> {
     const recording = disk.record(parts);
     try {
       await readToEnd(recording.parts);
-      if (await recording.commit()) {
-        this.log.info({}, 'a new snapshot on disk replaces the journal');
-        return;
-      }
+      return await recording.commit();
     } catch (error) {
       await recording.discard();
       this.log.warn(
         { reason: String(error) },
         'cannot write a new snapshot to disk; trying again later',
       );
+      return false;
     }
-    this.notBeforeMs = performance.now() + this.retryMs;
   }
 }
 
