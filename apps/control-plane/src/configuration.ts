@@ -39,8 +39,16 @@ export const SCHEMA = {
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
   MANAGEMENT_TOKENS: secretList(16, {
     description:
-      'Bearer tokens of the management API. Use several to replace one without an outage.',
+      'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
   }),
+  MANAGEMENT_TOKENS_FILE: optional(
+    text('a YAML file', {
+      description:
+        'More tokens: a YAML list with name, sha256 (see npm run token), scope (read, write or replace), and ' +
+        'optionally sources and expires. A changed file is used within two seconds, without a restart. A bad one ' +
+        'is logged and changes nothing; at the start it ends the process.',
+    }),
+  ),
   MANAGEMENT_ALLOWED_SOURCES: optional(
     cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
   ),

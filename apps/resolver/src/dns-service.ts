@@ -15,7 +15,7 @@ import { TargetInspector } from './decision/target-inspector.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { FailingZones } from './failures/failing-zones.js';
-import type { WatchedFile } from './files/watched-file.js';
+import type { WatchedFile } from '@weir/ops';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';

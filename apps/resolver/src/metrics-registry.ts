@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'pr
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
-import type { WatchedFile } from './files/watched-file.js';
+import type { WatchedFile } from '@weir/ops';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import type { ClientLimits } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
