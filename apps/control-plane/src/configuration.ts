@@ -49,6 +49,16 @@ export const SCHEMA = {
         'is logged and changes nothing; at the start it ends the process.',
     }),
   ),
+  MANAGEMENT_CALLS_PER_SECOND: integer(1, 1_000_000, {
+    description:
+      'Calls that each token may make in a second, on each control plane. Further ones get 429 with Retry-After.',
+    default: '5000',
+  }),
+  MANAGEMENT_CALLS_AT_ONCE: integer(1, 100_000, {
+    description:
+      'Calls that each token may have in progress, on each control plane. Further ones get 429.',
+    default: '512',
+  }),
   MANAGEMENT_ALLOWED_SOURCES: optional(
     cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
   ),

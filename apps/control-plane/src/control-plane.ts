@@ -139,6 +139,10 @@ async function startParts(
       trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
       tokens: () => tokens.all(),
       attempts,
+      callLimits: {
+        perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
+        atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
+      },
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
       docs: configuration.MANAGEMENT_DOCS,
       tls,

@@ -51,6 +51,7 @@ const text = { type: 'string' };
 
 const HEADERS: Readonly<Partial<Record<number, Record<string, object>>>> = {
   401: { 'WWW-Authenticate': { schema: text, description: 'Bearer' } },
+  429: { 'Retry-After': { schema: text, description: 'Seconds' } },
   503: { 'Retry-After': { schema: text, description: 'Seconds' } },
 };
 
@@ -58,6 +59,7 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'notAuthenticated',
   'sourceNotApproved',
   'scopeMissing',
+  'tooManyCalls',
   'internal',
   'databaseUnreachable',
 ];

@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { CidrSet, Logger } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
+import type { CallLimits } from '../callers/call-limits.js';
 import { RequestError } from '../errors/errors.js';
 import type { DocsAccess } from '../openapi/docs-access.js';
 import { serveDocs } from '../openapi/docs-pages.js';
@@ -10,6 +11,7 @@ import type { RouteTable } from '../routing/route-table.js';
 import { authenticate, type AuthenticationOptions } from './authenticate.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
+import { limitCalls } from './limit-calls.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
 
@@ -19,6 +21,7 @@ export interface PipelineOptions extends AuthenticationOptions {
   /** Undefined: any source address is approved. */
   readonly allowedSources: CidrSet | undefined;
   readonly trustedProxies: CidrSet | undefined;
+  readonly callLimits: CallLimits;
   readonly bodyLimitBytes: number;
   readonly routes: RouteTable;
   readonly docs: DocsAccess;
@@ -35,6 +38,7 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   app.use(approveSource(options));
   if (options.docs === 'public') app.use(serveDocs(options.document));
   app.use(authenticate(options));
+  app.use(limitCalls(options.callLimits));
   if (options.docs === 'token') app.use(serveDocs(options.document));
   // Before the body, so that no body is read for a path that does not exist.
   app.use(findRoute(options.routes));
