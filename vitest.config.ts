@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
 
 const conditions = ['@weir/source'];
@@ -14,9 +15,6 @@ const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteU
 
 export default defineConfig({
   test: {
-    // By default one core is left idle, which is half of a small machine; and most integration tests wait more than
-    // they work.
-    maxWorkers: '100%',
     projects: [
       project('unit', {
         include: [
@@ -24,6 +22,7 @@ export default defineConfig({
           '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
         ],
         exclude: ['**/*.{int,e2e,images}.spec.ts', '**/dist/**', '**/node_modules/**'],
+        maxWorkers: availableParallelism(),
         // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
         testTimeout: 60_000,
       }),
@@ -34,6 +33,9 @@ export default defineConfig({
         ],
         exclude: ['**/dist/**', '**/node_modules/**'],
         globalSetup: ['tools/src/testing/services.ts'],
+        // Most of these tests wait more than they work.
+        maxWorkers: 2 * availableParallelism(),
+        sequence: { groupOrder: 1 },
         testTimeout: 60_000,
         hookTimeout: 120_000,
         expect: { poll: { timeout: 20_000 } },
@@ -42,7 +44,9 @@ export default defineConfig({
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
         testTimeout: 300_000,
         hookTimeout: 300_000,
-        fileParallelism: false,
+        // Each file has ports of its own; the longest one takes more time than all others.
+        maxWorkers: 2,
+        sequence: { groupOrder: 2 },
       }),
       // Not among what `npm test` runs: npm run test:images.
       project('images', {
@@ -52,6 +56,7 @@ export default defineConfig({
         hookTimeout: 600_000,
         expect: { poll: { timeout: 60_000, interval: 250 } },
         fileParallelism: false,
+        sequence: { groupOrder: 3 },
       }),
     ],
   },

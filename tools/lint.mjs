@@ -1,9 +1,11 @@
 // `npm run lint`: every static check.
-import { runSteps } from './steps.mjs';
+import { runSteps, runTogether } from './steps.mjs';
 
 runSteps([
   // ESLint's module-boundary rule reads the project graph that Nx leaves behind.
   ['Project graph', 'nx', ['show', 'projects']],
+]);
+await runTogether([
   ['ESLint (style, module boundaries)', 'eslint', ['--max-warnings=0', '.']],
   [
     'Circles of files and folders',

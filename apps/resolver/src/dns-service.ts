@@ -195,12 +195,12 @@ export class DnsService {
     const { counters } = this;
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
     const maxTtlSeconds = configuration.CACHE_MAX_TTL;
-    this.cache = new AnswerCache(
-      configuration.CACHE_SIZE_MB * MEBIBYTE,
-      configuration.CACHE_MIN_TTL,
-      maxTtlSeconds,
-      configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
-    );
+    this.cache = new AnswerCache({
+      sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
+      minTtlSeconds: configuration.CACHE_MIN_TTL,
+      ...(maxTtlSeconds !== undefined && { maxTtlSeconds }),
+      targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+    });
     const { METRICS_PROFILES: profiles } = configuration;
     this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
     this.queryLog = openQueryLog(configuration, options.queryLogOutput);
@@ -270,6 +270,7 @@ export class DnsService {
       // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
       targetInspector,
       cache: this.cache,
+      keep: this.cache.put.bind(this.cache),
       hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
       maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,

@@ -1,7 +1,8 @@
 import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
 import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
-import type { AnswerCache, CacheCounters } from './cache/answer-cache.js';
+import type { AnswerCache } from './cache/answer-cache.js';
+import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { WatchedFile } from '@weir/ops';
 import type { AllowedClients } from './limits/allowed-clients.js';
@@ -110,14 +111,22 @@ export function createRegistry({
     'cache_lookups_total',
     'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
     ['result'],
-    () =>
-      Object.entries(CACHE_RESULTS).map(
-        ([result, key]) => [{ result }, cache.counters[key]] as const,
-      ),
+    () => {
+      const { counters } = cache;
+      return Object.entries(CACHE_RESULTS).map(
+        ([result, key]) => [{ result }, counters[key]] as const,
+      );
+    },
   );
   counter('cache_evictions_total', 'Answers evicted from a full cache', [], () => [
     [{}, cache.evictions],
   ]);
+  counter(
+    'cache_skipped_writes_total',
+    'Answers and failures not cached because a thread was reading for too long, or the cache was being flushed',
+    [],
+    () => [[{}, cache.skippedWrites]],
+  );
   gauge('cache_entries', 'Answers and failures in the cache', () => cache.entries);
   gauge('cache_bytes', 'Memory of the cache in use', () => cache.usedBytes);
   counter('upstream_queries_total', 'Queries sent to an upstream', ['upstream'], () =>

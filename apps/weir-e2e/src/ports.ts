@@ -8,8 +8,11 @@ export interface StackPorts {
   readonly ops: number;
 }
 
+/** 1 or 2: vitest gives it to one process at a time. */
+const worker = Number(process.env['VITEST_POOL_ID']);
+
 /** Ports for this process only, below the kernel's range for outgoing connections. */
-const base = 20_000 + (process.pid % 120) * 100;
+const base = 20_000 + ((process.pid % 60) * 2 + (worker % 2)) * 100;
 
 const portsFrom = (first: number): StackPorts => ({
   management: first,

@@ -58,7 +58,7 @@ describe('the change feed over a real Redis', () => {
       expect(target.verdicts()).toEqual(log.verdicts());
     }, WAIT_MS);
   const write = async (change: PublishedChange) => {
-    await publisher.publish(change);
+    await publisher.publish([change]);
     return publisher.waitApplied(change, WAIT_MS);
   };
 
@@ -115,9 +115,9 @@ describe('the change feed over a real Redis', () => {
   it('applies each change once and in order, in whatever order they arrive', async () => {
     const { follower, target } = await follow();
     const changes = [log.commit(1, 1), log.commit(1, 2), log.commit(2, 1)];
-    for (const change of [...changes].reverse()) await publisher.publish(change);
+    for (const change of [...changes].reverse()) await publisher.publish([change]);
     await caughtUp(target);
-    for (const change of changes) await publisher.publish(change);
+    for (const change of changes) await publisher.publish([change]);
     await write(log.commit(3, 1));
     expect(target.verdicts()).toEqual(log.verdicts());
     expect(follower.counters).toMatchObject({ changesApplied: 4, loads: { start: 1, digest: 0 } });
@@ -207,6 +207,42 @@ describe('the change feed over a real Redis', () => {
     expect(follower.counters.gaps).toBeGreaterThan(0);
   });
 
+  it('applies changes that were committed together, each with its own revision', async () => {
+    const one = await follow();
+    const two = await follow();
+    const changes = [log.commit(1, 1), log.commit(2, 2), log.commit(1, 2)];
+    await publisher.publish(changes);
+    expect(await publisher.waitApplied(changes[2], WAIT_MS)).toEqual({
+      applied: 2,
+      total: 2,
+    });
+    for (const { follower, target } of [one, two]) {
+      expect(target.verdicts()).toEqual(log.verdicts());
+      expect(follower.counters).toMatchObject({ changesApplied: 3, gaps: 0 });
+    }
+  });
+
+  it('publishes changes one by one while a follower reads only one in a message', async () => {
+    const { follower, target } = await follow();
+    const redis = new Redis(inject('redisUrl'));
+    const names = redisNames(TOKEN);
+    const old = { id: 'old', kind: 'block-page', ...log.currentHead(), feedVersion: FEED_VERSION };
+    await redis.publish(names.follower, JSON.stringify(old));
+    await vi.waitFor(() => expect(publisher.followers()).toHaveLength(2), WAIT_MS);
+    const messages: string[] = [];
+    const subscriber = redis.duplicate();
+    subscriber.on('message', (_channel, text: string) => messages.push(text));
+    await subscriber.subscribe(names.change);
+    const changes = [log.commit(1, 1), log.commit(2, 2)];
+    await publisher.publish(changes);
+    await publisher.waitApplied(changes[1], WAIT_MS);
+    expect(target.verdicts()).toEqual(log.verdicts());
+    expect(follower.counters.gaps).toBe(0);
+    await vi.waitFor(() => expect(messages).toHaveLength(2), WAIT_MS);
+    redis.disconnect();
+    subscriber.disconnect();
+  });
+
   it('learns from the next head of a change whose message was lost', async () => {
     const { target } = await follow();
     log.commit(1, 1);
@@ -280,7 +316,7 @@ describe('the change feed over a real Redis', () => {
       const change = log.commit(9, 2);
       // The follower is at this revision or a later one already, in the other log.
       const begun = publisher.waitApplied(change, 0);
-      await publisher.publish(change);
+      await publisher.publish([change]);
       expect(await begun).toEqual({ applied: 0, total: 1 });
       expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
       expect(target.verdicts()).toEqual({ 1: 1, 2: 1, 9: 2 });
@@ -326,7 +362,7 @@ describe('the change feed over a real Redis', () => {
     }, WAIT_MS);
     log.lineage = null;
     // Not `write`: this publisher would wait for an acknowledgement without a lineage.
-    await publisher.publish(log.commit(3, 1));
+    await publisher.publish([log.commit(3, 1)]);
     log.lineage = lineage;
     await write(log.commit(4, 1));
     expect(target.verdicts()).toEqual(log.verdicts());
@@ -407,7 +443,7 @@ describe('the change feed over a real Redis', () => {
     await vi.waitFor(() => {
       expect(follower.counters.gaps).toBe(1);
     }, WAIT_MS);
-    await publisher.publish(change);
+    await publisher.publish([change]);
     // Well before the request to the feed API times out.
     expect(await publisher.waitApplied(change, 5_000)).toEqual({ applied: 1, total: 1 });
     expect(target.verdicts()).toEqual(log.verdicts());
@@ -441,7 +477,7 @@ describe('the change feed over a real Redis', () => {
     await other.start();
     const foreign = new MemoryLog();
     const otherChange = foreign.commit(1, 2);
-    await other.publish(otherChange);
+    await other.publish([otherChange]);
     expect(await other.waitApplied(otherChange, 50)).toEqual({ applied: 0, total: 0 });
     await other.stop();
     await write(log.commit(2, 1));
@@ -580,7 +616,7 @@ describe('the change feed over a real Redis', () => {
     await admin.flushall();
     await replica.start();
     const change = log.commit(1, 1);
-    await replica.publish(change);
+    await replica.publish([change]);
     expect(await replica.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 1 });
     await replica.stop();
     await follower.stop();

@@ -46,7 +46,7 @@ async function deploy({ onTestFinished }: TestContext) {
   });
   const write = async () => {
     const change = log.commit(log.revision, 1);
-    await publisher.publish(change);
+    await publisher.publish([change]);
     return publisher.waitApplied(change, 3_000);
   };
   expect(await write()).toEqual(EVERYWHERE);

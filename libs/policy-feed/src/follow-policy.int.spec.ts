@@ -106,3 +106,39 @@ it('has each change in force for readers in other threads when its commit return
   expect(judge('late.example')).toBe(Verdict.block);
   await follower.stop();
 });
+
+it('applies a large change, and those that come meanwhile after it', async () => {
+  const configuration = parseVariables(FEED_VARIABLES, {
+    DOMAIN_HASH_KEY: HASH_KEY_HEX,
+    REDIS_URL: redis.url,
+    FEED_URL: plane.feedUrl,
+    FEED_TOKEN,
+  });
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const { target, follower } = followPolicy({ kind: 'resolver', configuration, log });
+  await follower.start();
+  const before = target.policy!.revision;
+  const many = Array.from({ length: 20_000 }, (_, i) => domainRule(1, 'deny', `large${i}.example`));
+  const revisions: number[] = [];
+  let isDone = false;
+  const watching = (async () => {
+    for (; !isDone; await new Promise(setImmediate)) {
+      const { revision } = target.policy!;
+      if (revision !== revisions.at(-1)) revisions.push(revision);
+    }
+  })();
+  await Promise.all([
+    plane.commit(...many),
+    plane.commit(domainRule(1, 'allow', 'large7.example')),
+    plane.commit(...many.slice(5000)),
+    plane.commit(domainRule(1, 'allow', 'large9.example')),
+  ]);
+  isDone = true;
+  await watching;
+  expect(target.policy!.revision).toBe(before + 4);
+  expect(target.policy!.digest()).toBe((await plane.head()).digest);
+  expect(follower.counters).toMatchObject({ digestMismatches: 0, loads: { start: 1, failed: 0 } });
+  // In order, and the large ones were a step as well.
+  expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+  await follower.stop();
+});

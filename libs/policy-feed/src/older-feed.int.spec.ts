@@ -153,13 +153,13 @@ describe('followers of an older version', () => {
     });
     await subscriber.subscribe(names.change);
     for (const change of recorded.page.changes)
-      await publisher.publish({ lineage: LINEAGE, ...change });
+      await publisher.publish([{ lineage: LINEAGE, ...change }]);
     await expect.poll(() => received.length).toBe(recorded.page.changes.length);
     const expected = recorded.textsOf('change').slice(0, received.length);
     expect(received.map(withoutNews)).toEqual(expected);
     // Too large for a message, so only its head is published.
     const operations = Array.from({ length: 20_000 }, () => recorded.page.changes[0].operations[0]);
-    await publisher.publish({ ...last, lineage: LINEAGE, operations });
+    await publisher.publish([{ ...last, lineage: LINEAGE, operations }]);
     await expect.poll(() => received.length).toBe(expected.length + 1);
     expect(withoutNews(received.at(-1)!)).toBe(JSON.stringify(last));
   });

@@ -24,6 +24,10 @@ export interface PolicyTargetOptions {
 
 /** Most milliseconds that a step waits for each reader before the event loop has its turn. */
 const PATIENCE_NAPS = 5;
+/** Most operations that are applied at once, while no reader reads: well within a millisecond. */
+const MAX_IN_PLACE = 100;
+/** How long a larger change may hold the event loop at a time. */
+const MAX_BLOCKING_MS = 2;
 
 /**
  * The target of the follower, and the source of the policy for queries. The change log never waits for the image of a
@@ -88,17 +92,20 @@ export class PolicyTarget implements FollowerTarget {
     };
   }
 
-  /** Applies the change in one step between two queries, for all threads at once. */
+  /**
+   * Applies the change between two queries, for all threads at once: a small one in place, a large one to a fork of
+   * the policy that then takes its place.
+   */
   async apply(change: Change): Promise<string> {
     const policy = this.followed;
     if (policy === null) throw new Error('a change before the first snapshot');
-    await this.inTurn(async () => {
-      await this.step(policy, () => policy.apply(change));
-      if (policy !== this.inForce) await this.putInForce(policy);
-    });
+    const isLarge = change.operations.length > MAX_IN_PLACE;
+    const digest = await this.inTurn(() =>
+      isLarge ? this.applyAside(policy, change) : this.applyInPlace(policy, change),
+    );
     const catalogue = catalogueAfter(change);
     if (catalogue !== undefined) this.catalogues.want(catalogue);
-    return policy.digest();
+    return digest;
   }
 
   /** Puts an image in use, in one step between two queries. Null: none. */
@@ -125,6 +132,30 @@ export class PolicyTarget implements FollowerTarget {
     const done = this.lastStep.then(step);
     this.lastStep = done.catch(() => undefined);
     return done;
+  }
+
+  private async applyInPlace(policy: Policy, change: Change): Promise<string> {
+    await this.step(policy, () => policy.apply(change));
+    if (policy !== this.inForce) await this.putInForce(policy);
+    return policy.digest();
+  }
+
+  /** The policy decides queries while the change is applied to its fork. */
+  private async applyAside(policy: Policy, change: Change): Promise<string> {
+    let startedMs = performance.now();
+    const fork = policy.fork();
+    try {
+      for (const steps = fork.applyInSteps(change); steps.next().done !== true;) {
+        if (performance.now() - startedMs < MAX_BLOCKING_MS) continue;
+        await yieldToEventLoop();
+        startedMs = performance.now();
+      }
+      await this.putInForce(fork);
+      this.followed = fork;
+      return fork.digest();
+    } finally {
+      fork.endFork();
+    }
   }
 
   private async follow(policy: Policy): Promise<void> {

@@ -10,9 +10,11 @@ import {
   toRow,
 } from '@weir/config-model';
 import type { PolicySpaces } from './policy-spaces.js';
+import { Space } from './memory/space.js';
+import { WordMap } from './memory/word-map.js';
 import { Profiles } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
-import { Schedules } from './schedules/schedules.js';
+import { Schedules, type StoredSchedule } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
 /** The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest. */
@@ -33,13 +35,27 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
   readonly schedules: Schedules;
 
   private readonly words = new Uint32Array(4);
+  /** Id → type. */
+  private readonly pages: WordMap;
+  private readonly pageSpace: Space;
+  private pageCount: number;
+  private activeCatalogue: ActiveCatalogue | null;
 
-  /** @param spaces nothing has been created in them yet. */
-  constructor(spaces: PolicySpaces) {
-    this.profiles = new Profiles(spaces.profiles, spaces.profileLists);
-    this.domainRules = new DomainRules(this.profiles.lookup.records, spaces.domainRules);
-    this.subscribers = new Subscribers(spaces);
-    this.schedules = new Schedules(spaces);
+  /**
+   * @param spaces nothing has been created in them yet.
+   * @param from those of which the spaces were forked.
+   */
+  constructor(spaces: PolicySpaces, from?: EntityStores) {
+    const { profiles, profileLists, domainRules } = spaces;
+    this.profiles = new Profiles(profiles, profileLists, from?.profiles);
+    const { records } = this.profiles.lookup;
+    this.domainRules = new DomainRules(records, domainRules, from?.domainRules);
+    this.subscribers = new Subscribers(spaces, from?.subscribers);
+    this.schedules = new Schedules(spaces, from?.schedules);
+    this.pageSpace = from?.pageSpace.forkFor(profiles.fork) ?? new Space();
+    this.pages = new WordMap(this.pageSpace, from?.pages);
+    this.pageCount = from?.pageCount ?? 0;
+    this.activeCatalogue = from?.activeCatalogue ?? null;
   }
 
   readonly profile: EntityStore<'profile'> = storeOf(
@@ -117,36 +133,38 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const slot = this.profiles.slotOf(schedule.profileId);
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
       this.profiles.setScheduled(slot, true);
-      return this.schedules.set(slot, schedule, targetSlot);
+      return this.scheduleRow(schedule, this.schedules.set(slot, schedule, targetSlot));
     },
-    ({ profileId }) => {
-      const slot = this.profiles.findSlot(profileId);
+    (key) => {
+      const slot = this.profiles.findSlot(key.profileId);
       const previous = slot < 0 ? null : this.schedules.delete(slot);
       if (previous !== null) this.profiles.setScheduled(slot, false);
-      return previous;
+      return this.scheduleRow(key, previous);
     },
   );
 
-  private readonly pages = new Map<number, BlockPage>();
   readonly blockPage: EntityStore<'blockPage'> = storeOf(
-    () => this.pages.size,
-    (page) => {
-      const previous = this.pages.get(page.id);
-      this.pages.set(page.id, page);
+    () => this.pageCount,
+    ({ id, type }) => {
+      const previous = this.findBlockPage(id);
+      this.pages.set(id, type);
+      if (previous === undefined) this.pageCount++;
       return previous === undefined ? null : toRow('blockPage', previous);
     },
     ({ id }) => {
-      const previous = this.pages.get(id);
+      const previous = this.findBlockPage(id);
+      if (previous === undefined) return null;
       this.pages.delete(id);
-      return previous === undefined ? null : toRow('blockPage', previous);
+      this.pageCount--;
+      return toRow('blockPage', previous);
     },
   );
 
   findBlockPage(id: number): BlockPage | undefined {
-    return this.pages.get(id);
+    const type = this.pages.find(id);
+    return type < 0 ? undefined : { id, type };
   }
 
-  private activeCatalogue: ActiveCatalogue | null = null;
   readonly catalogue: EntityStore<'catalogue'> = storeOf(
     () => (this.activeCatalogue === null ? 0 : 1),
     (catalogue) => this.replaceCatalogue(catalogue),
@@ -167,6 +185,15 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     const { address, prefixLength } = key;
     const words = typeof address === 'number' ? [address] : address;
     return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
+  }
+
+  private scheduleRow(
+    { profileId }: EntityKeys['schedule'],
+    previous: StoredSchedule | null,
+  ): Row | null {
+    if (previous === null) return null;
+    const { targetSlot, points } = previous;
+    return [profileId, this.profiles.lookup.id(targetSlot), points.length / 2, ...points];
   }
 
   private ipv4Words({ address }: Pick<Ipv4Network, 'address'>): Uint32Array {

@@ -1,3 +1,4 @@
+import type { Fork } from './memory/fork.js';
 import { type ChunkChange, Space } from './memory/space.js';
 
 /** The structures of a policy, each with a space of its own. */
@@ -24,7 +25,12 @@ export type PolicySpaces = Readonly<Record<SpaceName, Space>>;
 export type SpaceChanges = Readonly<Partial<Record<SpaceName, readonly ChunkChange[]>>>;
 
 export function createSpaces(): PolicySpaces {
-  return Object.fromEntries(NAMES.map((name) => [name, new Space()])) as Record<SpaceName, Space>;
+  return mapSpaces(() => new Space());
+}
+
+/** Spaces with the same chunks (`Space.forkFor`). */
+export function forkSpaces(spaces: PolicySpaces, fork: Fork): PolicySpaces {
+  return mapSpaces((name) => spaces[name].forkFor(fork));
 }
 
 /** The chunks of each structure at an earlier time. */
@@ -44,4 +50,8 @@ export function changesSince(spaces: PolicySpaces, known: KnownChunks): SpaceCha
 
 export function adoptChanges(spaces: PolicySpaces, changes: SpaceChanges): void {
   for (const name of NAMES) spaces[name].adopt(changes[name] ?? []);
+}
+
+function mapSpaces(toSpace: (name: SpaceName) => Space): PolicySpaces {
+  return Object.fromEntries(NAMES.map((name) => [name, toSpace(name)])) as Record<SpaceName, Space>;
 }

@@ -56,7 +56,12 @@ const time = fc.oneof(
     .map(([halfHours, beside]) => halfHours * HALF_HOUR_MS + beside),
 );
 const times = fc.array(time, { minLength: 6, maxLength: 8 });
-const step = fc.tuple(fc.array(operation, { maxLength: 12 }), fc.option(listings));
+/** Operations, other listings, and after how many operations on a fork queries are decided; null: in place. */
+const step = fc.tuple(
+  fc.array(operation, { maxLength: 12 }),
+  fc.option(listings),
+  fc.option(fc.nat({ max: 11 }), { freq: 2 }),
+);
 const world = fc.record({
   clock: fc.constantFrom(...CLOCKS),
   first: fc.array(operation, { minLength: 30, maxLength: 80 }),
@@ -220,11 +225,11 @@ function compare(
 }
 
 describe('Policy', () => {
-  it('decides and explains like a scan over all entities, whether the entities were applied or loaded', () => {
+  it('decides and explains like a scan over all entities, whether applied at once, applied aside or loaded', () => {
     let triples = 0;
     fc.assert(
       fc.property(world, ({ clock, first, listed, steps, askers, names, times }) => {
-        const policy = new Policy({ timeZone: clock.timeZone });
+        let policy = new Policy({ timeZone: clock.timeZone });
         const oracle = new PolicyOracle(KEY, clock);
         const { share, shared } = shareWithReader();
         share.trySwap(policy, 0);
@@ -239,13 +244,38 @@ describe('Policy', () => {
           operations: readonly Operation[],
           next: ReadonlyMap<string, Listing> | null,
         ): void => {
-          if (next !== null) oracle.listings = next;
-          for (const one of operations) oracle.apply(one);
           const step = (): void => {
             if (next !== null) policy.setCatalogue(new MapCatalogue(KEY, next));
             policy.apply({ revision: policy.revision + 1, digest: '', operations });
           };
           expect(share.tryChange(step, 0)).toBe(true);
+        };
+        /** In steps, in the middle of which the policy in force is asked. */
+        const changeAside = (
+          operations: readonly Operation[],
+          next: ReadonlyMap<string, Listing> | null,
+          pause: number,
+          asked: Questions,
+        ): void => {
+          const fork = policy.fork();
+          if (next !== null) fork.setCatalogue(new MapCatalogue(KEY, next));
+          const revision = policy.revision + 1;
+          const steps = fork.applyInSteps({ revision, digest: '', operations });
+          for (let i = 0; steps.next().done !== true; i++) {
+            if (i === pause) compareBoth(policy, asked);
+          }
+          expect(policy.digest()).toBe(oracle.digest());
+          expect(policy.counts()).toEqual(oracle.counts());
+          expect(share.trySwap(fork, 0)).toBe(true);
+          fork.endFork();
+          policy = fork;
+        };
+        const follow = (
+          operations: readonly Operation[],
+          next: ReadonlyMap<string, Listing> | null,
+        ): void => {
+          if (next !== null) oracle.listings = next;
+          for (const one of operations) oracle.apply(one);
           expect(policy.digest()).toBe(oracle.digest());
           expect(policy.counts()).toEqual(oracle.counts());
         };
@@ -258,10 +288,13 @@ describe('Policy', () => {
           times: times.map((sinceMs) => clock.fromMs + sinceMs),
         };
         change(first, listed);
+        follow(first, listed);
         triples += compareBoth(policy, questions);
         const few = { ...questions, times: questions.times.slice(0, 1) };
-        for (const [operations, next] of steps) {
-          change(operations, next);
+        for (const [operations, next, pause] of steps) {
+          if (pause === null) change(operations, next);
+          else changeAside(operations, next, pause, few);
+          follow(operations, next);
           triples += compareBoth(policy, few);
         }
         const loaded = new Policy({ timeZone: clock.timeZone });

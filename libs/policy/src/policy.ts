@@ -3,9 +3,11 @@ import {
   type Change,
   type DeleteOperation,
   Digest,
+  EMPTY_DIGEST,
   ENTITY_KINDS,
   type EntityKind,
   fromRow,
+  type Operation,
   type PutOperation,
   toRow,
 } from '@weir/config-model';
@@ -16,9 +18,10 @@ import type { Client } from './client.js';
 import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
 import type { Explanation } from './explain.js';
+import { Fork } from './memory/fork.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
-import { createSpaces } from './policy-spaces.js';
+import { createSpaces, forkSpaces, type PolicySpaces } from './policy-spaces.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
@@ -32,24 +35,54 @@ export type PolicyMemory = Readonly<
 
 /**
  * The configuration in the form that answers queries: the subscriber of a client, the active profile, its verdict on
- * a name (decisions §5, §7, §8). Changes are applied in place, one revision at a time. A query sees a revision whole
- * or not at all.
+ * a name (decisions §5, §7, §8). Changes are applied one revision at a time, large ones to a fork. A query sees a
+ * revision whole or not at all.
  *
  * `identify`, `judge` and `decide` allocate nothing and never throw.
  */
 export class Policy {
   /** The memory that readers in other threads need. */
-  readonly spaces = createSpaces();
+  readonly spaces: PolicySpaces;
   readonly timeZone: string;
-  private readonly stores = new EntityStores(this.spaces);
-  private readonly head = new PolicyHead(this.spaces.head);
+  private readonly stores: EntityStores;
+  private readonly head: PolicyHead;
   private readonly reader: PolicyReader;
-  private readonly sum = new Digest();
+  private readonly sum: Digest;
 
-  /** @throws PolicyError when there is no such time zone. */
-  constructor(options: PolicyOptions) {
+  /**
+   * @param from the policy of which the new one is a fork, for `fork` only.
+   * @throws PolicyError when there is no such time zone.
+   */
+  constructor(options: PolicyOptions, from?: Policy) {
     this.timeZone = options.timeZone;
+    this.spaces = from === undefined ? createSpaces() : forkSpaces(from.spaces, new Fork());
+    this.stores = new EntityStores(this.spaces, from?.stores);
+    this.head = new PolicyHead(this.spaces.head);
     this.reader = new PolicyReader(this.spaces, options);
+    this.reader.catalogue = from?.catalogue ?? null;
+    this.sum = Digest.parse(from?.digest() ?? EMPTY_DIGEST);
+  }
+
+  /**
+   * A policy with the same content and catalogue, to which a large change is applied in steps, while this one decides
+   * queries. Takes hardly any time or memory: a chunk of memory is copied when one of the two first writes it.
+   *
+   * When one of the two is no longer used, call `endFork` of the other one. A policy has one fork at a time.
+   */
+  fork(): Policy {
+    if (!this.spaces.head.fork.isOver) throw new Error('a policy has one fork at a time');
+    return new Policy(this, this);
+  }
+
+  /** Whether one of the two was made from the other, and both are used. */
+  isForkOf({ spaces }: Policy): boolean {
+    const { fork } = this.spaces.head;
+    return !fork.isOver && fork === spaces.head.fork;
+  }
+
+  /** The other policy of a fork is no longer used, in any thread: its memory is this one's alone. */
+  endFork(): void {
+    this.spaces.head.fork.isOver = true;
   }
 
   get revision(): number {
@@ -94,9 +127,19 @@ export class Policy {
    */
   apply(change: Change): void {
     change.operations.forEach(checkOperation);
+    for (const operation of change.operations) this.applyChecked(operation);
+    this.head.revision = change.revision;
+  }
+
+  /**
+   * The same in steps, one for each operation, for a fork. Between two steps this policy decides by half of the change.
+   * @throws PolicyError as `apply`; then the fork is of no use.
+   */
+  *applyInSteps(change: Change): Generator<undefined, void> {
     for (const operation of change.operations) {
-      if (operation.type === 'put') this.store(operation);
-      else if (operation.type === 'delete') this.remove(operation);
+      checkOperation(operation);
+      this.applyChecked(operation);
+      yield;
     }
     this.head.revision = change.revision;
   }
@@ -163,6 +206,11 @@ export class Policy {
   /** Decides, and explains the decision for people. Allocates. */
   explain(client: Client, names: SuffixHashes, nowMs: number): Explanation {
     return this.reader.explain(client, names, nowMs);
+  }
+
+  private applyChecked(operation: Operation): void {
+    if (operation.type === 'put') this.store(operation);
+    else if (operation.type === 'delete') this.remove(operation);
   }
 
   private store(operation: PutOperation): void {

@@ -3,8 +3,6 @@ import { fromKeyRow, fromRow, toKeyRow } from '@weir/config-model';
 import { network6Row, profileRow } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
 
-const CHANGES = 20_000;
-
 /** New rows, not among those loaded, by kind. */
 function newRows(size, random) {
   const profiles = Math.max(size.profiles, 1);
@@ -24,11 +22,11 @@ function newRows(size, random) {
  * µs per change; the longest change; and mean and maximum of the undisturbed changes, during which the thread was
  * neither descheduled nor collecting garbage.
  */
-export async function measureChanges(policy, size, collections) {
+export async function measureChanges(policy, size, count, collections) {
   const results = {};
   const random = randomNumbers(4711);
   for (const [kind, rowOf] of Object.entries(newRows(size, random))) {
-    const entities = Array.from({ length: CHANGES }, (_, i) => fromRow(kind, rowOf(i)));
+    const entities = Array.from({ length: count }, (_, i) => fromRow(kind, rowOf(i)));
     const keys = entities.map((entity) => fromKeyRow(kind, [...toKeyRow(kind, entity)]));
     const put = entities.map((entity) => ({ type: 'put', kind, entity }));
     results[kind] = {

@@ -1,7 +1,8 @@
 // A configuration of a given size, the same at every run.
+import { compileCatalogue, NameList } from '@weir/catalogue';
 import { RuleVerdict } from '@weir/config-model';
 import { SuffixHashes } from '@weir/dns-name';
-import { writeName } from './names.mjs';
+import { textOf, writeName } from './names.mjs';
 
 export const APPLICATIONS = 64;
 export const CATEGORIES = 64;
@@ -12,6 +13,22 @@ export const SIZES = {
   '10k': { networks: 1e4, networks6: 2e3, napt: 2e3, profiles: 1e3, rules: 1e5, domains: 5e4 },
   '1M': { networks: 1e6, networks6: 2e5, napt: 2e5, profiles: 1e5, rules: 1e7, domains: 5e6 },
 };
+
+/** One of SIZES by its name, or a share of the largest: `0.01`. Every part has at least a hundred entries then. */
+export function sizeOf(nameOrShare) {
+  if (nameOrShare in SIZES) return { ...SIZES[nameOrShare] };
+  const share = Number(nameOrShare);
+  const scaled = Object.entries(SIZES['1M']).map(([part, count]) => [
+    part,
+    Math.max(100, Math.round(count * share)),
+  ]);
+  return Object.fromEntries(scaled);
+}
+
+/** How many of `full` measurements a size deserves: all, but fewer of a share of the largest size, for a quick try. */
+export function effortOf(nameOrShare, full, least) {
+  return nameOrShare in SIZES ? full : Math.max(least, Math.round(full * Number(nameOrShare)));
+}
 
 /** Every tenth profile has no domain rules and no lists, every tenth is white_list_only; the rest have all. */
 export function profileRow(id) {
@@ -112,4 +129,33 @@ export function makeDefinition(domains) {
   const applicationDomains = Math.floor(domains / 100);
   const categoryDomains = domains - applicationDomains;
   return { categoryDomains, applicationDomains };
+}
+
+/** The catalogue of `makeDefinition`, compiled. */
+export function compileDomains(domains, key) {
+  const definition = makeDefinition(domains);
+  const lists = (letter, from, step, count) => {
+    const names = {
+      *[Symbol.iterator]() {
+        for (let n = from; n < count; n += step) yield textOf(letter, n);
+      },
+    };
+    return [NameList.of(names, key)];
+  };
+  const categories = Array.from({ length: CATEGORIES }, (_, id) => ({
+    id,
+    name: `category ${id}`,
+    lists: lists('c', id, CATEGORIES, definition.categoryDomains),
+  }));
+  // Every tenth or so is listed twice more.
+  for (let id = 0; id < CATEGORIES; id += 5) {
+    const more = lists('c', id, CATEGORIES * 2, definition.categoryDomains);
+    categories.push({ id: CATEGORIES + id, name: `more ${id}`, lists: more });
+  }
+  const applications = Array.from({ length: APPLICATIONS }, (_, id) => ({
+    id,
+    name: `application ${id}`,
+    lists: lists('a', id, APPLICATIONS, definition.applicationDomains),
+  }));
+  return compileCatalogue({ categories, applications }, key);
 }

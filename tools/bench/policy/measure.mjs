@@ -1,13 +1,20 @@
-// One size, in a process of its own: loads, decides, changes; prints one JSON object. Started by run.mjs.
-import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
+// One size (a name or a share of the largest), in a process of its own: loads, decides, changes; prints one JSON
+// object. Started by run.mjs and by bench:scale.
+import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
 import { Decision, Policy, Reason } from '@weir/policy';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { measureChanges } from './changes.mjs';
-import { APPLICATIONS, CATEGORIES, makeDefinition, makeRows, SIZES } from './configuration.mjs';
+import {
+  compileDomains,
+  effortOf,
+  makeDefinition,
+  makeRows,
+  sizeOf,
+  SIZES,
+} from './configuration.mjs';
 import { measureFloor } from './floor.mjs';
 import { measureLatency } from './memory-latency.mjs';
-import { textOf } from './names.mjs';
 import { makeQueries } from './queries.mjs';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
@@ -15,10 +22,11 @@ const NOW_MS = Date.UTC(2026, 0, 7);
 const ROUNDS = 5;
 /** Times the queries are gone through in a round: processor time comes in ticks of 4 ms. */
 const PASSES = 4;
-const QUERIES = 1 << 17;
 
 const [sizeName, domainsText] = process.argv.slice(2);
-const size = { ...SIZES[sizeName] };
+const size = sizeOf(sizeName);
+const QUERIES = effortOf(sizeName, 1 << 17, 1 << 12);
+const CHANGES = effortOf(sizeName, 20_000, 200);
 if (domainsText !== undefined) size.domains = Number(domainsText);
 
 const cpuMs = () => {
@@ -28,32 +36,6 @@ const cpuMs = () => {
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const definition = makeDefinition(size.domains);
-function compile() {
-  const lists = (letter, from, step, count) => {
-    const domains = {
-      *[Symbol.iterator]() {
-        for (let n = from; n < count; n += step) yield textOf(letter, n);
-      },
-    };
-    return [NameList.of(domains, KEY)];
-  };
-  const categories = Array.from({ length: CATEGORIES }, (_, id) => ({
-    id,
-    name: `category ${id}`,
-    lists: lists('c', id, CATEGORIES, definition.categoryDomains),
-  }));
-  // Every tenth or so is listed twice more.
-  for (let id = 0; id < CATEGORIES; id += 5) {
-    const more = lists('c', id, CATEGORIES * 2, definition.categoryDomains);
-    categories.push({ id: CATEGORIES + id, name: `more ${id}`, lists: more });
-  }
-  const applications = Array.from({ length: APPLICATIONS }, (_, id) => ({
-    id,
-    name: `application ${id}`,
-    lists: lists('a', id, APPLICATIONS, definition.applicationDomains),
-  }));
-  return compileCatalogue({ categories, applications }, KEY);
-}
 
 const policy = new Policy({ timeZone: 'Europe/Berlin' });
 const rows = makeRows(size, KEY);
@@ -68,7 +50,7 @@ const digest = policy.digest();
 loadMs.all = cpuMs() - startMs;
 policy.setRevision(1);
 
-const { image } = compile();
+const { image } = compileDomains(size.domains, KEY);
 const openedMs = cpuMs();
 const catalogue = CatalogueImage.open(image, KEY);
 loadMs.catalogue = cpuMs() - openedMs;
@@ -106,21 +88,26 @@ function nsEach(run, queries) {
   return ((cpuMs() - beforeMs) / (queries.count * PASSES)) * 1e6;
 }
 
-const latency = measureLatency(cpuMs);
-const held = policy.memory();
-const { floor } = measureFloor(
-  {
-    roots: 2 ** 16 * 4,
-    nodes: held.ipv4Networks + held.ipv6Networks + held.naptRanges,
-    records: size.profiles * 32,
-    lists: held.profiles - size.profiles * 32,
-    rules: held.domainRules,
-    filter: size.domains * (10 / 8),
-    hashes: size.domains * 8,
-    setNumbers: size.domains * 2,
-  },
-  cpuMs,
-);
+/** What memory itself costs; bench:scale, which names a share, does not print it. */
+function measureMemory() {
+  const held = policy.memory();
+  const { floor } = measureFloor(
+    {
+      roots: 2 ** 16 * 4,
+      nodes: held.ipv4Networks + held.ipv6Networks + held.naptRanges,
+      records: size.profiles * 32,
+      lists: held.profiles - size.profiles * 32,
+      rules: held.domainRules,
+      filter: size.domains * (10 / 8),
+      hashes: size.domains * 8,
+      setNumbers: size.domains * 2,
+    },
+    cpuMs,
+  );
+  return { latency: measureLatency(cpuMs), floor };
+}
+
+const { latency, floor } = sizeName in SIZES ? measureMemory() : { latency: null, floor: {} };
 const decide = {};
 for (const queries of Object.values(pools)) {
   hashAll(queries);
@@ -143,7 +130,7 @@ for (const [outcome, queries] of Object.entries(pools)) {
 const collections = [];
 const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
 observer.observe({ entryTypes: ['gc'] });
-const changes = await measureChanges(policy, size, collections);
+const changes = await measureChanges(policy, size, CHANGES, collections);
 observer.disconnect();
 
 const result = {

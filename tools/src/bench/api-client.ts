@@ -15,10 +15,14 @@ export class ApiClient {
     await this.send('GET', path, []);
   }
 
-  /** @throws Error when the status is not 2xx. */
-  async sendJson(method: string, path: string, body: unknown): Promise<void> {
-    const { status } = await this.send(method, path, [JSON.stringify(body)]);
+  /**
+   * @returns the header `X-Config-Applied`.
+   * @throws Error when the status is not 2xx.
+   */
+  async sendJson(method: string, path: string, body: unknown): Promise<{ applied: string }> {
+    const { status, applied } = await this.send(method, path, [JSON.stringify(body)]);
     if (status >= 300) throw new Error(`${method} ${path} was answered ${status}`);
+    return { applied };
   }
 
   /** Sends a body in chunks and reads the answer to its end. */
@@ -26,7 +30,7 @@ export class ApiClient {
     method: string,
     path: string,
     pieces: Iterable<string>,
-  ): Promise<{ status: number; bytes: number }> {
+  ): Promise<{ status: number; applied: string; bytes: number }> {
     let bytes = 0;
     const counted = function* (): Generator<Buffer> {
       for (const piece of pieces) {
@@ -48,7 +52,8 @@ export class ApiClient {
     const response = await answered;
     response.resume();
     await finished(response, { writable: false });
-    return { status: response.statusCode ?? 0, bytes };
+    const applied = String(response.headers['x-config-applied'] ?? '');
+    return { status: response.statusCode ?? 0, applied, bytes };
   }
 
   /** Reads a long answer. @returns the times of its first and of its last byte. */

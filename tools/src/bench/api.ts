@@ -14,7 +14,7 @@ import { peakResidentMiB, startControlPlane } from '../services/control-plane.js
 import { startPostgres } from '../services/postgres.js';
 import { startRedis } from '../services/redis.js';
 import { ApiClient } from './api-client.js';
-import { FULL_SIZE, initBody } from './init-body.js';
+import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -36,9 +36,11 @@ const start = (): ReturnType<typeof startControlPlane> =>
 let controlPlane = await start();
 try {
   let client = new ApiClient(controlPlane.url, controlPlane.token);
-  await benchInit(client, 'first');
+  await benchInit(client, 'on an empty database');
   await benchInit(client, 'again, the same');
   await benchInit(client, 'with other networks and domains', 1);
+  await benchInit(client, 'of a small configuration', 0, SMALL_SIZE);
+  await benchInit(client, 'after a small configuration');
   await controlPlane.stop();
   controlPlane = await start();
   client = new ApiClient(controlPlane.url, controlPlane.token);
@@ -51,7 +53,12 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function benchInit(client: ApiClient, title: string, variant = 0): Promise<void> {
+async function benchInit(
+  client: ApiClient,
+  title: string,
+  variant = 0,
+  size = FULL_SIZE,
+): Promise<void> {
   let done = false;
   // Other clients meanwhile: reads, one after the other.
   const reads = measureLatencies(
@@ -59,7 +66,7 @@ async function benchInit(client: ApiClient, title: string, variant = 0): Promise
     () => !done,
   );
   const startedMs = performance.now();
-  const { status, bytes } = await client.send('POST', '/init/', initBody(FULL_SIZE, variant));
+  const { status, bytes } = await client.send('POST', '/init/', initBody(size, variant));
   const tookMs = performance.now() - startedMs;
   done = true;
   print(

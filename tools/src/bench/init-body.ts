@@ -14,6 +14,9 @@ export const FULL_SIZE: InitSize = {
   portRanges: 100_000,
 };
 
+/** That of a trial, or a provider's first day. */
+export const SMALL_SIZE: InitSize = { networks: 10, profiles: 10, domains: 10, portRanges: 10 };
+
 const PIECE_CHARACTERS = 262_144;
 const CATEGORIES = 20;
 const APPLICATIONS = 5;

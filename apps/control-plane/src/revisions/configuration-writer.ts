@@ -8,6 +8,7 @@ import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
 import { type LockedHead, lockHead, logChanges } from './change-log.js';
 import { GroupCommit } from './group-commit.js';
+import type { GroupedChange } from './grouped-change.js';
 import type { Transaction, Work, WorkResult } from './try-change.js';
 import { WithRevision } from './with-revision.js';
 import { WriteQueue } from './write-queue.js';
@@ -16,8 +17,10 @@ export type { LockedHead, Transaction, WorkResult };
 
 /** What the writer needs of the publisher of the change feed. */
 export interface Propagation {
-  publish(change: PublishedChange): Promise<void>;
-  waitApplied(position: Position, timeoutMs: number): Promise<Applied>;
+  /** @param changes committed together, in order; at least one. */
+  publish(changes: readonly PublishedChange[]): Promise<void>;
+  /** Waits until the last of them is in force on every live resolver, at most `timeoutMs`. */
+  waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
 }
 
 /** Longest times to wait until the resolvers have applied a change. */
@@ -65,36 +68,39 @@ export class ConfigurationWriter {
     private readonly propagation: Propagation,
     private readonly timeouts: PropagationTimeouts,
   ) {
-    this.commits = new GroupCommit(database, this.queue, (changes) => this.publish(changes));
+    this.commits = new GroupCommit(database, this.queue, (changes) =>
+      this.propagate(changes, timeouts.changeMs),
+    );
   }
 
   /**
-   * @param work checks and writes inside the transaction. When it throws, its writes are undone and no revision is
+   * @param change checks and writes inside the transaction. When it throws, its writes are undone and no revision is
    * taken.
    * @returns the result with the revision of the change, when the resolvers have applied it or the timeout is over.
    */
   async write<T>(
-    work: (tx: Transaction, head: LockedHead) => Promise<WorkResult<T>>,
+    change: GroupedChange<T> | ((tx: Transaction, head: LockedHead) => Promise<WorkResult<T>>),
   ): Promise<WithRevision<T>> {
-    return (await this.writeUnless(work)) as WithRevision<T>;
+    return (await this.submit(change)) as WithRevision<T>;
   }
 
   /**
    * Like `write`, but `work` may return null when there is nothing to do. Then nothing is written, and the result is
    * null.
    */
-  async writeUnless<T>(work: Work<T>): Promise<WithRevision<T> | null> {
-    const outcome = await this.commits.submit(work);
+  writeUnless<T>(work: Work<T>): Promise<WithRevision<T> | null> {
+    return this.submit(work);
+  }
+
+  private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
+    const { outcome, applied } = await this.commits.submit(change);
     switch (outcome.type) {
       case 'failed':
         throw outcome.reason;
       case 'unchanged':
         return null;
-      case 'changed': {
-        const { result, change } = outcome;
-        const applied = await this.propagation.waitApplied(change, this.timeouts.changeMs);
-        return new WithRevision(result, change.revision, applied);
-      }
+      case 'changed':
+        return new WithRevision(outcome.result, outcome.change.revision, await applied);
     }
   }
 
@@ -107,14 +113,13 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
   ): Promise<WithRevision<void>> {
-    const change = await this.queue.run(() => this.commitReplacement(load));
-    const applied = await this.propagation.waitApplied(change, this.timeouts.replacementMs);
-    return new WithRevision(undefined, change.revision, applied);
+    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load));
+    return new WithRevision(undefined, revision, await applied);
   }
 
   private async commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<string>,
-  ): Promise<PublishedChange> {
+  ): Promise<{ revision: number; applied: Promise<Applied> }> {
     const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
@@ -128,15 +133,19 @@ export class ConfigurationWriter {
         return published;
       }),
     );
-    await this.publish([change]);
-    return change;
+    const applied = this.propagate([change], this.timeouts.replacementMs);
+    return { revision: change.revision, applied };
   }
 
   /**
-   * Starts to publish in order, before the next commit. It does not wait for acknowledgements; publishing never throws.
+   * Starts to publish in order, before the next commit, and waits for the resolvers. Publishing never throws.
    */
-  private async publish(changes: readonly PublishedChange[]): Promise<void> {
-    if (changes.length > 0 && PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
-    for (const change of changes) void this.propagation.publish(change);
+  private async propagate(
+    changes: readonly PublishedChange[],
+    timeoutMs: number,
+  ): Promise<Applied> {
+    if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
+    void this.propagation.publish(changes);
+    return this.propagation.waitApplied(changes, timeoutMs);
   }
 }

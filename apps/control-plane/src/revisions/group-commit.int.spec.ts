@@ -11,21 +11,25 @@ import type { Work } from './try-change.js';
 import { WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
+const NOTHING_APPLIED = { applied: 0, total: 0 };
 
 describe('GroupCommit', () => {
   let url: string;
   let proxy: TcpProxy;
   let database: Database;
   let other: pg.Client;
-  let commits: GroupCommit;
+  let commits: ReturnType<typeof start>;
   let published: EncodedChange[][];
 
   const start = (limits: GroupLimits, queueTimeoutMs = 60_000) => {
     const onCommitted = (changes: readonly EncodedChange[]) => {
       published.push([...changes]);
-      return Promise.resolve();
+      return Promise.resolve(NOTHING_APPLIED);
     };
-    return new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
+    const commit = new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
+    return {
+      submit: async <T>(work: Work<T>) => (await commit.submit(work)).outcome,
+    };
   };
   /** Creates a block page. The result is the number of block pages before. */
   const page =
@@ -154,7 +158,7 @@ describe('GroupCommit', () => {
     let groups = 0;
     const onCommitted = () => {
       groups++;
-      return Promise.resolve();
+      return Promise.resolve(NOTHING_APPLIED);
     };
     const limits = { maxChanges: 2, maxMs: 60_000 };
     const busy = new GroupCommit(database, queue, onCommitted, limits);

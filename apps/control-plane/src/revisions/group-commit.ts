@@ -1,16 +1,26 @@
-import type { PublishedChange } from '@weir/change-feed';
+import type { Applied, PublishedChange } from '@weir/change-feed';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { lockHead, logChanges } from './change-log.js';
+import { type GroupedChange, makeTogether } from './grouped-change.js';
 import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
 import type { WriteQueue } from './write-queue.js';
 
+type AnyChange = Work<unknown> | GroupedChange<unknown>;
+
 /** A change that waits to be made. */
 interface PendingChange {
-  readonly work: Work<unknown>;
-  readonly resolve: (outcome: ChangeOutcome<unknown>) => void;
+  readonly change: AnyChange;
+  readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
+}
+
+/** A change after its transaction has ended. */
+export interface Made<T> {
+  readonly outcome: ChangeOutcome<T>;
+  /** Resolves when the changes of the group are in force, or were awaited for long enough. */
+  readonly applied: Promise<Applied>;
 }
 
 /** Bounds of a group: its first change waits until its last one is made. */
@@ -20,7 +30,8 @@ export interface GroupLimits {
   readonly maxMs: number;
 }
 
-const LIMITS: GroupLimits = { maxChanges: 32, maxMs: 20 };
+const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
+const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
  * Makes changes in the order in which they were submitted. Changes that arrive while one is being made wait, and are
@@ -30,23 +41,26 @@ export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
   private readonly pending = new Set<PendingChange>();
 
-  /** @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. */
+  /**
+   * @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. It must
+   * not reject.
+   */
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
-    private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<void>,
+    private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<Applied>,
     private readonly limits = LIMITS,
   ) {}
 
   /** @returns the final outcome: the transaction has ended. */
-  submit<T>(work: Work<T>): Promise<ChangeOutcome<T>> {
-    const { promise, resolve } = Promise.withResolvers<ChangeOutcome<T>>();
+  submit<T>(change: Work<T> | GroupedChange<T>): Promise<Made<T>> {
+    const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
-    const pending: PendingChange = { work, resolve: resolve as PendingChange['resolve'], task };
+    const pending: PendingChange = { change, resolve: resolve as PendingChange['resolve'], task };
     this.pending.add(pending);
     this.queue.run(task).catch((reason: unknown) => {
       // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
-      if (this.pending.delete(pending)) pending.resolve({ type: 'failed', reason });
+      if (this.pending.delete(pending)) fail(pending, reason);
     });
     return promise;
   }
@@ -59,12 +73,13 @@ export class GroupCommit {
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
-      await this.onCommitted(changesOf(outcomes));
-      group.forEach(({ resolve }, i) => resolve(outcomes[i]));
+      const changes = changesOf(outcomes);
+      const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
+      group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
     } catch (reason) {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
-      for (const { resolve } of group) resolve({ type: 'failed', reason });
+      for (const one of group) fail(one, reason);
       // For the queue.
       throw reason;
     }
@@ -80,14 +95,19 @@ export class GroupCommit {
       const endMs = performance.now() + this.limits.maxMs;
       const outcomes: ChangeOutcome<unknown>[] = [];
       let { head } = locked;
-      for (const { work } of group) {
-        const tried = await tryChange(client, tx, head, work);
-        outcomes.push(tried.outcome);
-        head = tried.head;
-        const hasRoom = group.length < this.limits.maxChanges && performance.now() < endMs;
-        const next = hasRoom ? this.takeNext() : undefined;
-        // The loop continues with it.
-        if (next !== undefined) group.push(next);
+      while (outcomes.length < group.length) {
+        const { change } = group[outcomes.length];
+        if (typeof change === 'function') {
+          const tried = await tryChange(client, tx, head, change);
+          outcomes.push(tried.outcome);
+          head = tried.head;
+        } else {
+          const run = [change, ...this.takeGrouped(group)];
+          const made = await makeTogether(client, tx, head, run);
+          outcomes.push(...made.outcomes);
+          head = made.head;
+        }
+        if (performance.now() < endMs) this.takeNext(group);
       }
       const changes = changesOf(outcomes);
       if (changes.length === 0) {
@@ -100,16 +120,32 @@ export class GroupCommit {
     });
   }
 
+  /** Moves the waiting changes that can be made together with the last of the group to the group. */
+  private takeGrouped(group: PendingChange[]): GroupedChange<unknown>[] {
+    const taken: GroupedChange<unknown>[] = [];
+    for (const { change } of this.pending) {
+      if (typeof change === 'function' || !this.takeNext(group)) break;
+      taken.push(change);
+    }
+    return taken;
+  }
+
   /**
-   * Takes the change that has waited longest. Its task is removed from the queue, where it would delay those behind it.
+   * Moves the change that has waited longest to the group, if both are there. Its task is removed from the queue, where
+   * it would delay those behind it.
    */
-  private takeNext(): PendingChange | undefined {
+  private takeNext(group: PendingChange[]): boolean {
     const [next] = this.pending;
-    if (next === undefined) return undefined;
+    if (next === undefined || group.length >= this.limits.maxChanges) return false;
     this.pending.delete(next);
     this.queue.remove(next.task);
-    return next;
+    group.push(next);
+    return true;
   }
+}
+
+function fail({ resolve }: PendingChange, reason: unknown): void {
+  resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
 }
 
 function changesOf(outcomes: readonly ChangeOutcome<unknown>[]): PublishedChange[] {

@@ -1,4 +1,4 @@
-import type { Applied, Position, PublishedChange } from '@weir/change-feed';
+import type { Applied, ChangePublisher, Position, PublishedChange } from '@weir/change-feed';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Propagation } from './configuration-writer.js';
 
@@ -9,7 +9,7 @@ export class MeasuredPropagation implements Propagation {
 
   constructor(
     registry: Registry,
-    private readonly propagation: Propagation,
+    private readonly publisher: Pick<ChangePublisher, 'publish' | 'waitApplied'>,
   ) {
     this.durations = new Histogram({
       name: 'weir_change_acknowledgement_seconds',
@@ -24,15 +24,19 @@ export class MeasuredPropagation implements Propagation {
     });
   }
 
-  publish(change: PublishedChange): Promise<void> {
-    return this.propagation.publish(change);
+  publish(changes: readonly PublishedChange[]): Promise<void> {
+    return this.publisher.publish(changes);
   }
 
-  async waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
+  async waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied> {
+    const last = changes.at(-1);
+    if (last === undefined) throw new Error('there is no change to wait for');
     const startedMs = performance.now();
-    const applied = await this.propagation.waitApplied(position, timeoutMs);
-    if (timeoutMs > 0) this.durations.observe((performance.now() - startedMs) / 1000);
-    if (applied.applied < applied.total) this.incomplete.inc();
+    const applied = await this.publisher.waitApplied(last, timeoutMs);
+    const seconds = (performance.now() - startedMs) / 1000;
+    // An alert compares the number of changes that were measured with those that were incomplete.
+    if (timeoutMs > 0) changes.forEach(() => this.durations.observe(seconds));
+    if (applied.applied < applied.total) this.incomplete.inc(changes.length);
     return applied;
   }
 }

@@ -48,7 +48,14 @@ export async function tryChange<T>(
     return { outcome: { type: 'failed', reason: written.reason }, head };
   }
   if (written.value === null) return { outcome: { type: 'unchanged' }, head };
-  const { result, changes } = written.value;
+  return changed(head, written.value);
+}
+
+/** The outcome of a change that has done its work on top of `head`, and the head after it. */
+export function changed<T>(
+  head: LockedHead,
+  { result, changes }: WorkResult<T>,
+): { readonly outcome: ChangeOutcome<T>; readonly head: LockedHead } {
   const after = headAfter(head, changes);
   const encoded = encodeChange({ ...after, operations: operationsOf(changes) });
   const change = { lineage: after.lineage, ...encoded };

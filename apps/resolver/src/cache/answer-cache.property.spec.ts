@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../query/question.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
-import { AnswerCache, CacheResult } from './answer-cache.js';
+import { AnswerCache } from './answer-cache.js';
+import { CacheResult } from './cache-reader.js';
 
 const DAY = 86_400;
 const out = new Uint8Array(65_535);
@@ -96,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 function play(steps: readonly Step[], sizeBytes: number, isBounded: boolean) {
-  const cache = new AnswerCache(sizeBytes);
+  const cache = new AnswerCache({ sizeBytes });
   const oracle = new Oracle();
   let now = 0;
   let hits = 0;

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../query/question.js';
 import { questionOf, responseTo, soa } from '../query/testing/questions.js';
 import { a, cname, txt } from '../query/testing/records.js';
-import { AnswerCache, CacheResult } from './answer-cache.js';
+import { AnswerCache } from './answer-cache.js';
+import { CacheResult } from './cache-reader.js';
 
 const DAY = 86_400;
 const NO_CAP = 0x7fff_ffff;
@@ -19,7 +20,7 @@ function toClient({ bytes, query }: Question, response: Response): DecodedMessag
 }
 
 function cacheWith(question: Question, message: Parameters<typeof responseTo>[1], at = 0) {
-  const cache = new AnswerCache(1 << 20);
+  const cache = new AnswerCache({ sizeBytes: 1 << 20 });
   cache.put(question, responseTo(question, message), at);
   return cache;
 }
@@ -302,14 +303,29 @@ describe('an answer that expires soon', () => {
     hits(cache, 2);
     expect(cache.find(www, 89)).toBe(CacheResult.fresh);
     expect(cache.find(www, 90)).toBe(CacheResult.expiring);
-    cache.markRefreshing();
+    expect(cache.beginRefresh()).toBe(true);
+    expect(cache.beginRefresh()).toBe(false);
     expect(cache.find(www, 91)).toBe(CacheResult.fresh);
-    expect(cache.counters.prefetches).toBe(1);
+    expect(cache.counters.prefetches).toBe(0);
     cache.put(www, responseTo(www, { answers: [a('192.0.2.2', 100)] }), 92);
+    expect(cache.counters.prefetches).toBe(1);
     expect(cache.find(www, 185)).toBe(CacheResult.fresh);
     expect(cache.find(www, 186)).toBe(CacheResult.fresh);
     expect(cache.find(www, 187)).toBe(CacheResult.expiring);
   });
+
+  it.each(['by the thread that found it', 'by the thread that forwards'])(
+    'is refreshed at the next hit when the refresh was cancelled %s',
+    (by) => {
+      const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
+      hits(cache, 2);
+      expect(cache.find(www, 90)).toBe(CacheResult.expiring);
+      cache.beginRefresh();
+      if (by.endsWith('forwards')) cache.cancelRefreshOf(www);
+      else cache.cancelRefresh();
+      expect(cache.find(www, 90)).toBe(CacheResult.expiring);
+    },
+  );
 
   it('is not refreshed if it was hit less often', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 100)] });
@@ -321,7 +337,7 @@ describe('an answer that expires soon', () => {
     const cache = cacheWith(www, { answers: [a('192.0.2.1', 1000)] });
     hits(cache, 2);
     expect(cache.find(www, 900)).toBe(CacheResult.expiring);
-    cache.markRefreshing();
+    cache.beginRefresh();
     cache.putFailure(www, Rcode.servFail, Ede.none, 903);
     expect(cache.find(www, 907)).toBe(CacheResult.fresh);
     expect(cache.find(www, 908)).toBe(CacheResult.expiring);

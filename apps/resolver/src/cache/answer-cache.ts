@@ -1,100 +1,82 @@
 import {
+  CacheKind,
+  CacheTtl,
   Ede,
   HEADER_BYTES,
   hasUsableRcode,
-  CacheKind,
-  CacheTtl,
-  type Query,
-  QUESTION_FIXED_BYTES,
   Rcode,
   type Response,
 } from '@weir/dns-wire';
-import type { SuffixHashes } from '@weir/dns-name';
 import type { NameRange } from '../query/name-range.js';
 import { isNameKey, nameKey, type Question, questionKey } from '../query/question.js';
 import { TargetHashes } from '../query/target-hashes.js';
 import { AnswerStore } from './answer-store.js';
-import { EntryCodec } from './entry-codec.js';
-import { entryWords, Head, Use } from './entry.js';
+import { type CacheInvitation, type CacheMemory, createCacheMemory } from './cache-memory.js';
+import { CacheReader } from './cache-reader.js';
+import { CacheReaders } from './cache-readers.js';
+import { CacheSweep } from './cache-sweep.js';
+import { EntryWriter } from './entry-writer.js';
+import { entryWords, Head } from './entry.js';
+import { type CacheCounters, totalCounters } from './lookup-counters.js';
 import type { TargetHasher } from './target-hasher.js';
 
-/** The result of a lookup. */
-export const CacheResult = {
-  miss: 0,
-  /** A valid answer, or a recent failure. */
-  fresh: 1,
-  /** A popular answer that is valid but expires soon: refresh it now. */
-  expiring: 2,
-  /** An expired answer, to be served only when there is no other (RFC 8767). */
-  stale: 3,
-  /** An expired answer, and a refresh has just failed. */
-  failing: 4,
-} as const;
-export type CacheResult = (typeof CacheResult)[keyof typeof CacheResult];
-
-/** For how long an expired answer may be served, and the TTL that it then has (RFC 8767 §5 and §4). */
-const STALE_SECONDS = 86_400;
-const STALE_TTL_SECONDS = 30;
 /** For how long an upstream failure is cached (RFC 2308 §7; RFC 9520 §3.2 allows 1 s … 5 min). */
 const FAILURE_SECONDS = 5;
-/** A popular answer is refreshed in the last tenth of its lifetime. It is popular after this many hits. */
-const PREFETCH_LIFE_FRACTION = 10;
-const MIN_PREFETCH_HITS = 2 * Use.oneHit;
 /** 34 years. Keeps all times of an entry within 31 bits. */
 const MAX_LIFE_SECONDS = 2 ** 30;
-/** Larger answers are not cached. */
-const MAX_ENTRY_WORDS = 4096;
 
-/** Plain counters, read by the metrics. */
-export interface CacheCounters {
-  hits: number;
-  misses: number;
-  /** Expired answers that were served. */
-  stale: number;
-  /** Answers that were refreshed before they expired. */
-  prefetches: number;
+export interface AnswerCacheOptions {
+  /** Total memory, 64 KiB or more. */
+  readonly sizeBytes: number;
+  /** Limits for the TTLs of what is cached; the upper one wins. */
+  readonly minTtlSeconds?: number;
+  readonly maxTtlSeconds?: number;
+  /** Computes what `targets` returns. Null: nobody asks for it. */
+  readonly targetHasher?: TargetHasher | null;
+  /** Most readers in other threads. */
+  readonly readers?: number;
 }
 
 /**
  * Caches the answers of upstream resolvers by question: name, type, DO and CD. NXDOMAIN of the name itself holds for
- * all its types, so it is cached without the type (RFC 2308 §5). A hit becomes a `Response` like that of an upstream,
- * with its TTLs counted down, and passes the same policy checks. Nothing in here depends on the client. A lookup
- * allocates nothing.
+ * all its types, so it is cached without the type (RFC 2308 §5). This is the thread that writes; others look up in the
+ * same memory (`connect`).
  *
- * Seconds are those of a monotonic clock, passed in by the caller.
+ * An answer is not kept when a reader does not leave in time: nothing but speed is lost.
  */
-export class AnswerCache {
-  readonly counters: CacheCounters = { hits: 0, misses: 0, stale: 0, prefetches: 0 };
+export class AnswerCache extends CacheReader {
+  /** Answers and failures not kept because a reader did not leave in time, or everything was being removed. */
+  skippedWrites = 0;
+  private readonly memory: CacheMemory;
   private readonly store: AnswerStore;
-  private readonly codec: EntryCodec;
+  private readonly entryWriter: EntryWriter;
+  private readonly sweep: CacheSweep;
+  private readonly readers: CacheReaders;
+  private readonly minTtlSeconds: number;
+  private readonly maxTtlSeconds: number;
   private readonly cacheTtl = new CacheTtl();
   /** Those of the answer that is being stored. */
   private readonly newTargets = new TargetHashes();
-  /** Offset of the entry that `find` returned. */
-  private entry = -1;
-  private nowSeconds = 0;
 
-  /**
-   * @param sizeBytes total memory, 64 KiB or more
-   * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of what is cached; the upper one wins
-   * @param targetHasher computes what `targets` returns. Null: nobody asks for it.
-   */
-  constructor(
-    sizeBytes: number,
-    private readonly minTtlSeconds = 0,
-    private readonly maxTtlSeconds = MAX_LIFE_SECONDS,
-    private readonly targetHasher: TargetHasher | null = null,
-  ) {
-    this.store = new AnswerStore(sizeBytes, (at) => this.isDisposable(at));
-    this.codec = new EntryCodec(this.store);
+  constructor(private readonly options: AnswerCacheOptions) {
+    const memory = createCacheMemory(options.sizeBytes, options.readers ?? 0);
+    super(memory, 0);
+    this.memory = memory;
+    this.store = new AnswerStore(memory, this.table, (at) => this.isDisposable(at));
+    this.entryWriter = new EntryWriter(this.table);
+    this.readers = new CacheReaders(memory.lock, options.readers ?? 0);
+    this.sweep = new CacheSweep(this.store);
+    this.maxTtlSeconds = Math.min(options.maxTtlSeconds ?? MAX_LIFE_SECONDS, MAX_LIFE_SECONDS);
+    this.minTtlSeconds = Math.min(options.minTtlSeconds ?? 0, this.maxTtlSeconds);
   }
 
   get entries(): number {
     return this.store.entries;
   }
 
+  /** Bytes in use: the index, and the entries with the gaps between them. */
   get usedBytes(): number {
-    return this.store.usedBytes;
+    return this.options.sizeBytes - this.store.freeWords * 4;
   }
 
   /** Entries that were evicted while they were still useful. */
@@ -102,82 +84,24 @@ export class AnswerCache {
     return this.store.evictions;
   }
 
-  /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
-  find(question: Question, nowSeconds: number): CacheResult {
-    this.nowSeconds = nowSeconds;
-    const at = this.findEntry(question);
-    this.entry = at;
-    const found = at < 0 ? CacheResult.miss : this.stateOf(at, nowSeconds);
-    if (found === CacheResult.fresh || found === CacheResult.expiring) {
-      this.counters.hits++;
-      this.countHit(at);
-    } else {
-      this.counters.misses++;
-    }
-    return found;
-  }
-
-  /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
-  findStale(question: Question, nowSeconds: number): boolean {
-    this.nowSeconds = nowSeconds;
-    this.entry = this.findEntry(question);
-    return this.entry >= 0 && !this.isDisposable(this.entry) && !this.isFailure(this.entry);
+  /** Of all threads. */
+  get counters(): CacheCounters {
+    return totalCounters(this.memory);
   }
 
   /**
-   * After a miss: a fresh NXDOMAIN of a name above that of the question, as its answer, since nothing exists below such
-   * a name (RFC 8020). Counts as a hit. Valid until the next call of any method of the cache.
-   * @param hashes of the suffixes of the qname
+   * Adds a reader.
+   * @param reader a number from 0 that no other reader has
+   * @returns what `SharedCache` in its thread is made from
    */
-  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): Response | null {
-    const { bytes, query } = question;
-    const key = nameKey(query);
-    let nameAt = HEADER_BYTES;
-    for (let i = hashes.count - 2; i >= 0; i--) {
-      nameAt += bytes[nameAt] + 1;
-      const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - nameAt;
-      const low = hashes.low[i] | 0;
-      const high = hashes.high[i] | 0;
-      const at = this.store.find(low, high, key, bytes, nameBytes, nameAt);
-      if (at < 0 || nowSeconds >= this.store.words[at + Head.expiresAt]) continue;
-      const entryQuestionEnd = HEADER_BYTES + nameBytes + QUESTION_FIXED_BYTES;
-      const response = this.codec.readBelow(at, entryQuestionEnd, question, nowSeconds);
-      if (response === null) continue;
-      this.countHit(at);
-      this.counters.misses--;
-      this.counters.hits++;
-      return response;
-    }
-    return null;
+  connect(reader: number): CacheInvitation {
+    this.readers.connect(reader);
+    return { memory: this.memory, reader };
   }
 
-  /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */
-  read(query: Query): Response {
-    return this.codec.read(this.entry, query, this.nowSeconds);
-  }
-
-  /**
-   * The expired entry of the last lookup, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Valid until the next call of any
-   * method of the cache.
-   */
-  readStale(query: Query): Response {
-    this.counters.stale++;
-    this.countHit(this.entry);
-    const response = this.codec.readWithTtl(this.entry, query, STALE_TTL_SECONDS);
-    const isNegative = response.rcode === Rcode.nxDomain;
-    response.ede = isNegative ? Ede.staleNxDomainAnswer : Ede.staleAnswer;
-    return response;
-  }
-
-  /** The hashes of the targets of the answer that was read last. Valid as long as that. */
-  get targets(): TargetHashes {
-    return this.codec.targets;
-  }
-
-  /** The entry of the last lookup is being refreshed. It is not `expiring` again unless that fails. */
-  markRefreshing(): void {
-    this.counters.prefetches++;
-    this.store.words[this.entry + Head.use] |= Use.refreshing;
+  /** Removes a reader whose thread has ended, wherever it was. */
+  disconnect(reader: number): void {
+    this.readers.disconnect(reader);
   }
 
   /** Stores the answer of an upstream, if it is cacheable. A failure never replaces a useful answer. */
@@ -187,30 +111,16 @@ export class AnswerCache {
       this.putFailure(question, response.rcode, response.ede, nowSeconds);
       return;
     }
-    const { cacheTtl, store } = this;
-    const { query } = question;
-    cacheTtl.read(response, query.qtype);
-    // After a CNAME, NXDOMAIN is about another name (RFC 6604 §3).
-    const isOfName = response.rcode === Rcode.nxDomain && response.answerCount === 0;
-    const key = isOfName ? nameKey(query) : questionKey(query);
-    // The new answer is right, so the old ones are wrong.
-    const contradicted = this.findByKey(question, isOfName ? questionKey(query) : nameKey(query));
-    if (contradicted >= 0) store.drop(contradicted);
-    const old = this.findByKey(question, key);
-    if (cacheTtl.kind === CacheKind.uncacheable) {
-      if (old >= 0) store.drop(old);
-      return;
+    this.cacheTtl.read(response, question.query.qtype);
+    this.options.targetHasher?.compute(response, this.newTargets);
+    let isDone = false;
+    while (!isDone && this.tryExclude()) {
+      try {
+        isDone = this.replace(question, response);
+      } finally {
+        this.readers.admit();
+      }
     }
-    const maxTtl = Math.min(this.maxTtlSeconds, MAX_LIFE_SECONDS);
-    const minTtl = Math.min(this.minTtlSeconds, maxTtl);
-    const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtl), maxTtl);
-    const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtl;
-    const { newTargets, codec } = this;
-    this.targetHasher?.compute(response, newTargets);
-    const { recordsEnd, ttlCount } = response;
-    const at = this.allocate(question, key, old, recordsEnd, ttlCount, newTargets.size);
-    if (at < 0) return;
-    codec.write(at, response, newTargets, nowSeconds, lifeSeconds, minTtl, maxRecordTtl);
   }
 
   /**
@@ -220,108 +130,108 @@ export class AnswerCache {
    */
   putFailure(question: Question, rcode: number, ede: number, nowSeconds: number): void {
     this.nowSeconds = nowSeconds;
-    const { words } = this.store;
-    const old = this.findEntry(question);
-    if (old >= 0 && !this.isFailure(old) && !this.isDisposable(old)) {
-      words[old + Head.retryAt] = nowSeconds + FAILURE_SECONDS;
-      words[old + Head.use] &= ~Use.refreshing;
-      return;
+    let isDone = false;
+    while (!isDone && this.tryExclude()) {
+      try {
+        isDone = this.replaceByFailure(question, rcode, ede);
+      } finally {
+        this.readers.admit();
+      }
     }
-    const { bytes, query } = question;
-    const at = this.allocate(question, questionKey(query), old, query.questionEnd, 0, 0);
-    if (at < 0) return;
-    const infoCode = ede === Ede.none ? Ede.cachedError : ede;
-    const { questionEnd } = query;
-    this.codec.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
+  }
+
+  /** The refresh that another thread has claimed does not take place. */
+  cancelRefreshOf(question: Question): void {
+    const at = this.findByKey(question, questionKey(question.query));
+    if (at >= 0) this.table.endRefresh(at);
+    const nxDomainAt = this.findByKey(question, nameKey(question.query));
+    if (nxDomainAt >= 0) this.table.endRefresh(nxDomainAt);
   }
 
   /**
-   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces.
+   * Removes the answers and failures of these names, in pieces. The cache may be used between the pieces, but for
+   * another flush.
    * @yields the number of entries that the piece has removed
    */
   flush(names: NameRange): Generator<number> {
-    const { store } = this;
-    const { words, bytes } = store;
-    return store.dropMatching((at) => {
-      const nameAt = store.messageAt(at) * 4;
+    const { table } = this;
+    const { words, bytes } = table;
+    return this.sweep.drop((at) => {
+      const nameAt = table.messageAt(at) * 4;
       const isNxDomain = isNameKey(words[at + Head.key]);
       return isNxDomain ? names.hasNxDomain(bytes, nameAt) : names.has(bytes, nameAt);
     });
   }
 
-  /** Removes everything at once. @returns the number of entries */
-  flushAll(): number {
-    const { entries } = this;
-    this.store.clear();
-    return entries;
+  /** Removes everything, in the same way. Until that is done, nothing new is kept. */
+  flushAll(): Generator<number> {
+    return this.sweep.clear();
   }
 
-  /** The entry of the question, unless that is of no use now and the name is known not to exist. */
-  private findEntry(question: Question): number {
-    const at = this.findByKey(question, questionKey(question.query));
-    const isValid = at >= 0 && this.nowSeconds < this.store.words[at + Head.expiresAt];
-    if (isValid && !this.isFailure(at)) return at;
-    const nxDomainAt = this.findByKey(question, nameKey(question.query));
-    return nxDomainAt >= 0 && !this.isDisposable(nxDomainAt) ? nxDomainAt : at;
-  }
-
-  private findByKey(question: Question, key: number): number {
-    const { bytes, query, nameHashLow, nameHashHigh } = question;
-    const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - HEADER_BYTES;
-    return this.store.find(nameHashLow, nameHashHigh, key, bytes, nameBytes);
-  }
-
-  private stateOf(at: number, nowSeconds: number): CacheResult {
-    const { words } = this.store;
-    const leftSeconds = words[at + Head.expiresAt] - nowSeconds;
-    const use = words[at + Head.use];
-    if (leftSeconds > 0) {
-      const canRefresh = (use & (Use.refreshing | Use.failure)) === 0;
-      const isPopular = (use & Use.hits) >= MIN_PREFETCH_HITS;
-      if (!canRefresh || !isPopular || nowSeconds < words[at + Head.retryAt])
-        return CacheResult.fresh;
-      const lifeSeconds = words[at + Head.expiresAt] - words[at + Head.storedAt];
-      return leftSeconds * PREFETCH_LIFE_FRACTION <= lifeSeconds
-        ? CacheResult.expiring
-        : CacheResult.fresh;
-    }
-    if (this.isDisposable(at)) return CacheResult.miss;
-    return nowSeconds < words[at + Head.retryAt] ? CacheResult.failing : CacheResult.stale;
-  }
-
-  private isFailure(at: number): boolean {
-    return (this.store.words[at + Head.use] & Use.failure) !== 0;
-  }
-
-  /** Whether the entry is of no use to any client. */
-  private isDisposable(at: number): boolean {
-    const expiresAt = this.store.words[at + Head.expiresAt];
-    const usefulUntil = this.isFailure(at) ? expiresAt : expiresAt + STALE_SECONDS;
-    return this.nowSeconds >= usefulUntil;
-  }
-
-  private countHit(at: number): void {
-    const { words } = this.store;
-    let use = words[at + Head.use];
-    if ((use & Use.frequency) !== Use.frequency) use++;
-    if ((use & Use.hits) !== Use.hits) use += Use.oneHit;
-    words[at + Head.use] = use;
-  }
-
-  private allocate(
-    { nameHashLow, nameHashHigh }: Question,
-    key: number,
-    old: number,
-    recordsEnd: number,
-    ttlCount: number,
-    targetWords: number,
-  ): number {
-    const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount, targetWords);
-    const { store } = this;
-    if (size > MAX_ENTRY_WORDS || size > store.maxEntryWords) {
+  /** @returns false when many entries had to be evicted: call it again, after the readers had their turn */
+  private replace(question: Question, response: Response): boolean {
+    const { cacheTtl, store, newTargets, minTtlSeconds, maxTtlSeconds } = this;
+    const { query } = question;
+    // After a CNAME, NXDOMAIN is about another name (RFC 6604 §3).
+    const isOfName = response.rcode === Rcode.nxDomain && response.answerCount === 0;
+    const key = isOfName ? nameKey(query) : questionKey(query);
+    // The new answer is right, so the old ones are wrong.
+    const contradicted = this.findByKey(question, isOfName ? questionKey(query) : nameKey(query));
+    if (contradicted >= 0) store.drop(contradicted);
+    const old = this.findByKey(question, key);
+    if (old >= 0 && this.table.isRefreshing(old)) this.ownCounters.countPrefetch();
+    if (cacheTtl.kind === CacheKind.uncacheable) {
       if (old >= 0) store.drop(old);
-      return -1;
+      return true;
     }
-    return store.allocate(nameHashLow, nameHashHigh, key, old, size);
+    const lifeSeconds = Math.min(Math.max(cacheTtl.seconds, minTtlSeconds), maxTtlSeconds);
+    const maxRecordTtl = cacheTtl.kind === CacheKind.negative ? lifeSeconds : maxTtlSeconds;
+    const { recordsEnd, ttlCount } = response;
+    const size = entryWords(recordsEnd, HEADER_BYTES, ttlCount, newTargets.size);
+    if (size > store.maxEntryWords) {
+      if (old >= 0) store.drop(old);
+      return true;
+    }
+    const { nameHashLow, nameHashHigh } = question;
+    const at = store.allocate(nameHashLow, nameHashHigh, key, old, size);
+    if (at === AnswerStore.unfinished) return false;
+    const { entryWriter, nowSeconds } = this;
+    entryWriter.write(
+      at,
+      response,
+      newTargets,
+      nowSeconds,
+      lifeSeconds,
+      minTtlSeconds,
+      maxRecordTtl,
+    );
+    return true;
+  }
+
+  /** @returns as `replace` */
+  private replaceByFailure(question: Question, rcode: number, ede: number): boolean {
+    const { table, nowSeconds } = this;
+    const old = this.findEntry(question);
+    if (old >= 0 && !table.isFailure(old) && !this.isDisposable(old)) {
+      table.words[old + Head.retryAt] = nowSeconds + FAILURE_SECONDS;
+      table.endRefresh(old);
+      return true;
+    }
+    const { bytes, query, nameHashLow, nameHashHigh } = question;
+    const { questionEnd } = query;
+    const size = entryWords(questionEnd, HEADER_BYTES, 0, 0);
+    const key = questionKey(query);
+    const at = this.store.allocate(nameHashLow, nameHashHigh, key, old, size);
+    if (at === AnswerStore.unfinished) return false;
+    const infoCode = ede === Ede.none ? Ede.cachedError : ede;
+    const { entryWriter } = this;
+    entryWriter.writeFailure(at, bytes, questionEnd, rcode, infoCode, nowSeconds, FAILURE_SECONDS);
+    return true;
+  }
+
+  private tryExclude(): boolean {
+    const isDone = !this.sweep.isClearing && this.readers.tryExclude();
+    if (!isDone) this.skippedWrites++;
+    return isDone;
   }
 }

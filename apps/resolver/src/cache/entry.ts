@@ -33,17 +33,26 @@ export const Head = {
   words: 13,
 } as const;
 
-/** Bits of the word `Head.use`. */
+/**
+ * Bytes of the word `Head.use`. Each is written by itself, so that threads which write one at the same time never undo
+ * what is in another.
+ */
 export const Use = {
+  /** See `Hits`. Every thread that finds the entry counts. When two do so at the same time, one hit may be lost. */
+  hits: 0,
+  /** 1 while the entry is being refreshed: set by the thread that begins it, cleared by the writer. */
+  refreshing: 1,
+  /** 1 when the entry is an upstream failure, not an answer. Only the writer sets it. */
+  failure: 2,
+} as const;
+
+/** Bits of the byte `Use.hits`. All values of the byte are valid. */
+export const Hits = {
   /** Two bits: the frequency of S3-FIFO. A hit adds one, a reinsertion takes one away. */
   frequency: 0b11,
   /** Two bits: hits since it was stored; 3 means three or more. */
-  hits: 0b1100,
-  oneHit: 0b100,
-  /** It is being refreshed. */
-  refreshing: 0b1_0000,
-  /** The entry is an upstream failure, not an answer. */
-  failure: 0b10_0000,
+  stored: 0b1100,
+  oneStored: 0b100,
 } as const;
 
 /** Number of words for that many TTL offsets. */

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HashIndex } from './hash-index.js';
+import { SLOT_WORDS } from './hash-lookup.js';
+
+const indexOf = (slots: number) => new HashIndex(new Int32Array(slots * SLOT_WORDS));
 
 function offsetsOf(index: HashIndex, tag: number): number[] {
   const offsets: number[] = [];
@@ -20,7 +23,7 @@ describe('HashIndex', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const index = new HashIndex(16);
+        const index = indexOf(16);
         const oracle = new Map<number, Set<number>>();
         let count = 0;
         for (const { tag, offset, isMove } of steps) {
@@ -51,7 +54,7 @@ describe('HashIndex', () => {
   });
 
   it('is full when three quarters of the slots are used', () => {
-    const index = new HashIndex(16);
+    const index = indexOf(16);
     for (let i = 0; i < 12; i++) {
       expect(index.isFull).toBe(false);
       index.put(i, i);
@@ -60,6 +63,6 @@ describe('HashIndex', () => {
   });
 
   it('throws when the entry to remove does not exist', () => {
-    expect(() => new HashIndex(16).remove(1, 1)).toThrow('no such entry');
+    expect(() => indexOf(16).remove(1, 1)).toThrow('no such entry');
   });
 });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { TargetHashes } from '../query/target-hashes.js';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import { a, cname, https } from '../query/testing/records.js';
-import { AnswerCache, CacheResult } from './answer-cache.js';
+import { AnswerCache } from './answer-cache.js';
+import { CacheResult } from './cache-reader.js';
 import { TargetHasher } from './target-hasher.js';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
@@ -12,7 +13,7 @@ const ADDRESS = a('192.0.2.1');
 const hashes = new SuffixHashes(KEY);
 
 const newCache = (sizeBytes = 1 << 20) =>
-  new AnswerCache(sizeBytes, 0, undefined, new TargetHasher(KEY));
+  new AnswerCache({ sizeBytes, targetHasher: new TargetHasher(KEY) });
 
 function hashesOf(name: string): number[] {
   hashes.compute(toWireName(name), 0);

@@ -15,26 +15,30 @@ export class CacheFlush {
     private readonly forwarder: Forwarder,
   ) {}
 
-  /** Removes everything at once. @returns the number of answers and failures */
-  all(): number {
-    this.forwarder.forget(null);
-    return this.cache.flushAll();
+  /** Removes everything, in pieces between queries. @returns the number of answers and failures */
+  all(): Promise<number> {
+    return this.run(null);
   }
 
   /**
-   * Searches the whole cache, in pieces between queries, after the searches before it.
+   * Searches the whole cache, in pieces between queries.
    * @returns the number of answers and failures
    */
   names(names: NameRange): Promise<number> {
-    const flush = this.last.then(() => this.search(names));
+    return this.run(names);
+  }
+
+  /** After the flushes before it. */
+  private run(names: NameRange | null): Promise<number> {
+    const flush = this.last.then(() => this.remove(names));
     this.last = flush.catch(() => undefined);
     return flush;
   }
 
-  private async search(names: NameRange): Promise<number> {
+  private async remove(names: NameRange | null): Promise<number> {
     this.forwarder.forget(names);
     let removed = 0;
-    for (const count of this.cache.flush(names)) {
+    for (const count of names === null ? this.cache.flushAll() : this.cache.flush(names)) {
       removed += count;
       await setImmediate();
     }

@@ -20,7 +20,7 @@ export function flushCall({ flush, hasNxDomainCut, log }: FlushCallOptions): Ops
     const request = readRequest(body);
     const removed =
       request === 'all'
-        ? flush.all()
+        ? await flush.all()
         : await flush.names(new NameRange({ ...request, hasNxDomainCut }));
     log.info({ all: request === 'all', removed }, 'cache flushed');
     return { removed };

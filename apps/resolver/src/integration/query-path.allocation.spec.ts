@@ -54,6 +54,7 @@ function createPath() {
     policyLookup,
     isEnabled: true,
   });
+  const cache = new AnswerCache({ sizeBytes: 1 << 20, targetHasher: new TargetHasher(hashKey) });
   const path: QueryPath = new QueryPath({
     targetInspector,
     decider: new QueryDecider({
@@ -73,7 +74,8 @@ function createPath() {
     maxTtlSeconds: Infinity,
     queryLog: null,
     dnstap: null,
-    cache: new AnswerCache(1 << 20, 0, undefined, new TargetHasher(parseHashKey(HASH_KEY_HEX))),
+    cache,
+    keep: cache.put.bind(cache),
     hasNxDomainCut: true,
     upstream: () => ({
       isStaleDue: () => false,

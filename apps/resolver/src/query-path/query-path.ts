@@ -8,7 +8,8 @@ import {
   type Response,
 } from '@weir/dns-wire';
 import { LocalAnswers } from '../answer/local-answers.js';
-import { type AnswerCache, CacheResult } from '../cache/answer-cache.js';
+import type { AnswerCache } from '../cache/answer-cache.js';
+import { type CacheReader, CacheResult } from '../cache/cache-reader.js';
 import { Action } from '../decision/action.js';
 import type { QueryDecider } from '../decision/query-decider.js';
 import { type TargetInspector, TargetVerdict } from '../decision/target-inspector.js';
@@ -42,7 +43,9 @@ export interface QueryPathOptions extends Omit<
   readonly decider: QueryDecider;
   readonly targetInspector: TargetInspector;
   readonly cookies: ServerCookies;
-  readonly cache: AnswerCache;
+  readonly cache: CacheReader;
+  /** Caches the response of an upstream: in the thread that forwards. */
+  readonly keep: AnswerCache['put'];
   /** Whether a cached NXDOMAIN answers for the names below it too (RFC 8020). */
   readonly hasNxDomainCut: boolean;
   readonly upstream: () => UpstreamAccess;
@@ -80,9 +83,9 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   }
 
   onCompleted(question: Question, response: Response): void {
-    const { cache, onDefect } = this.options;
+    const { keep, onDefect } = this.options;
     try {
-      cache.put(question, response, this.nowSeconds());
+      keep(question, response, this.nowSeconds());
     } catch (error) {
       // The clients must be answered all the same.
       onDefect(error);
@@ -214,7 +217,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (found === CacheResult.expiring) {
       const response = cache.read(query);
       // One that is refused now is tried again at the next hit.
-      if (this.upstream.refresh(exchange, question)) cache.markRefreshing();
+      if (cache.beginRefresh() && !this.upstream.refresh(exchange, question)) cache.cancelRefresh();
       return this.replyFromCache(exchange, response);
     }
     if (found === CacheResult.miss && this.options.hasNxDomainCut) {

@@ -1,19 +1,20 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
+import { parseChangeMessage } from '../protocol/change-messages.js';
 import { FEED_VERSION, FeedVersionError } from '../protocol/feed-version.js';
+import { parseHeadMessage } from '../protocol/head-message.js';
 import {
   type FollowerKind,
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
-  parseChangeMessage,
-  parseHeadMessage,
   type Position,
   type RedisNames,
   redisNames,
 } from '../protocol/protocol.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
+import { AcknowledgementPace } from './acknowledgement-pace.js';
 
 export interface FollowerLinkOptions {
   readonly id: string;
@@ -23,6 +24,8 @@ export interface FollowerLinkOptions {
   readonly log: FeedLogger;
   readonly onChange: (change: Change & Head) => void;
   readonly onHead: (head: Head) => void;
+  /** There is a change that is too large for a message. */
+  readonly onLargeChange: (head: Head) => void;
   /**
    * Messages may have been missed: the connection was renewed, no message came for a while, or one had another feed
    * version.
@@ -39,6 +42,7 @@ export class FollowerLink {
   private readonly names: RedisNames;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Position | null = null;
+  private readonly pace = new AcknowledgementPace(() => void this.sendState('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
   /** Other feed versions that were logged already. */
@@ -83,6 +87,7 @@ export class FollowerLink {
 
   async stop(): Promise<void> {
     clearInterval(this.heartbeatTimer);
+    this.pace.stop();
     if (this.commands.status === 'ready') {
       this.inForce = null;
       await this.sendState('del');
@@ -97,11 +102,11 @@ export class FollowerLink {
     await this.sendState('set');
   }
 
-  /** Publishes the revision in force. Does nothing before `announce`. */
+  /** Publishes the revision in force, see `AcknowledgementPace`. Does nothing before `announce`. */
   acknowledge(inForce: Position): void {
     if (this.inForce === null) return;
     this.inForce = inForce;
-    void this.sendState('publish');
+    this.pace.request();
   }
 
   private async subscribe(): Promise<void> {
@@ -123,12 +128,14 @@ export class FollowerLink {
     this.lastMessageMs = performance.now();
     try {
       if (channel === this.names.head) {
-        this.options.onHead(parseHeadMessage(text));
+        const { head, acknowledgementIntervalMs } = parseHeadMessage(text);
+        this.pace.intervalMs = acknowledgementIntervalMs;
+        this.options.onHead(head);
         return;
       }
       const message = parseChangeMessage(text);
-      if ('operations' in message) this.options.onChange(message);
-      else this.options.onHead(message);
+      if (message.type === 'head') this.options.onLargeChange(message.head);
+      else for (const change of message.changes) this.options.onChange(change);
     } catch (error) {
       if (error instanceof FeedVersionError) return this.receiveOtherVersion(error.version);
       // The change is in the log. The next head leads to it.
@@ -154,7 +161,11 @@ export class FollowerLink {
     if (this.commands.status !== 'ready') return;
     const { id, kind } = this.options;
     const { lineage = null, revision = null } = this.inForce ?? {};
-    const state: FollowerState = { id, kind, lineage, revision, feedVersion: FEED_VERSION };
+    const state: FollowerState = {
+      ...{ id, kind, lineage, revision },
+      feedVersion: FEED_VERSION,
+      readsGroups: true,
+    };
     const text = JSON.stringify(state);
     try {
       if (command === 'publish') {

@@ -20,6 +20,10 @@ const changeReceived = (revision: number, lineage?: string | null): FollowerEven
   type: 'changeReceived',
   change: change(revision, lineage),
 });
+const largeChange = (revision: number): FollowerEvent => ({
+  type: 'largeChangeReceived',
+  head: head(revision),
+});
 const fetched = (revision: number, ...changes: Change[]): FollowerEvent => ({
   type: 'fetched',
   page: { head: head(revision), changes },
@@ -32,6 +36,7 @@ const loaded = (revision: number): FollowerEvent => ({
 });
 const applied = (revision: number): FollowerEvent => ({ type: 'applied', point: head(revision) });
 const RESUMED: FollowerEvent = { type: 'resumed' };
+const AWAITED: FollowerEvent = { type: 'awaited' };
 const START: FollowerEvent[] = [{ type: 'started' }, loaded(5), RESUMED];
 
 describe('FollowerMachine', () => {
@@ -68,8 +73,9 @@ describe('FollowerMachine', () => {
   it.each<[string, FollowerEvent, string[]]>([
     ['applies the next change', changeReceived(6), ['applying', 'apply']],
     ['applies one that names no lineage', changeReceived(6, null), ['applying', 'apply']],
-    ['fetches the changes before a later one', changeReceived(7), ['fetching', 'gaps', 'fetch']],
-    ['fetches for a newer head', headReceived(7), ['fetching', 'gaps', 'fetch']],
+    ['awaits the changes before a later one', changeReceived(7), ['awaiting', 'await']],
+    ['awaits the changes up to a newer head', headReceived(7), ['awaiting', 'await']],
+    ['fetches a change that no message carries', largeChange(6), ['fetching', 'gaps', 'fetch']],
     ['fetches for an older head', headReceived(4), ['fetching', 'fetch']],
     ['fetches for a head of another log', headReceived(5, 'other'), ['fetching', 'fetch']],
     ['fetches for a change of another log', changeReceived(6, 'other'), ['fetching', 'fetch']],
@@ -83,6 +89,40 @@ describe('FollowerMachine', () => {
   ])('when idle, %s', (_what, event, expected) => {
     atRest();
     expect(after(event)).toEqual(expected);
+  });
+
+  describe('while it awaits changes', () => {
+    beforeEach(() => {
+      atRest();
+      after(changeReceived(7));
+    });
+
+    it.each<[string, FollowerEvent, string[]]>([
+      ['applies the next one at once', changeReceived(6), ['applying', 'apply']],
+      ['goes on when a later one comes', changeReceived(8), ['awaiting']],
+      ['goes on when a head comes', headReceived(8), ['awaiting']],
+      ['fetches when it is over', AWAITED, ['fetching', 'gaps', 'fetch']],
+      [
+        'fetches when messages may be lost',
+        { type: 'messagesMissed' },
+        ['fetching', 'gaps', 'fetch'],
+      ],
+      ['fetches a change that no message carries', largeChange(8), ['fetching', 'gaps', 'fetch']],
+      ['can be stopped', { type: 'stop' }, ['stopped', 'reportStopped']],
+    ])('%s', (_what, event, expected) => {
+      expect(after(event)).toEqual(expected);
+    });
+
+    it('awaits again after one of them was applied', () => {
+      after(headReceived(9), changeReceived(6), applied(6), RESUMED, applied(7));
+      expect(after(RESUMED)).toEqual(['awaiting', 'await']);
+    });
+
+    it('ignores the end of a wait in any other phase', () => {
+      after(changeReceived(6));
+      expect(after(AWAITED)).toEqual(['applying']);
+      expect(after(applied(6), RESUMED, applied(7), RESUMED, AWAITED)).toEqual(['idle']);
+    });
   });
 
   it('believes the newest of the heads that it received, not the last', () => {
@@ -127,7 +167,7 @@ describe('FollowerMachine', () => {
   it('forgets the changes that it received before it noticed a difference', () => {
     atRest();
     // The log ends at 4: the database was set back, and change 7 was committed before that.
-    after(changeReceived(7), fetched(4), RESUMED);
+    after(changeReceived(7), AWAITED, fetched(4), RESUMED);
     after(loaded(6));
     expect(machine.hasNextChange).toBe(false);
   });
@@ -135,7 +175,7 @@ describe('FollowerMachine', () => {
   it('loads once for a change that replaces everything, even if the database was set back meanwhile', () => {
     atRest();
     const replaced = { ...change(6), operations: [{ type: 'reload' as const }] };
-    after({ type: 'changeReceived', change: replaced }, RESUMED, loaded(5), RESUMED);
+    after({ type: 'changeReceived', change: replaced }, RESUMED, loaded(5), RESUMED, AWAITED);
     expect(machine.phase.name).toBe('fetching');
     expect(after(fetched(5), RESUMED)).toEqual(['idle', 'compact', 'reportCaughtUp']);
   });
@@ -156,7 +196,7 @@ describe('FollowerMachine', () => {
 
   it('loads a snapshot when the log lacks the next revision', () => {
     atRest();
-    after(headReceived(8), fetched(8, change(7), change(8)));
+    after(headReceived(8), AWAITED, fetched(8, change(7), change(8)));
     expect(after(RESUMED)).toEqual(['loading', 'load']);
   });
 

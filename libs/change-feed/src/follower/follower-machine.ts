@@ -33,6 +33,7 @@ export class FollowerMachine {
   private known: FollowerKnowledge = {
     head: null,
     mustFetch: false,
+    hasAwaited: false,
     isAnnounced: false,
     isCaughtUp: false,
     refusals: 0,
@@ -71,6 +72,8 @@ export class FollowerMachine {
         return this.receiveChange(event.change);
       case 'headReceived':
         return this.receiveHead(event.head);
+      case 'largeChangeReceived':
+        return this.receiveLargeChange(event.head);
       case 'messagesMissed':
         this.know({ mustFetch: true });
         return this.wake();
@@ -88,6 +91,8 @@ export class FollowerMachine {
         return this.endFailed(event.kind, event.reason);
       case 'resumed':
         return this.resume();
+      case 'awaited':
+        return this.endWait();
       case 'stop':
         return this.stop();
     }
@@ -118,6 +123,14 @@ export class FollowerMachine {
     this.wake();
   }
 
+  private receiveLargeChange(head: Head): void {
+    const { inForce } = this.phase;
+    const isInForce =
+      inForce?.lineage === this.lineageOf(head) && head.revision <= inForce.revision;
+    if (!isInForce) this.know({ mustFetch: true });
+    this.receiveHead(head);
+  }
+
   /** The log that a message is about. A release that knows no lineage means the log in force. */
   private lineageOf({ lineage }: Head): string | null {
     return lineage ?? this.phase.inForce?.lineage ?? null;
@@ -126,7 +139,15 @@ export class FollowerMachine {
   /** Begins a step if none is under way. */
   private wake(): void {
     const { name, inForce } = this.phase;
-    if (name === 'starting' || name === 'idle') this.beginStep(inForce, null);
+    const isAwaited = name === 'awaiting' && (this.hasNextChange || this.known.mustFetch);
+    if (name === 'starting' || name === 'idle' || isAwaited) this.beginStep(inForce, null);
+  }
+
+  private endWait(): void {
+    const { name, inForce } = this.phase;
+    if (name !== 'awaiting') return;
+    this.know({ hasAwaited: true });
+    this.beginStep(inForce, null);
   }
 
   private resume(): void {
@@ -141,9 +162,12 @@ export class FollowerMachine {
     if (inForce === null || load !== null) return this.beginLoad(inForce, load ?? 'start');
     const change = this.pending.nextAfter(inForce);
     if (change) return this.beginApply(inForce, change);
-    const { head, mustFetch, isAnnounced } = this.known;
-    if (mustFetch || (head !== null && head.revision > inForce.revision)) {
-      return this.beginFetch(inForce);
+    const { head, mustFetch, hasAwaited, isAnnounced } = this.known;
+    const isBehind = head !== null && head.revision > inForce.revision;
+    if (mustFetch || (isBehind && hasAwaited)) return this.beginFetch(inForce);
+    if (isBehind) {
+      this.enter({ name: 'awaiting', inForce }, { type: 'await' });
+      return;
     }
     if (!isAnnounced) {
       this.enter({ name: 'announcing', inForce }, { type: 'announce', inForce });
@@ -174,7 +198,7 @@ export class FollowerMachine {
   private beginFetch(inForce: Head): void {
     const { head } = this.known;
     if (head !== null && head.revision > inForce.revision) this.count('gaps');
-    this.know({ mustFetch: false });
+    this.know({ mustFetch: false, hasAwaited: false });
     this.enter({ name: 'fetching', inForce, headBefore: head }, { type: 'fetch', inForce });
   }
 
@@ -312,6 +336,7 @@ export class FollowerMachine {
 
   /** Another revision is in force. */
   private moveTo(inForce: Head): void {
+    this.know({ hasAwaited: false });
     this.pending.dropThrough(inForce);
     this.emit({ type: 'acknowledge', inForce });
     this.noteIfAtHead(inForce);

@@ -17,6 +17,8 @@ export type FollowerPhase =
   | { readonly name: 'yielding'; readonly inForce: Head; readonly load: LoadCause | null }
   /** A step has failed; the next one begins after a pause. */
   | { readonly name: 'retrying'; readonly inForce: Head | null; readonly load: LoadCause | null }
+  /** A newer head is known. The changes up to it are probably on their way. */
+  | { readonly name: 'awaiting'; readonly inForce: Head }
   /** At the head. */
   | { readonly name: 'idle'; readonly inForce: Head }
   /** `stop()` was called while a step was under way. */
@@ -29,6 +31,8 @@ export interface FollowerKnowledge {
   readonly head: Head | null;
   /** The changes must be fetched, whatever `head` says: a message may have been lost, or spoke of another log. */
   readonly mustFetch: boolean;
+  /** The changes up to the newer head have been awaited for long enough. */
+  readonly hasAwaited: boolean;
   /** The lease is written: writes wait for this follower. */
   readonly isAnnounced: boolean;
   /** What is in force was the newest at least once. */
@@ -57,6 +61,8 @@ export type FollowerEvent =
   /** Messages from Redis, in any order, any number of times. */
   | { readonly type: 'changeReceived'; readonly change: Change & Head }
   | { readonly type: 'headReceived'; readonly head: Head }
+  /** The head of a change that no message carries. */
+  | { readonly type: 'largeChangeReceived'; readonly head: Head }
   | { readonly type: 'messagesMissed' }
   /** A whole configuration was put in force, from the feed or, before `started`, from disk. */
   | { readonly type: 'loaded'; readonly cause: LoadCause; readonly head: Head }
@@ -71,6 +77,8 @@ export type FollowerEvent =
   | { readonly type: 'failed'; readonly kind: FailureKind; readonly reason: string }
   /** The pause of `yielding` or `retrying` is over. */
   | { readonly type: 'resumed' }
+  /** The wait of `awaiting` is over. It may come late, in any other phase. */
+  | { readonly type: 'awaited' }
   | { readonly type: 'stop' };
 
 /** Counters other than those of loads. */
@@ -84,6 +92,8 @@ export type FollowerEffect =
   | { readonly type: 'announce'; readonly inForce: Head }
   | { readonly type: 'yield' }
   | { readonly type: 'pause'; readonly failures: number }
+  /** Report `awaited` after a moment, which is another one for each follower. It replaces an earlier `await`. */
+  | { readonly type: 'await' }
   /** Tell the publishers which revision is in force, once announced. */
   | { readonly type: 'acknowledge'; readonly inForce: Head }
   /** What is in force is known to be the newest at this moment. */

@@ -18,6 +18,11 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
+/** How long a follower waits for the message of a change before it asks the feed API. */
+const LEAST_AWAIT_MS = 50;
+/** Followers wait differently long, so that they do not ask all at once. */
+const AWAIT_JITTER_MS = 200;
+
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
   readonly id: string;
@@ -49,6 +54,7 @@ export class Follower {
   /** What is in force and waits for the disk. */
   private unacknowledged: Head | null = null;
   private restoring: Promise<void> = Promise.resolve();
+  private awaiting: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
@@ -60,6 +66,9 @@ export class Follower {
       },
       onHead: (head) => {
         this.handle({ type: 'headReceived', head });
+      },
+      onLargeChange: (head) => {
+        this.handle({ type: 'largeChangeReceived', head });
       },
       onMessagesMissed: () => {
         this.handle({ type: 'messagesMissed' });
@@ -84,6 +93,7 @@ export class Follower {
   /** Removes the lease, so that no write waits for this follower, and ends. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    clearTimeout(this.awaiting);
     this.handle({ type: 'stop' });
     this.options.feed.close();
     await this.link.stop();
@@ -147,7 +157,8 @@ export class Follower {
     const before = this.machine.phase.name;
     const effects = this.machine.handle(event);
     // Other callbacks ran while the follower was idle.
-    if (before === 'idle' || before === 'starting') this.yielder = new Yielder();
+    if (before === 'idle' || before === 'starting' || before === 'awaiting')
+      this.yielder = new Yielder();
     for (const effect of effects) this.carryOut(effect);
   }
 
@@ -165,6 +176,8 @@ export class Follower {
         return this.resumeAfter(this.yielder.yieldIfDue());
       case 'pause':
         return this.resumeAfter(this.pause(effect.failures));
+      case 'await':
+        return this.awaitChanges();
       case 'acknowledge':
         return this.acknowledge(effect.inForce);
       case 'noteAtHead':
@@ -253,6 +266,15 @@ export class Follower {
       this.link.acknowledge(inForce);
       if (this.unacknowledged === inForce) this.unacknowledged = null;
     }
+  }
+
+  /** Changes come within milliseconds of their head, unless their message is lost: then all followers miss them. */
+  private awaitChanges(): void {
+    clearTimeout(this.awaiting);
+    const delayMs = LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS;
+    this.awaiting = setTimeout(() => {
+      this.handle({ type: 'awaited' });
+    }, delayMs);
   }
 
   /** Ends early at `stop`. */

@@ -10,13 +10,9 @@ import {
   feedVersionOf,
   FeedVersionError,
 } from './feed-version.js';
-import {
-  parseChangeMessage,
-  parseFollowerState,
-  parseHeadMessage,
-  renderChangeMessage,
-  renderHeadMessage,
-} from './protocol.js';
+import { parseChangeMessage, renderChangeMessages } from './change-messages.js';
+import { parseHeadMessage, renderHeadMessage } from './head-message.js';
+import { parseFollowerState } from './protocol.js';
 import { MemoryLog } from '../testing/memory-log.js';
 
 const TOKEN = 'token-of-the-version-spec';
@@ -40,14 +36,15 @@ describe('the version of a message', () => {
   });
 
   it('is part of every change and head of the control plane', () => {
-    const change = { lineage: LINEAGE, revision: 7, digest: DIGEST, operations: [] };
-    expect(parseChangeMessage(renderChangeMessage(change))).toEqual(change);
-    expect(parseHeadMessage(renderHeadMessage(change))).toEqual({
-      lineage: LINEAGE,
-      revision: 7,
-      digest: DIGEST,
-    });
-    for (const text of [renderChangeMessage(change), renderHeadMessage(change)]) {
+    const head = { lineage: LINEAGE, revision: 7, digest: DIGEST };
+    const change = { ...head, operations: [] };
+    const texts = [
+      ...renderChangeMessages([change], true),
+      ...renderChangeMessages([change, { ...change, revision: 8 }], true),
+      renderHeadMessage({ head, acknowledgementIntervalMs: 0 }),
+    ];
+    expect(texts).toHaveLength(3);
+    for (const text of texts) {
       const message = JSON.parse(text) as { feedVersion: number };
       expect(message.feedVersion).toBe(FEED_VERSION);
       const foreign = JSON.stringify({ ...message, feedVersion: NEWER });
@@ -57,7 +54,10 @@ describe('the version of a message', () => {
   });
 
   it('may be any in the state of a follower', () => {
-    const state = { id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7 } as const;
+    const state = {
+      ...{ id: 'a', kind: 'resolver', lineage: LINEAGE, revision: 7 },
+      readsGroups: false,
+    } as const;
     const of = (feedVersion?: number) =>
       parseFollowerState(JSON.stringify({ ...state, feedVersion }));
     expect(of(NEWER)).toEqual({ ...state, feedVersion: NEWER });

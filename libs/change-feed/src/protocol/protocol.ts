@@ -1,7 +1,5 @@
 import {
-  decodeChange,
   decodeHead,
-  type Change,
   type EncodedChange,
   type EntityKind,
   type Head,
@@ -10,15 +8,16 @@ import {
   RowError,
 } from '@weir/config-model';
 import { createHash } from 'node:crypto';
-import { expectFeedVersion, FEED_VERSION, feedVersionOf } from './feed-version.js';
+import { feedVersionOf } from './feed-version.js';
+import { parseJson } from './message.js';
 
 /** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
 export interface RedisNames {
-  /** Channel of committed changes. A change that is too large for a message is published as its head. */
+  /** Channel of committed changes, see `ChangeMessage`. */
   readonly change: string;
   /** Channel of heads: each control-plane replica publishes the head of the log each second. */
   readonly head: string;
-  /** Channel of follower states: each follower publishes its state after each change and each second. */
+  /** Channel of follower states: each follower publishes its state after changes and each second. */
   readonly follower: string;
   /** Key of a follower's lease; its value is the follower's last state. */
   lease(id: string): string;
@@ -49,8 +48,6 @@ export function redisNames(feedToken: string): RedisNames {
 export const LEASE_MS = 3_000;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
-/** Largest message. A larger change is published as its head and fetched from the feed API. */
-export const MAX_PUBLISHED_BYTES = 256 * 1024;
 /** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;
 
@@ -73,6 +70,8 @@ export interface FollowerState {
   readonly revision: number | null;
   /** The feed version that it reads. */
   readonly feedVersion: number;
+  /** Whether it reads several changes in one message. Older releases do not. */
+  readonly readsGroups: boolean;
 }
 
 /** One line of a snapshot: first the head, then rows by kind, last the trailer. */
@@ -93,29 +92,6 @@ export interface ChangesPage {
   readonly changes: readonly EncodedChange[];
 }
 
-/** The message of a change; its head alone when the change is larger than `MAX_PUBLISHED_BYTES`. */
-export function renderChangeMessage(change: PublishedChange): string {
-  const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
-  return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHeadMessage(change);
-}
-
-/** The message of a head. */
-export function renderHeadMessage({ lineage, revision, digest }: Head): string {
-  return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
-}
-
-/** A change, or its head when the change was too large. @throws FeedVersionError; RowError for any other text. */
-export function parseChangeMessage(text: string): (Change & Head) | Head {
-  const value = parseMessage(text);
-  const head = decodeHead(value);
-  return 'operations' in (value as object) ? { ...head, ...decodeChange(value) } : head;
-}
-
-/** @throws FeedVersionError; RowError when the text is not a head. */
-export function parseHeadMessage(text: string): Head {
-  return decodeHead(parseMessage(text));
-}
-
 /**
  * Reads every version: these fields mean the same in all.
  * @throws RowError when the text is not a follower's state.
@@ -132,7 +108,15 @@ export function parseFollowerState(text: string): FollowerState {
   }
   if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
   const feedVersion = feedVersionOf(value?.feedVersion);
-  return { id, kind: known, lineage, revision: revision as number | null, feedVersion };
+  const readsGroups = value?.readsGroups === true;
+  return {
+    id,
+    kind: known,
+    lineage,
+    revision: revision as number | null,
+    feedVersion,
+    readsGroups,
+  };
 }
 
 /** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
@@ -162,19 +146,5 @@ export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer 
     }
     default:
       throw new RowError('unknown line in a snapshot');
-  }
-}
-
-function parseMessage(text: string): unknown {
-  const value = parseJson(text);
-  expectFeedVersion((value as { feedVersion?: unknown } | null)?.feedVersion);
-  return value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new RowError('not JSON', { cause: error });
   }
 }

@@ -99,7 +99,7 @@ it('counts and ends waits exactly as a registry that looks at every follower and
         switch (command.type) {
           case 'update': {
             const { id, kind, lineage, revision } = command;
-            const state = { id, kind, lineage, revision, feedVersion: 1 };
+            const state = { id, kind, lineage, revision, feedVersion: 1, readsGroups: true };
             for (const registry of [fast, slow]) registry.update(state, nowMs);
             break;
           }

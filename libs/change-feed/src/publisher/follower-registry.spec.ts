@@ -8,7 +8,7 @@ const OTHER_LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
 describe('FollowerRegistry', () => {
   const at = (revision: number, lineage = LINEAGE) => ({ lineage, revision });
   const resolver = (id: string, revision: number | null, lineage: string | null = LINEAGE) =>
-    ({ id, kind: 'resolver', lineage, revision, feedVersion: 1 }) as const;
+    ({ id, kind: 'resolver', lineage, revision, feedVersion: 1, readsGroups: true }) as const;
   /** One that knows who is alive. */
   const known = () => {
     const registry = new FollowerRegistry();
@@ -20,7 +20,10 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
-    registry.update({ id: 'c', kind: 'block-page', ...at(5), feedVersion: 1 }, 0);
+    registry.update(
+      { id: 'c', kind: 'block-page', ...at(5), feedVersion: 1, readsGroups: true },
+      0,
+    );
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
   });
 

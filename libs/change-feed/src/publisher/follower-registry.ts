@@ -75,6 +75,12 @@ export class FollowerRegistry {
     return Array.from(this.followers.values(), ({ state }) => state);
   }
 
+  /** Whether every live follower reads several changes in one message. */
+  allReadGroups(): boolean {
+    for (const { state } of this.followers.values()) if (!state.readsGroups) return false;
+    return true;
+  }
+
   get size(): number {
     return this.followers.size;
   }

@@ -1,7 +1,9 @@
 import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
+import { renderChangeMessages } from '../protocol/change-messages.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
+import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
 import { FollowerRegistry } from './follower-registry.js';
 import type { Applied } from './resolver-positions.js';
 import {
@@ -13,8 +15,6 @@ import {
   type PublishedChange,
   type RedisNames,
   redisNames,
-  renderChangeMessage,
-  renderHeadMessage,
 } from '../protocol/protocol.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -88,9 +88,11 @@ export class ChangePublisher {
     return Promise.resolve();
   }
 
-  /** Publishes a committed change. Never rejects: followers that miss it fetch it from the feed API. */
-  async publish(change: PublishedChange): Promise<void> {
-    await this.send(this.names.change, renderChangeMessage(change));
+  /** Publishes changes that were committed together. Never rejects: the feed API has what followers miss. */
+  async publish(changes: readonly PublishedChange[]): Promise<void> {
+    const inGroups = changes.length > 1 && this.registry.allReadGroups();
+    const messages = renderChangeMessages(changes, inGroups);
+    await Promise.all(messages.map((text) => this.send(this.names.change, text)));
   }
 
   /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
@@ -190,8 +192,12 @@ export class ChangePublisher {
         this.lastAnswerMs = performance.now();
       }
       const head = await this.options.readHead();
+      const message = {
+        head,
+        acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),
+      };
       if (this.commands.status === 'ready')
-        await this.send(this.names.head, renderHeadMessage(head));
+        await this.send(this.names.head, renderHeadMessage(message));
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
     }

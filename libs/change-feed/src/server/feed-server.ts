@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
 import { sendImage, type StoredImage } from './image-response.js';
 import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
 
@@ -49,7 +50,12 @@ const STALL_MS = 30_000;
  * feed version gets 406.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
-  const serving: Serving = { ...options, otherVersions: new Set() };
+  const { source } = options;
+  const serving: Serving = {
+    ...options,
+    otherVersions: new Set(),
+    pages: new SharedReads((revision) => readPage(source, revision)),
+  };
   const server = createServer((request, response) => {
     handle(serving, request, response).catch((error: unknown) => {
       options.log.error({ reason: String(error) }, 'feed request failed');
@@ -68,6 +74,8 @@ export function createFeedServer(options: FeedServerOptions): Server {
 interface Serving extends FeedServerOptions {
   /** Other versions that were asked for and logged already. */
   readonly otherVersions: Set<string>;
+  /** Pages of the change log as JSON, by the revision before; null: the log begins after it. */
+  readonly pages: SharedReads<number, string | null>;
 }
 
 async function handle(
@@ -75,7 +83,7 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { source, token, log } = options;
+  const { source, token, log, pages } = options;
   if (!isAuthorised(request, token)) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
@@ -92,7 +100,7 @@ async function handle(
     return refuse(response, 405, 'Method not allowed');
   }
   if (pathname === '/snapshot') return sendSnapshot(source, response, log);
-  if (pathname === '/changes') return sendChanges(source, searchParams.get('after'), response);
+  if (pathname === '/changes') return sendChanges(pages, searchParams.get('after'), response);
   if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
   return refuse(response, 404, 'Not found');
 }
@@ -120,16 +128,22 @@ async function sendSnapshot(
 }
 
 async function sendChanges(
-  source: FeedSource,
+  pages: Serving['pages'],
   after: string | null,
   response: ServerResponse,
 ): Promise<void> {
   const revision = after !== null && /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN;
   if (Number.isNaN(revision)) return refuse(response, 422, 'after is the revision to go on from');
+  const page = await pages.read(revision);
+  if (page === null) return refuse(response, 410, `The log begins after revision ${revision}`);
+  response.setHeader('Content-Type', 'application/json').end(page);
+}
+
+async function readPage(source: FeedSource, revision: number): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
-  if (changes === null) return refuse(response, 410, `The log begins after revision ${revision}`);
+  if (changes === null) return null;
   const page: ChangesPage = { head, changes };
-  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(page));
+  return JSON.stringify(page);
 }
 
 async function answerImage(

@@ -6,7 +6,7 @@ import { activeCatalogue, digestOf, type SimulatedLog } from './simulated-log.js
 
 type Step = Extract<
   FollowerEffect,
-  { type: 'load' | 'apply' | 'fetch' | 'announce' | 'yield' | 'pause' }
+  { type: 'load' | 'apply' | 'fetch' | 'announce' | 'yield' | 'pause' | 'await' }
 >;
 
 /**
@@ -61,12 +61,14 @@ export class SimulatedFollower {
         return this.handle(this.fetched(step.inForce));
       case 'announce':
         return this.handle({ type: 'announced' });
+      case 'await':
+        return this.handle({ type: 'awaited' });
       default:
         return this.handle({ type: 'resumed' });
     }
   }
 
-  /** Ends the step that is under way with a failure. A pause and an announcement cannot fail. */
+  /** Ends the step that is under way with a failure. A pause, a wait and an announcement cannot fail. */
   fail(kind: FailureKind): void {
     const type = this.step?.type;
     if (type !== 'load' && type !== 'apply' && type !== 'fetch') return;
@@ -108,6 +110,7 @@ export class SimulatedFollower {
       case 'fetch':
       case 'yield':
       case 'pause':
+      case 'await':
         return this.begin(effect);
       case 'announce':
         this.acknowledge(effect.inForce);
@@ -131,7 +134,8 @@ export class SimulatedFollower {
   }
 
   private begin(step: Step): void {
-    assertRule(this.step === null, 'one step at a time');
+    // A change that comes ends the wait for it.
+    assertRule(this.step === null || this.step.type === 'await', 'one step at a time');
     this.step = step;
   }
 

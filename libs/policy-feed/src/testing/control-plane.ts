@@ -143,7 +143,7 @@ export class ControlPlane implements FeedSource {
     const change = { revision, digest: this.digest.toString(), operations };
     this.changes.push(change);
     const { lineage } = this;
-    await this.publisher.publish({ lineage, ...encodeChange({ ...change, operations: told }) });
+    await this.publisher.publish([{ lineage, ...encodeChange({ ...change, operations: told }) }]);
     return this.publisher.waitApplied({ lineage, revision }, 5_000);
   }
 }

@@ -1,10 +1,10 @@
 /*
- * An address names a word of an arena. Its high half is the number of a chunk, its low half the index of the word in
- * that chunk. It is a signed 32-bit word: from chunk 2048 on it is negative.
+ * An address names a word of an arena. Its high bits are the number of a chunk, its low bits the index of the word in
+ * that chunk. It is a signed 32-bit word: from chunk 8192 on it is negative.
  */
 
-const CHUNK_BITS = 20;
-/** Words of the largest chunk for blocks: 4 MiB. A block with a chunk of its own may be longer. */
+const CHUNK_BITS = 18;
+/** Words of the largest chunk for blocks: 1 MiB. A block with a chunk of its own may be longer. */
 export const CHUNK_WORDS = 1 << CHUNK_BITS;
 const CHUNK_MASK = CHUNK_WORDS - 1;
 /** 16 GiB. */

@@ -5,6 +5,7 @@ import { Arena, chunkOf, FIRST_WORDS, LOOK_AHEAD_WORDS, wordOf } from './arena.j
 import { Space } from './space.js';
 
 const MOST = FIRST_WORDS / 8;
+const NOTHING = new Int32Array(0);
 
 /** Words of a chunk. */
 interface Part {
@@ -112,13 +113,13 @@ const step = fc.oneof(
 
 describe.each([
   { where: 'from the first chunk on', chunksBefore: 0 },
-  { where: 'where addresses become negative words', chunksBefore: 2 ** 11 - 1 },
+  { where: 'where addresses become negative words', chunksBefore: 2 ** 13 - 1 },
 ])('Arena, $where', ({ chunksBefore }) => {
   it('allocates by best fit without overlaps, and drops empty chunks', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 200 }), (steps) => {
         const space = new Space();
-        while (space.chunks.length < chunksBefore) space.add(0);
+        while (space.chunks.length < chunksBefore) space.chunks.push(NOTHING);
         const arena = new Arena(MOST, space);
         const list = new BlockList(chunksBefore);
         const seen = new Set<number>();

@@ -11,35 +11,47 @@ export const FIRST_WORDS = 1 << 16;
 
 /**
  * Allocates blocks of 32-bit words, each within one chunk of a space. It grows by whole chunks and never copies, so
- * growing costs the same at any size. A new chunk is as large as all before it together, up to 4 MiB.
+ * growing costs the same at any size. A new chunk is as large as all before it together, up to 1 MiB.
  *
  * Best fit: a block is cut from the smallest free block that is large enough. A released block is joined with the
  * free blocks before and behind it. A chunk that is one free block is dropped, unless no other one has room for the
  * largest block. A block larger than `maxBlockWords` has its own chunk, which is dropped when the block is released.
  *
- * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`.
+ * No block has the address 0. Word i of a block is `chunks[chunkOf(address)][wordOf(address) + i]`, and is written
+ * through `own(address)`.
  */
 export class Arena {
   readonly chunks: readonly Int32Array[];
   private readonly freeBlocks: FreeBlocks;
   /** For each chunk: words up to the end of the furthest block that was ever in it. The rest was never written. */
-  private readonly used: number[] = [];
+  private readonly used: number[];
   /** Words of all chunks but those of a single large block. */
-  private sharedWords = 0;
+  private sharedWords: number;
 
-  /** @param space in which only this arena adds chunks from now on. */
+  /**
+   * @param space in which only this arena adds chunks from now on.
+   * @param from the arena of which the space was forked.
+   */
   constructor(
     private readonly maxBlockWords: number,
     private readonly space = new Space(),
+    from?: Arena,
   ) {
     this.chunks = space.chunks;
-    this.freeBlocks = new FreeBlocks(space.chunks, maxBlockWords);
-    this.addSharedChunk();
+    this.freeBlocks = new FreeBlocks(space, maxBlockWords, from?.freeBlocks);
+    this.used = from?.used.slice() ?? [];
+    this.sharedWords = from?.sharedWords ?? 0;
+    if (from === undefined) this.addSharedChunk();
   }
 
   /** Memory used, in bytes, with free blocks between others, and without what was never written. */
   get bytes(): number {
     return this.used.reduce((sum, words) => sum + words * 4, this.freeBlocks.bytes);
+  }
+
+  /** The chunk of an address, to be written. */
+  own(address: number): Int32Array {
+    return this.space.own(chunkOf(address));
   }
 
   /** @returns the address of a block, its content undefined. @throws RangeError when all addresses are in use. */

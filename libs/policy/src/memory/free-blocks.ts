@@ -22,22 +22,33 @@ const RECORD_CHUNK_BITS = 9;
  * all sizes above that of the largest block.
  */
 export class FreeBlocks {
-  private readonly records = new SlotRecords(RECORD_WORDS, new Space(), RECORD_CHUNK_BITS);
+  private readonly recordSpace: Space;
+  private readonly records: SlotRecords;
   /** Records so far, used or not, with the one for 0. */
-  private recordCount = 1;
-  private unusedRecord = 0;
+  private recordCount: number;
+  private unusedRecord: number;
   /** The first free block of each size. The last entry is for all larger ones. */
   private readonly first: Int32Array;
   /** A bit for each entry of `first` that is not 0. */
   private readonly present: Int32Array;
-  private sum = 0;
+  private sum: number;
 
+  /**
+   * @param space of the arena.
+   * @param from those of the arena of which the space was forked.
+   */
   constructor(
-    private readonly chunks: readonly Int32Array[],
+    private readonly space: Space,
     maxBlockWords: number,
+    from?: FreeBlocks,
   ) {
-    this.first = new Int32Array(maxBlockWords + 2);
-    this.present = new Int32Array((this.first.length + 31) >>> 5);
+    this.recordSpace = from?.recordSpace.forkFor(space.fork) ?? new Space();
+    this.records = new SlotRecords(RECORD_WORDS, this.recordSpace, RECORD_CHUNK_BITS);
+    this.recordCount = from?.recordCount ?? 1;
+    this.unusedRecord = from?.unusedRecord ?? 0;
+    this.first = from?.first.slice() ?? new Int32Array(maxBlockWords + 2);
+    this.present = from?.present.slice() ?? new Int32Array((this.first.length + 31) >>> 5);
+    this.sum = from?.sum ?? 0;
   }
 
   /** Words of all free blocks. */
@@ -91,7 +102,7 @@ export class FreeBlocks {
 
   add(address: number, words: number): void {
     const freeBlock = this.takeRecord();
-    const chunk = this.chunks[chunkOf(address)];
+    const chunk = this.space.own(chunkOf(address));
     const start = wordOf(address);
     chunk[start] = freeBlock;
     chunk[start + words - 1] = freeBlock;
@@ -99,7 +110,7 @@ export class FreeBlocks {
     const next = this.first[size];
     if (next !== 0) this.records.write(next, PREVIOUS, freeBlock);
     this.setFirst(size, freeBlock);
-    const record = this.records.chunkOf(freeBlock);
+    const record = this.records.own(freeBlock);
     const at = this.records.offsetOf(freeBlock);
     record[at + ADDRESS] = address;
     record[at + WORDS] = words;
@@ -109,7 +120,7 @@ export class FreeBlocks {
   }
 
   remove(freeBlock: number): void {
-    const record = this.records.chunkOf(freeBlock);
+    const record = this.records.own(freeBlock);
     const at = this.records.offsetOf(freeBlock);
     const words = record[at + WORDS];
     const next = record[at + NEXT];
@@ -132,7 +143,7 @@ export class FreeBlocks {
 
   /** The number at this address, if it can be that of a record; 0: it cannot. */
   private recordNumberAt(address: number): number {
-    const word = this.chunks[chunkOf(address)][wordOf(address)];
+    const word = this.space.chunks[chunkOf(address)][wordOf(address)];
     return word > 0 && word < this.recordCount ? word : 0;
   }
 

@@ -1,4 +1,4 @@
-import { type Arena, chunkOf, wordOf } from './arena.js';
+import { type Arena, wordOf } from './arena.js';
 
 /*
  * A hash table in one block of memory: a head, then buckets of two words, each for one entry (a, b). Ordered open
@@ -117,7 +117,7 @@ export function closeGap(words: Int32Array, start: number, capacity: number, buc
 /** A block for an empty table. @returns its address. */
 export function allocateBlock(arena: Arena, capacity: number): number {
   const block = arena.allocate(blockWords(capacity));
-  clear(arena.chunks[chunkOf(block)], wordOf(block), capacity);
+  clear(arena.own(block), wordOf(block), capacity);
   return block;
 }
 

@@ -33,7 +33,7 @@ export class PairDirectories {
   /** Makes a table in one block, which must have as many buckets as a leaf, the only leaf of a directory. */
   start(references: Int32Array, at: number): void {
     const directory = this.arena.allocate(1);
-    this.lookup.wordsAt(directory)[wordOf(directory)] = references[at];
+    this.arena.own(directory)[wordOf(directory)] = references[at];
     references[at] = directory;
     references[at + 1] = ~0;
   }
@@ -44,7 +44,7 @@ export class PairDirectories {
     const depth = this.headOf(leaf) >>> DEPTH_SHIFT;
     if (depth === ~references[at + 1]) this.doubleDirectory(references, at);
     const next = allocateBlock(this.arena, LEAF);
-    const words = this.lookup.wordsAt(leaf);
+    const words = this.arena.own(leaf);
     const start = wordOf(leaf);
     const { scratch } = this;
     scratch.set(words.subarray(start, start + scratch.length));
@@ -89,9 +89,10 @@ export class PairDirectories {
     const size = 1 << bits;
     const address = references[at];
     const next = this.arena.allocate(size * 2);
+    const words = this.arena.own(next);
     const old = this.lookup.wordsAt(address).subarray(wordOf(address), wordOf(address) + size);
-    this.lookup.wordsAt(next).set(old, wordOf(next));
-    this.lookup.wordsAt(next).set(old, wordOf(next) + size);
+    words.set(old, wordOf(next));
+    words.set(old, wordOf(next) + size);
     this.arena.release(address, size);
     references[at] = next;
     references[at + 1] = ~(bits + 1);
@@ -106,7 +107,7 @@ export class PairDirectories {
     if (head >>> DEPTH_SHIFT !== otherHead >>> DEPTH_SHIFT) return false;
     if ((head & COUNT_MASK) + (otherHead & COUNT_MASK) > LEAF * MERGED_LOAD) return false;
     const { scratch } = this;
-    const words = this.lookup.wordsAt(leaf);
+    const words = this.arena.own(leaf);
     const start = wordOf(leaf);
     scratch.set(words.subarray(start, start + scratch.length));
     if (!addAll(this.lookup.wordsAt(other), wordOf(other), scratch, 0, LEAF)) return false;
@@ -122,7 +123,7 @@ export class PairDirectories {
     depth: number,
     leaf: number,
   ): void {
-    const words = this.lookup.wordsAt(references[at]);
+    const words = this.arena.own(references[at]);
     const start = wordOf(references[at]);
     const size = 1 << ~references[at + 1];
     for (let i = bits; i < size; i += 1 << depth) words[start + i] = leaf;
@@ -133,7 +134,6 @@ export class PairDirectories {
   }
 
   private setDepth(leaf: number, depth: number): void {
-    this.lookup.wordsAt(leaf)[wordOf(leaf)] =
-      (this.headOf(leaf) & COUNT_MASK) | (depth << DEPTH_SHIFT);
+    this.arena.own(leaf)[wordOf(leaf)] = (this.headOf(leaf) & COUNT_MASK) | (depth << DEPTH_SHIFT);
   }
 }

@@ -40,12 +40,16 @@ export class PairTables {
   private readonly scratch = new Int32Array(blockWords(LEAF));
   private readonly directories: PairDirectories;
 
-  /** @param keyOfB mask of the bits of b that belong to the key. */
+  /**
+   * @param keyOfB mask of the bits of b that belong to the key.
+   * @param from those of which the space was forked.
+   */
   constructor(
     private readonly keyOfB: number,
     space = new Space(),
+    from?: PairTables,
   ) {
-    this.arena = new Arena(blockWords(LEAF), space);
+    this.arena = new Arena(blockWords(LEAF), space, from?.arena);
     this.lookup = new PairLookup(space, keyOfB);
     this.directories = new PairDirectories(this.arena, this.lookup, this.scratch);
   }
@@ -57,6 +61,7 @@ export class PairTables {
 
   /**
    * Inserts an entry, or replaces the one with the same key.
+   * @param references an array that may be written.
    * @returns word b of the replaced entry; 0: there was none.
    * @throws RangeError when the directory has its full size and a leaf is full.
    */
@@ -65,7 +70,7 @@ export class PairTables {
       const shape = references[at + 1];
       if (shape !== 0) {
         const block = this.lookup.blockOf(references, at, a);
-        const words = this.lookup.wordsAt(block);
+        const words = this.arena.own(block);
         const start = wordOf(block);
         const capacity = capacityOf(shape);
         const first = seek(words, start, capacity, a);
@@ -88,7 +93,7 @@ export class PairTables {
     const shape = references[at + 1];
     if (shape === 0) return 0;
     const block = this.lookup.blockOf(references, at, a);
-    const words = this.lookup.wordsAt(block);
+    const words = this.arena.own(block);
     const start = wordOf(block);
     const capacity = capacityOf(shape);
     const bucket = locate(words, seek(words, start, capacity, a), a, b, this.keyOfB);
@@ -138,7 +143,7 @@ export class PairTables {
     // Released first, so that the new block may begin at the same address.
     arena.release(from, blockWords(old));
     const to = arena.allocate(blockWords(capacity));
-    const words = this.lookup.wordsAt(to);
+    const words = this.arena.own(to);
     const start = wordOf(to);
     for (let i = blockWords(capacity) - 1; i >= 0; i--) words[start + i] = scratch[i];
     references[at] = to;

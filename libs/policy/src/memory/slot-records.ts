@@ -40,6 +40,11 @@ export class SlotRecords {
     return this.chunks[slot >>> this.chunkBits];
   }
 
+  /** The same, to be written. */
+  own(slot: number): Int32Array {
+    return this.space.own(slot >>> this.chunkBits);
+  }
+
   /** The index in `chunkOf` of the first word of the record. */
   offsetOf(slot: number): number {
     return (slot & ((1 << this.chunkBits) - 1)) * this.words;
@@ -50,6 +55,6 @@ export class SlotRecords {
   }
 
   write(slot: number, field: number, word: number): void {
-    this.chunkOf(slot)[this.offsetOf(slot) + field] = word;
+    this.own(slot)[this.offsetOf(slot) + field] = word;
   }
 }

@@ -1,3 +1,4 @@
+import { type Fork, NO_FORK } from './fork.js';
 import { countAsHeap } from './heap-weight.js';
 
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
@@ -10,15 +11,26 @@ export type ChunkChange = readonly [chunk: number, buffer: SharedArrayBuffer | n
  * times as slow to read). The thread that writes adds and drops chunks. Every other thread has the same chunks under
  * the same numbers: it adopts what was added.
  *
+ * A space that was forked has its chunks in common with another one, and copies a chunk when it first writes it. So a
+ * chunk is written through `own`, and nobody keeps one in a field.
+ *
  * Memory that was never written takes none of the machine's.
  */
 export class Space {
   readonly chunks: Int32Array[] = [];
-  private readonly freeNumbers: number[] = [];
+  private freeNumbers: number[] = [];
+  private lastFork = NO_FORK;
+  /** By number: whether the other space of the fork has the chunk as well. */
+  private common: boolean[] = [];
 
   /** The number of the next chunk. */
   get nextNumber(): number {
     return this.freeNumbers.at(-1) ?? this.chunks.length;
+  }
+
+  /** What this space has in common with another one. */
+  get fork(): Fork {
+    return this.lastFork;
   }
 
   /** Adds a chunk of zeros. */
@@ -32,6 +44,22 @@ export class Space {
   drop(number: number): void {
     this.put(number, null);
     this.freeNumbers.push(number);
+  }
+
+  /** A chunk, to be written. Another array than before if it was in common. */
+  own(number: number): Int32Array {
+    if (!this.lastFork.isOver && this.common[number]) this.copy(number);
+    return this.chunks[number];
+  }
+
+  /** A space with the same chunks. From now on either copies what it writes, until the fork is over. */
+  forkFor(fork: Fork): Space {
+    const other = new Space();
+    for (const chunk of this.chunks) other.chunks.push(chunk);
+    other.freeNumbers = [...this.freeNumbers];
+    this.shareAll(fork);
+    other.shareAll(fork);
+    return other;
   }
 
   /** Takes over chunks of the thread that writes. */
@@ -50,8 +78,20 @@ export class Space {
     return changes;
   }
 
+  private shareAll(fork: Fork): void {
+    this.lastFork = fork;
+    this.common = this.chunks.map(() => true);
+  }
+
+  private copy(number: number): void {
+    const chunk = this.chunks[number];
+    this.put(number, new SharedArrayBuffer(chunk.byteLength));
+    this.chunks[number].set(chunk);
+  }
+
   private put(number: number, buffer: SharedArrayBuffer | null): void {
     if (buffer !== null) countAsHeap(buffer);
     this.chunks[number] = buffer === null ? NOTHING : new Int32Array(buffer);
+    this.common[number] = false;
   }
 }

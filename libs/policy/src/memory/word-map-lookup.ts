@@ -4,17 +4,17 @@ import type { Space } from './space.js';
 /** Reads a `WordMap`, in any thread. Allocates nothing. */
 export class WordMapLookup {
   private readonly tables: PairLookup;
-  private readonly reference: Int32Array;
+  private readonly chunks: readonly Int32Array[];
 
   /** @param space of the map. */
   constructor(space: Space) {
     this.tables = new PairLookup(space, 0);
-    this.reference = space.chunks[0];
+    this.chunks = space.chunks;
   }
 
   /** The value of a key; −1: there is none. */
   find(key: number): number {
-    return this.tables.find(this.reference, 0, mix(key), 0) - 1;
+    return this.tables.find(this.chunks[0], 0, mix(key), 0) - 1;
   }
 }
 

@@ -7,11 +7,14 @@ import { mix, WordMapLookup } from './word-map-lookup.js';
 export class WordMap {
   private readonly lookup: WordMapLookup;
   private readonly tables: PairTables;
-  private readonly reference: Int32Array;
 
-  constructor(space = new Space()) {
-    this.reference = space.add(REFERENCE_WORDS);
-    this.tables = new PairTables(0, space);
+  /** @param from the map of which the space was forked. */
+  constructor(
+    private readonly space = new Space(),
+    from?: WordMap,
+  ) {
+    if (from === undefined) space.add(REFERENCE_WORDS);
+    this.tables = new PairTables(0, space, from?.tables);
     this.lookup = new WordMapLookup(space);
   }
 
@@ -26,10 +29,10 @@ export class WordMap {
   }
 
   set(key: number, value: number): void {
-    this.tables.set(this.reference, 0, mix(key), value + 1);
+    this.tables.set(this.space.own(0), 0, mix(key), value + 1);
   }
 
   delete(key: number): void {
-    this.tables.delete(this.reference, 0, mix(key), 0);
+    this.tables.delete(this.space.own(0), 0, mix(key), 0);
   }
 }

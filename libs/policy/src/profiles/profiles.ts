@@ -24,18 +24,24 @@ const MAX_LIST_WORDS = 4096;
  */
 export class Profiles {
   /** Id → slot. */
-  private readonly directory = new WordMap();
+  private readonly directory: WordMap;
+  private readonly directorySpace: Space;
   /** Reads the profiles. */
   readonly lookup: ProfileLookup;
   private readonly records: SlotRecords;
   private readonly lists: Arena;
-  private slotCount = 0;
-  private count = 0;
+  private slotCount: number;
+  private count: number;
 
-  constructor(records = new Space(), lists = new Space()) {
+  /** @param from those of which the spaces were forked. */
+  constructor(records = new Space(), lists = new Space(), from?: Profiles) {
     this.lookup = new ProfileLookup(records, lists);
     this.records = this.lookup.records;
-    this.lists = new Arena(MAX_LIST_WORDS, lists);
+    this.lists = new Arena(MAX_LIST_WORDS, lists, from?.lists);
+    this.directorySpace = from?.directorySpace.forkFor(records.fork) ?? new Space();
+    this.directory = new WordMap(this.directorySpace, from?.directory);
+    this.slotCount = from?.slotCount ?? 0;
+    this.count = from?.count ?? 0;
   }
 
   get size(): number {
@@ -83,7 +89,7 @@ export class Profiles {
     ];
     if (words.length > 0) {
       const address = this.lists.allocate(words.length);
-      this.lists.chunks[chunkOf(address)].set(words, wordOf(address));
+      this.lists.own(address).set(words, wordOf(address));
       this.records.write(slot, LISTS, address);
     }
     this.count++;

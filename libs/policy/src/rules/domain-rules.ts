@@ -12,14 +12,19 @@ const TWO_TO_32 = 4_294_967_296;
  */
 export class DomainRules {
   private readonly tables: PairTables;
-  private total = 0;
+  private total: number;
 
-  /** @param records of profiles, in which the references of the tables are kept. */
+  /**
+   * @param records of profiles, in which the references of the tables are kept.
+   * @param from those of which the spaces were forked.
+   */
   constructor(
     private readonly records: SlotRecords,
     space = new Space(),
+    from?: DomainRules,
   ) {
-    this.tables = new PairTables(HIGH_BITS, space);
+    this.tables = new PairTables(HIGH_BITS, space, from?.tables);
+    this.total = from?.total ?? 0;
   }
 
   get size(): number {
@@ -34,7 +39,7 @@ export class DomainRules {
   /** @returns the verdict the rule had; 0: it is new. */
   set(slot: number, domainHash: number, verdict: RuleVerdict): RuleVerdict | 0 {
     const b = highHalf(domainHash) | (verdict << VERDICT_SHIFT);
-    const words = this.records.chunkOf(slot);
+    const words = this.records.own(slot);
     const previous = this.tables.set(words, referenceOf(this.records, slot), domainHash | 0, b);
     if (previous === 0) this.total++;
     return verdictOf(previous);
@@ -42,7 +47,7 @@ export class DomainRules {
 
   /** @returns the verdict the rule had; 0: there was none. */
   delete(slot: number, domainHash: number): RuleVerdict | 0 {
-    const words = this.records.chunkOf(slot);
+    const words = this.records.own(slot);
     const b = highHalf(domainHash);
     const previous = this.tables.delete(words, referenceOf(this.records, slot), domainHash | 0, b);
     if (previous !== 0) this.total--;

@@ -16,6 +16,9 @@ export const SCHEDULE_WORDS = 16;
 /** Another number after each change of the record; not 0. */
 export const STAMP = 0;
 export const TARGET_SLOT = 1;
+/** The address and the number of the periods. Only `Schedules` reads them. */
+export const PERIODS = 2;
+export const PERIOD_COUNT = 3;
 /** The half hours of the week: see week-bits.ts. */
 export const WEEK = SCHEDULE_WORDS - WEEK_WORDS;
 

@@ -1,8 +1,11 @@
-import { type Row, type Schedule, toRow } from '@weir/config-model';
+import type { Schedule } from '@weir/config-model';
+import { Arena, chunkOf, wordOf } from '../memory/arena.js';
 import { SlotRecords } from '../memory/slot-records.js';
 import { Space } from '../memory/space.js';
 import { WordMap } from '../memory/word-map.js';
 import {
+  PERIOD_COUNT,
+  PERIODS,
   SCHEDULE_WORDS,
   type ScheduleSpaces,
   STAMP,
@@ -11,59 +14,100 @@ import {
 } from './schedule-lookup.js';
 import { weekBits } from './week-bits.js';
 
+/** Of a period: start and end. */
+const PERIOD_WORDS = 2;
+/** A list of more than 512 periods has its own chunk. */
+const MAX_LIST_WORDS = 1024;
+
+/** A schedule as it was stored. */
+export interface StoredSchedule {
+  readonly targetSlot: number;
+  /** Start and end of each period, in the submitted order. */
+  readonly points: readonly number[];
+}
+
 /** The schedules by the slot of the profile that has one. `ScheduleLookup` reads them. */
 export class Schedules {
   /** Slot → number of the record. */
   private readonly numbers: WordMap;
   private readonly records: SlotRecords;
-  private readonly rows = new Map<number, Row>();
+  /** The periods, of which queries need no more than the bits of the week. */
+  private readonly periods: Arena;
+  private readonly periodSpace: Space;
   /** Numbers of deleted schedules, to be used again. */
-  private readonly freeNumbers: number[] = [];
-  private recordCount = 0;
-  private stamp = 0;
+  private readonly freeNumbers: number[];
+  private recordCount: number;
+  private stamp: number;
 
+  /** @param from those of which the spaces were forked. */
   constructor(
     { scheduleSlots, schedules }: ScheduleSpaces = {
       scheduleSlots: new Space(),
       schedules: new Space(),
     },
+    from?: Schedules,
   ) {
-    this.numbers = new WordMap(scheduleSlots);
+    this.numbers = new WordMap(scheduleSlots, from?.numbers);
     this.records = new SlotRecords(SCHEDULE_WORDS, schedules);
+    this.periodSpace = from?.periodSpace.forkFor(schedules.fork) ?? new Space();
+    this.periods = new Arena(MAX_LIST_WORDS, this.periodSpace, from?.periods);
+    this.freeNumbers = [...(from?.freeNumbers ?? [])];
+    this.recordCount = from?.recordCount ?? 0;
+    this.stamp = from?.stamp ?? 0;
   }
 
   get size(): number {
-    return this.rows.size;
+    return this.recordCount - this.freeNumbers.length;
   }
 
-  /** Memory held, in bytes, without the rows. */
+  /** Memory held, in bytes. */
   get bytes(): number {
-    return this.numbers.bytes + this.records.bytes;
+    return this.numbers.bytes + this.records.bytes + this.periods.bytes;
   }
 
-  /** @returns the row that the schedule had; null: it is new. */
-  set(slot: number, schedule: Schedule, targetSlot: number): Row | null {
-    const previous = this.rows.get(slot) ?? null;
-    this.rows.set(slot, toRow('schedule', schedule));
-    const number = previous === null ? this.newNumber(slot) : this.numbers.find(slot);
-    const words = this.records.chunkOf(number);
+  /** @returns the schedule that was replaced; null: it is new. */
+  set(slot: number, { periods }: Schedule, targetSlot: number): StoredSchedule | null {
+    const known = this.numbers.find(slot);
+    const previous = known < 0 ? null : this.take(known);
+    const number = known < 0 ? this.newNumber(slot) : known;
+    const words = this.records.own(number);
     const at = this.records.offsetOf(number);
     // 0 is no stamp. A state that some thread has kept for four thousand million changes may be taken for another.
     this.stamp = (this.stamp + 1) | 0 || 1;
     words[at + STAMP] = this.stamp;
     words[at + TARGET_SLOT] = targetSlot;
-    words.set(weekBits(schedule.periods), at + WEEK);
+    words.set(weekBits(periods), at + WEEK);
+    words[at + PERIOD_COUNT] = periods.length;
+    words[at + PERIODS] = this.store(periods.flatMap(({ start, end }) => [start, end]));
     return previous;
   }
 
-  /** @returns the row that the schedule had; null: there was none. */
-  delete(slot: number): Row | null {
-    const previous = this.rows.get(slot) ?? null;
-    if (previous === null) return null;
-    this.rows.delete(slot);
-    this.freeNumbers.push(this.numbers.find(slot));
+  /** @returns the schedule that was deleted; null: there was none. */
+  delete(slot: number): StoredSchedule | null {
+    const number = this.numbers.find(slot);
+    if (number < 0) return null;
+    const previous = this.take(number);
+    this.freeNumbers.push(number);
     this.numbers.delete(slot);
     return previous;
+  }
+
+  /** @returns the address of the list; 0: it is empty. */
+  private store(points: readonly number[]): number {
+    if (points.length === 0) return 0;
+    const address = this.periods.allocate(points.length);
+    this.periods.own(address).set(points, wordOf(address));
+    return address;
+  }
+
+  /** Reads a schedule and releases its periods. */
+  private take(number: number): StoredSchedule {
+    const address = this.records.read(number, PERIODS);
+    const words = this.records.read(number, PERIOD_COUNT) * PERIOD_WORDS;
+    const at = wordOf(address);
+    const points = Array.from(this.periods.chunks[chunkOf(address)].subarray(at, at + words));
+    if (words > 0) this.periods.release(address, words);
+    return { targetSlot: this.records.read(number, TARGET_SLOT), points };
   }
 
   private newNumber(slot: number): number {

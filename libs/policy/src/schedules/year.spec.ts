@@ -6,6 +6,8 @@ import { ZoneClock } from './zone-clock.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
+/** In these zones clocks change, and half hours begin, only with a quarter of an hour of UTC. */
+const STEADY_MINUTES = 15;
 const FROM_MS = Date.UTC(2026, 0, 1);
 const YEAR_MINUTES = 365 * DAY_MINUTES;
 /** Beyond the year, so that its last minutes have a next switch. */
@@ -33,11 +35,35 @@ const SCHEDULES: Readonly<Record<string, readonly Period[]>> = {
   'all of the week but half an hour': [{ start: SUNDAY + 4, end: SUNDAY + 3 }],
 };
 
-/** The half hour of the local week at each minute, by Temporal. */
+/** The half hour of the local week in each quarter of an hour, by Temporal. */
 function wallClockOf(zone: string): Uint16Array {
-  return Uint16Array.from({ length: MINUTES }, (_, i) =>
-    weekPointAt(FROM_MS + i * MINUTE_MS, zone),
+  return Uint16Array.from({ length: MINUTES / STEADY_MINUTES }, (_, i) =>
+    weekPointAt(FROM_MS + i * STEADY_MINUTES * MINUTE_MS, zone),
   );
+}
+
+/** Whether each minute is covered. */
+function coverage(wallClock: Uint16Array, periods: readonly Period[]): Uint8Array {
+  const inside = new Uint8Array(MINUTES);
+  wallClock.forEach((point, i) => {
+    const from = i * STEADY_MINUTES;
+    inside.fill(Number(isCovered(periods, point)), from, from + STEADY_MINUTES);
+  });
+  return inside;
+}
+
+/** For each minute whether it is within a day of a change of the clocks, by Temporal. */
+function nearChanges(zone: string): Uint8Array {
+  const near = new Uint8Array(MINUTES);
+  let at = Temporal.Instant.fromEpochMilliseconds(FROM_MS).toZonedDateTimeISO(zone);
+  for (;;) {
+    const change = at.getTimeZoneTransition('next');
+    if (change === null) return near;
+    const minute = (change.epochMilliseconds - FROM_MS) / MINUTE_MS;
+    if (minute >= YEAR_MINUTES) return near;
+    near.fill(1, minute - DAY_MINUTES, minute + DAY_MINUTES);
+    at = change;
+  }
 }
 
 /** For each minute the first one after it on the other side. */
@@ -50,19 +76,21 @@ function nextSwitches(inside: Uint8Array): Int32Array {
 
 describe.each(ZONES)('a schedule in %s', (zone) => {
   const wallClock = wallClockOf(zone);
+  const isNearChange = nearChanges(zone);
   const clock = new ZoneClock(zone);
 
   it.each(Object.entries(SCHEDULES))(
     '%s: is right in every minute of a year, and about the next switch',
     (_, periods) => {
-      const inside = Uint8Array.from(wallClock, (point) => Number(isCovered(periods, point)));
+      const inside = coverage(wallClock, periods);
       const next = nextSwitches(inside);
       const weekly = new WeeklySwitch(clock, periods);
       const wrong: number[] = [];
       let minutes = 0;
       for (let minute = 0; minute < YEAR_MINUTES; minute++, minutes++) {
-        // Every seventh minute from scratch, as when a resolver starts then: the search may begin anywhere.
-        if (minute % 7 === 0) weekly.putAgain();
+        // From scratch, as when a resolver starts then: in every minute near a change of the clocks, else once in each
+        // half hour, in any of its minutes.
+        if (isNearChange[minute] === 1 || minute % 31 === 0) weekly.putAgain();
         weekly.seek(FROM_MS + minute * MINUTE_MS);
         const isRight =
           weekly.isInside === (inside[minute] === 1) &&

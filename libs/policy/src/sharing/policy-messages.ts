@@ -16,6 +16,8 @@ export const CONTROL_BYTES = 8;
 export interface PolicyMessage {
   /** Counts the policies from 1. */
   readonly policy: number;
+  /** Of a new policy: another one, with which it has all else in common. */
+  readonly origin?: number;
   readonly timeZone: string;
   readonly changes: SpaceChanges;
   /** What the catalogue is opened from; null: there is no catalogue; undefined: it is the one of before. */

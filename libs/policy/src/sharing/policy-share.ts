@@ -68,7 +68,7 @@ export class PolicyShare {
   /**
    * Runs a step that changes the policy in force, while nobody reads. When it throws, readers see what it has done.
    * @param naps most milliseconds to wait for each reader.
-   * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryWrite`).
+   * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryEnter`).
    */
   tryChange(step: () => void, naps: number): boolean {
     return this.writeSide.tryWrite(() => {
@@ -96,7 +96,9 @@ export class PolicyShare {
 
   private announce(policy: Policy | null): void {
     this.announced = policy === null ? null : new SharedMemory(++this.policyCount, policy);
-    if (this.announced !== null && this.sends.size > 0) this.send(this.announced.whole());
+    if (this.announced !== null && this.sends.size > 0) {
+      this.send(this.announced.wholeAfter(this.inForce));
+    }
   }
 
   /** A reader that connects later gets all there is. */

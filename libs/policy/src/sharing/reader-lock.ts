@@ -86,27 +86,44 @@ export class WriteSide {
 
   /**
    * Runs `write` while nobody reads.
+   * @returns as `tryEnter`
+   */
+  tryWrite(write: () => void, naps: number): boolean {
+    if (!this.tryEnter(naps)) return false;
+    try {
+      write();
+      return true;
+    } finally {
+      this.leave();
+    }
+  }
+
+  /**
+   * Begins to write: from here on nobody reads, until `leave`.
    *
    * Readers that waited for the write before have their turn first. So none waits for longer than one write, however
    * many follow each other.
    * @param naps most sleeps of a millisecond to wait for each reader.
-   * @returns false: a reader did not leave; nothing was written. It may have died: when its thread has ended, `clear`
-   *   it. The caller must give its event loop the time to hear of that before it tries again.
+   * @returns false: a reader did not leave; nothing may be written. It may have died: when its thread has ended,
+   *   `clear` it. The caller must give its event loop the time to hear of that before it tries again.
    */
-  tryWrite(write: () => void, naps: number): boolean {
+  tryEnter(naps: number): boolean {
     const { words, readers } = this;
+    if (readers === 0) return true;
     for (let r = 0; r < readers; r++) this.waitWhile(r, WAITING, naps);
     Atomics.store(words, WANTED, 1);
-    try {
-      for (let r = 0; r < readers; r++) {
-        if (!this.waitWhile(r, READING, naps)) return false;
-      }
-      write();
-      return true;
-    } finally {
-      Atomics.store(words, WANTED, 0);
-      Atomics.notify(words, WANTED);
+    for (let r = 0; r < readers; r++) {
+      if (this.waitWhile(r, READING, naps)) continue;
+      this.leave();
+      return false;
     }
+    return true;
+  }
+
+  leave(): void {
+    if (this.readers === 0) return;
+    Atomics.store(this.words, WANTED, 0);
+    Atomics.notify(this.words, WANTED);
   }
 
   /** Makes a reader whose thread has ended count as away. Its number can be used again. */

@@ -19,6 +19,14 @@ export class SharedMemory {
     return this.changes();
   }
 
+  /** All of it, for readers that know another policy. */
+  wholeAfter(other: SharedMemory | null): PolicyMessage {
+    if (other === null || !this.policy.isForkOf(other.policy)) return this.whole();
+    this.known = other.known;
+    this.knownCatalogue = other.knownCatalogue;
+    return { ...this.changes(), origin: other.number };
+  }
+
   /** What has changed since; null: nothing that readers need to know. */
   takeChanges(): PolicyMessage | null {
     const message = this.changes();

@@ -25,6 +25,7 @@ const STOP = 1;
 const PATIENCE_NAPS = 30_000;
 const REVISIONS = 4000;
 const SWAP_EVERY = 700;
+const FORK_EVERY = 7;
 
 type RuleRow = [profileId: number, domainHash: number, verdict: RuleVerdict];
 
@@ -125,6 +126,11 @@ describe('SharedPolicy', () => {
         if (revision % SWAP_EVERY === 0) {
           policy = build(revision);
           expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+        } else if (revision % FORK_EVERY === 0) {
+          policy = policy.fork();
+          advance(policy, revision);
+          expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+          policy.endFork();
         } else {
           const step = (): void => advance(policy, revision);
           expect(share.tryChange(step, PATIENCE_NAPS)).toBe(true);

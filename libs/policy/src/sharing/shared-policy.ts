@@ -1,6 +1,7 @@
 import type { CatalogueIndex } from '../catalogue-index.js';
 import { PolicyReader } from '../policy-reader.js';
-import { adoptChanges, createSpaces, type PolicySpaces } from '../policy-spaces.js';
+import { NO_FORK } from '../memory/fork.js';
+import { adoptChanges, createSpaces, forkSpaces, type PolicySpaces } from '../policy-spaces.js';
 import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-messages.js';
 import { ReadSide } from './reader-lock.js';
 
@@ -87,11 +88,13 @@ export class SharedPolicy {
     }
   }
 
-  private adopt({ policy, timeZone, changes, catalogue }: PolicyMessage): void {
+  private adopt({ policy, origin, timeZone, changes, catalogue }: PolicyMessage): void {
     const known = this.mirrors.get(policy);
-    const spaces = known?.spaces ?? createSpaces();
+    const before = origin === undefined ? undefined : this.mirrors.get(origin);
+    const spaces = known?.spaces ?? (before ? forkSpaces(before.spaces, NO_FORK) : createSpaces());
     adoptChanges(spaces, changes);
     const reader = known?.reader ?? new PolicyReader(spaces, { timeZone });
+    if (before) reader.catalogue = before.reader.catalogue;
     this.mirrors.set(policy, { spaces, reader });
     if (catalogue === undefined) return;
     reader.catalogue = catalogue === null ? null : this.options.openCatalogue(catalogue);

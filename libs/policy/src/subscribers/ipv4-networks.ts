@@ -12,9 +12,10 @@ export class Ipv4Networks {
   private readonly long: PrefixTree;
   private readonly short: ShortPrefixes;
 
-  constructor(long = new Space(), short = new Space()) {
-    this.long = new PrefixTree(1, SHORT_BITS, long);
-    this.short = new ShortPrefixes(SHORT_BITS, short);
+  /** @param from those of which the spaces were forked. */
+  constructor(long = new Space(), short = new Space(), from?: Ipv4Networks) {
+    this.long = new PrefixTree(1, SHORT_BITS, long, from?.long);
+    this.short = new ShortPrefixes(SHORT_BITS, short, from?.short);
     this.lookup = new Ipv4Lookup(long, short);
   }
 

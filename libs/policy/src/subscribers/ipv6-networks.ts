@@ -14,9 +14,10 @@ export class Ipv6Networks {
   private readonly short: PrefixTree;
   private readonly long: PrefixTree;
 
-  constructor(short = new Space(), long = new Space()) {
-    this.short = new PrefixTree(2, 0, short);
-    this.long = new PrefixTree(4, 0, long);
+  /** @param from those of which the spaces were forked. */
+  constructor(short = new Space(), long = new Space(), from?: Ipv6Networks) {
+    this.short = new PrefixTree(2, 0, short, from?.short);
+    this.long = new PrefixTree(4, 0, long, from?.long);
     this.lookup = new Ipv6Lookup(short, long);
   }
 

@@ -23,11 +23,13 @@ export class NaptRanges {
   /** Address → its block. */
   private readonly directory: WordMap;
   private readonly blocks: Arena;
-  private count = 0;
+  private count: number;
 
-  constructor(directory = new Space(), blocks = new Space()) {
-    this.directory = new WordMap(directory);
-    this.blocks = new Arena(MAX_BLOCK_WORDS, blocks);
+  /** @param from those of which the spaces were forked. */
+  constructor(directory = new Space(), blocks = new Space(), from?: NaptRanges) {
+    this.directory = new WordMap(directory, from?.directory);
+    this.blocks = new Arena(MAX_BLOCK_WORDS, blocks, from?.blocks);
+    this.count = from?.count ?? 0;
     this.lookup = new NaptLookup(directory, blocks);
   }
 
@@ -48,7 +50,7 @@ export class NaptRanges {
     const at = insertionPoint(ranges, bounds);
     if (at < ranges.length && ranges[at + BOUNDS] === bounds) {
       const previous = ranges[at + VALUE];
-      ranges[at + VALUE] = value;
+      this.blocks.own(block)[wordOf(block) + 1 + at + VALUE] = value;
       return previous;
     }
     const grown = new Int32Array(ranges.length + RANGE);
@@ -78,7 +80,7 @@ export class NaptRanges {
     return value;
   }
 
-  /** The ranges of a block, in place. */
+  /** The ranges of a block, in place, to be read. */
   private rangesOf(block: number): Int32Array {
     const chunk = this.blocks.chunks[chunkOf(block)];
     const at = wordOf(block) + 1;
@@ -94,7 +96,7 @@ export class NaptRanges {
     }
     linkParents(ranges);
     const next = this.blocks.allocate(1 + ranges.length);
-    const chunk = this.blocks.chunks[chunkOf(next)];
+    const chunk = this.blocks.own(next);
     const at = wordOf(next);
     chunk[at] = ranges.length / RANGE;
     chunk.set(ranges, at + 1);

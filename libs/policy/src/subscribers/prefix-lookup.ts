@@ -13,13 +13,14 @@ const ON_THE_WAY = Int32Array.from(
     (1 << (8 | (n >> 1))) |
     (1 << (16 | n)),
 );
+/** The chunk with the address of the root by the first `rootBits` bits; 0: there is none. */
+export const ROOTS = 0;
 /** Words of a cache line. */
 const LINE = 16;
 
 /** Searches a `PrefixTree`, in any thread. */
 export class PrefixLookup {
   private readonly chunks: readonly Int32Array[];
-  private readonly roots: Int32Array;
   private matchedPrefix = 0;
   protected sink = 0;
   /** The offset of the results in a node. */
@@ -33,7 +34,6 @@ export class PrefixLookup {
     private readonly rootBits = 0,
   ) {
     this.chunks = space.chunks;
-    this.roots = space.chunks[0];
     this.resultsAt = KEY + keyWords;
     this.leafWords = keyWords + 2;
   }
@@ -47,7 +47,7 @@ export class PrefixLookup {
   find(words: Uint32Array): number {
     const { chunks, resultsAt } = this;
     let best = -1;
-    let node = this.roots[rootOf(words, this.rootBits)];
+    let node = chunks[ROOTS][rootOf(words, this.rootBits)];
     let read = 0;
     while (node !== 0) {
       const chunk = chunks[chunkOf(node)];

@@ -150,7 +150,7 @@ export class NodeEditor {
   save(): number {
     const { keyWords } = this;
     const address = this.arena.allocate(this.words());
-    const chunk = this.arena.chunks[chunkOf(address)];
+    const chunk = this.arena.own(address);
     let at = wordOf(address);
     chunk[at + RESULTS] = this.results;
     chunk[at + LINKS] = this.children | (this.leaves << LEAF_SHIFT);

@@ -67,9 +67,12 @@ describe.each([
         for (const address of [...asked, ...steps.map((one) => one.prefix)]) {
           for (const filler of ['0', '1']) {
             const full = address.padEnd(width, filler);
-            const { value, length } = oracle.find(full);
-            expect(tree.lookup.find(toWords(full))).toBe(value);
-            if (value >= 0) expect(tree.lookup.matchedLength).toBe(length);
+            const expected = oracle.find(full);
+            const value = tree.lookup.find(toWords(full));
+            const length = value >= 0 ? tree.lookup.matchedLength : 0;
+            // A matcher for each address would take longer than all the rest.
+            const isRight = value === expected.value && length === expected.length;
+            if (!isRight) expect({ full, value, length }).toEqual({ full, ...expected });
           }
         }
       }),
@@ -92,7 +95,7 @@ describe.each([
       fill();
     }
     expect(tree.bytes).toBeLessThan(bytes * 1.05);
-    addresses.forEach((words, i) => expect(tree.lookup.find(words)).toBe(i));
+    expect(addresses.filter((words, i) => tree.lookup.find(words) !== i)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Arena, chunkOf, wordOf } from '../memory/arena.js';
 import { Space } from '../memory/space.js';
 import { commonBits, heapIndex, nibbleAt, nodePosition, popCount } from './prefix-bits.js';
-import { PrefixLookup, rootOf } from './prefix-lookup.js';
+import { PrefixLookup, rootOf, ROOTS } from './prefix-lookup.js';
 import { KEY, LINKS, maxNodeWords, META, NodeEditor } from './prefix-node.js';
 
 /**
@@ -22,26 +22,27 @@ export class PrefixTree {
   /** For the node that is changed, and for a second one above or below it. */
   private readonly editor: NodeEditor;
   private readonly other: NodeEditor;
-  /** The address of the root by the first `rootBits` bits; 0: there is none. */
-  private readonly roots: Int32Array;
-  private count = 0;
+  private count: number;
   /** The offset of the results in a node. */
   private readonly resultsAt: number;
 
   /**
    * @param keyWords words of an address, or as many of its first ones as the longest prefix needs.
    * @param rootBits a multiple of 4, at most 16: the bits that select a root. All prefixes must be longer.
+   * @param from the tree of which the space was forked.
    */
   constructor(
     keyWords: 1 | 2 | 4,
     private readonly rootBits = 0,
-    space = new Space(),
+    private readonly space = new Space(),
+    from?: PrefixTree,
   ) {
     this.resultsAt = KEY + keyWords;
+    this.count = from?.count ?? 0;
     // The roots are the first chunk.
-    this.roots = space.add(1 << rootBits);
+    if (from === undefined) space.add(1 << rootBits);
     this.lookup = new PrefixLookup(space, keyWords, rootBits);
-    this.arena = new Arena(maxNodeWords(keyWords), space);
+    this.arena = new Arena(maxNodeWords(keyWords), space, from?.arena);
     this.editor = new NodeEditor(this.arena, keyWords);
     this.other = new NodeEditor(this.arena, keyWords);
   }
@@ -52,7 +53,7 @@ export class PrefixTree {
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    return this.arena.bytes + this.roots.byteLength;
+    return this.arena.bytes + this.space.chunks[ROOTS].byteLength;
   }
 
   /**
@@ -181,12 +182,12 @@ export class PrefixTree {
   }
 
   private follow(link: number): number {
-    return link < 0 ? this.roots[~link] : this.read(link);
+    return link < 0 ? this.space.chunks[ROOTS][~link] : this.read(link);
   }
 
   private point(link: number, node: number): void {
-    if (link < 0) this.roots[~link] = node;
-    else this.arena.chunks[chunkOf(link)][wordOf(link)] = node;
+    if (link < 0) this.space.own(ROOTS)[~link] = node;
+    else this.arena.own(link)[wordOf(link)] = node;
   }
 
   private childLink(node: number, nibble: number): number {

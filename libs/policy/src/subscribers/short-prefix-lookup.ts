@@ -1,24 +1,26 @@
 import type { Space } from '../memory/space.js';
 import { heapLength } from './prefix-bits.js';
 
+/** The chunk with the value by heap index; −1: not stored. */
+export const VALUES = 0;
+/** The chunk with the heap index of the longest stored prefix by address; 0: none. */
+export const LONGEST = 1;
+
 /** Searches `ShortPrefixes`, in any thread. */
 export class ShortPrefixLookup {
-  /** The value by heap index; −1: not stored. */
-  private readonly values: Int32Array;
-  /** The heap index of the longest stored prefix by address; 0: none. */
-  private readonly longest: Int32Array;
+  private readonly chunks: readonly Int32Array[];
 
   constructor({ chunks }: Space) {
-    [this.values, this.longest] = chunks;
+    this.chunks = chunks;
   }
 
   /** The value of the longest prefix of an address, given by its first bits; −1: none. Allocates nothing. */
   find(address: number): number {
-    return this.values[this.longest[address]];
+    return this.chunks[VALUES][this.chunks[LONGEST][address]];
   }
 
   /** The length of that prefix. Undefined if there is none. */
   lengthAt(address: number): number {
-    return heapLength(this.longest[address]);
+    return heapLength(this.chunks[LONGEST][address]);
   }
 }

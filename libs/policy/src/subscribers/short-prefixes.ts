@@ -1,5 +1,5 @@
 import { Space } from '../memory/space.js';
-import { ShortPrefixLookup } from './short-prefix-lookup.js';
+import { LONGEST, ShortPrefixLookup, VALUES } from './short-prefix-lookup.js';
 
 /**
  * Longest-prefix match of prefixes of at most `bits` bits. One table has an entry for every possible prefix, a second
@@ -8,16 +8,19 @@ import { ShortPrefixLookup } from './short-prefix-lookup.js';
  */
 export class ShortPrefixes {
   readonly lookup: ShortPrefixLookup;
-  private readonly values: Int32Array;
-  private readonly longest: Int32Array;
-  private count = 0;
+  private count: number;
 
+  /** @param from those of which the space was forked. */
   constructor(
     private readonly bits: number,
-    space = new Space(),
+    private readonly space = new Space(),
+    from?: ShortPrefixes,
   ) {
-    this.values = space.add(2 << bits).fill(-1);
-    this.longest = space.add(1 << bits);
+    this.count = from?.count ?? 0;
+    if (from === undefined) {
+      space.add(2 << bits).fill(-1);
+      space.add(1 << bits);
+    }
     this.lookup = new ShortPrefixLookup(space);
   }
 
@@ -27,19 +30,21 @@ export class ShortPrefixes {
 
   /** Memory held, in bytes. */
   get bytes(): number {
-    return this.values.byteLength + this.longest.byteLength;
+    return this.space.chunks[VALUES].byteLength + this.space.chunks[LONGEST].byteLength;
   }
 
   /** @returns the value the prefix had; −1: it was not stored. */
   set(address: number, length: number, value: number): number {
     const index = this.indexOf(address, length);
-    const previous = this.values[index];
-    this.values[index] = value;
+    const values = this.space.own(VALUES);
+    const previous = values[index];
+    values[index] = value;
     if (previous >= 0) return previous;
     this.count++;
+    const longest = this.space.own(LONGEST);
     const end = this.endOf(address, length);
     for (let at = this.startOf(address, length); at < end; at++) {
-      if (this.longest[at] < index) this.longest[at] = index;
+      if (longest[at] < index) longest[at] = index;
     }
     return -1;
   }
@@ -47,15 +52,17 @@ export class ShortPrefixes {
   /** @returns the value the prefix had; −1: it was not stored. */
   delete(address: number, length: number): number {
     const index = this.indexOf(address, length);
-    const previous = this.values[index];
+    const values = this.space.own(VALUES);
+    const previous = values[index];
     if (previous < 0) return -1;
-    this.values[index] = -1;
+    values[index] = -1;
     this.count--;
     let around = index >>> 1;
-    while (around !== 0 && this.values[around] < 0) around >>>= 1;
+    while (around !== 0 && values[around] < 0) around >>>= 1;
+    const longest = this.space.own(LONGEST);
     const end = this.endOf(address, length);
     for (let at = this.startOf(address, length); at < end; at++) {
-      if (this.longest[at] === index) this.longest[at] = around;
+      if (longest[at] === index) longest[at] = around;
     }
     return previous;
   }

@@ -9,9 +9,11 @@ export class Subscribers {
   readonly ipv4Networks: Ipv4Networks;
   readonly ipv6Networks: Ipv6Networks;
 
-  constructor(spaces: SubscriberSpaces) {
-    this.naptRanges = new NaptRanges(spaces.naptAddresses, spaces.naptRanges);
-    this.ipv4Networks = new Ipv4Networks(spaces.ipv4Long, spaces.ipv4Short);
-    this.ipv6Networks = new Ipv6Networks(spaces.ipv6Short, spaces.ipv6Long);
+  /** @param from those of which the spaces were forked. */
+  constructor(spaces: SubscriberSpaces, from?: Subscribers) {
+    const { naptAddresses, naptRanges, ipv4Long, ipv4Short, ipv6Short, ipv6Long } = spaces;
+    this.naptRanges = new NaptRanges(naptAddresses, naptRanges, from?.naptRanges);
+    this.ipv4Networks = new Ipv4Networks(ipv4Long, ipv4Short, from?.ipv4Networks);
+    this.ipv6Networks = new Ipv6Networks(ipv6Short, ipv6Long, from?.ipv6Networks);
   }
 }

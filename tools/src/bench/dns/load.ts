@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { percentile } from '../../percentile.js';
 
@@ -15,6 +15,8 @@ export interface LoadOptions {
   /** A file with one query per line: name and type. */
   readonly queries: string;
   readonly pace: Pace;
+  /** Sockets of dnsperf. Default: 8. */
+  readonly clients?: number;
 }
 
 export interface LoadResult {
@@ -28,6 +30,8 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
+export const hasDnsperf = (): boolean => spawnSync('dnsperf', ['-h']).error === undefined;
+
 const CLIENTS = 8;
 const OUTSTANDING = 200;
 
@@ -35,7 +39,7 @@ const OUTSTANDING = 200;
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { port, queries, pace } = options;
   const args = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-t', '2'];
-  args.push('-c', String(CLIENTS), '-q', String(OUTSTANDING));
+  args.push('-c', String(options.clients ?? CLIENTS), '-q', String(OUTSTANDING));
   args.push(...(pace.kind === 'once' ? ['-n', '1'] : ['-l', String(pace.seconds)]));
   // With -v it prints a line per answer, which costs it too much at full load.
   if (pace.rate !== null) args.push('-Q', String(pace.rate), '-v');

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readInteger, readNames } from '../option-values.js';
 
 export interface Options {
   readonly jobs: readonly string[];
@@ -21,6 +22,7 @@ export function readOptions(
     `jobs: ${jobs.join(', ')}`,
     `servers: ${servers.join(', ')}`,
     'seconds: of each of the two phases, full load and the steady rate (queries per second)',
+    'A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.',
   ].join('\n');
   try {
     const { values } = parseArgs({
@@ -38,26 +40,11 @@ export function readOptions(
     return {
       jobs: readNames('--jobs', values.jobs, jobs),
       servers: readNames('--servers', values.servers, servers),
-      rounds: readNumber('--rounds', values.rounds, 100),
-      seconds: readNumber('--seconds', values.seconds, 600),
-      rate: readNumber('--rate', values.rate, 1_000_000),
+      rounds: readInteger('--rounds', values.rounds, 100),
+      seconds: readInteger('--seconds', values.seconds, 600),
+      rate: readInteger('--rate', values.rate, 1_000_000),
     };
   } catch (error) {
     return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
   }
-}
-
-function readNames(option: string, text: string, known: readonly string[]): string[] {
-  const lowerCase = new Map(known.map((name) => [name.toLowerCase(), name]));
-  return text.split(',').map((name) => {
-    const found = lowerCase.get(name.trim().toLowerCase());
-    if (found === undefined) throw new Error(`${option}: there is no ${name}`);
-    return found;
-  });
-}
-
-function readNumber(option: string, text: string, highest: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= highest) return value;
-  throw new Error(`${option}: ${text} is not an integer from 1 to ${highest}`);
 }

@@ -3,30 +3,72 @@ import type { Measurement } from './measure.js';
 import { renderTable } from './report.js';
 
 const measurement = (cpuUs: number, peakMiB = 10): Measurement => {
-  const phase = { perSecond: 50_000, cpuUs, lost: 1, errors: 0, p50Ms: 0.25, p99Ms: 1.5 };
+  const phase = {
+    perSecond: 50_000,
+    cpuUs,
+    kernelShare: 0.8,
+    lost: 1,
+    errors: 0,
+    p50Ms: 0.25,
+    p99Ms: 1.5,
+  };
   return { full: phase, steady: { ...phase, cpuUs: cpuUs * 2 }, peakMiB };
 };
+
+const isPeer = (server: string): boolean => server !== 'Weir';
 
 describe('renderTable', () => {
   it('compares the median of a server with the best other server', () => {
     const table = renderTable(
       [
-        { server: 'Weir', rounds: [20, 30, 25].map((cpuUs) => measurement(cpuUs, cpuUs)) },
-        { server: 'unbound', rounds: [10, 10, 11].map((cpuUs) => measurement(cpuUs)) },
-        { server: 'dnsmasq', rounds: [12, 12, 12].map((cpuUs) => measurement(cpuUs)) },
+        {
+          server: 'Weir',
+          rounds: [20, 30, 25].map((cpuUs) => measurement(cpuUs, cpuUs)),
+          failures: [],
+        },
+        {
+          server: 'unbound',
+          rounds: [10, 10, 11].map((cpuUs) => measurement(cpuUs)),
+          failures: [],
+        },
+        {
+          server: 'dnsmasq',
+          rounds: [12, 12, 12].map((cpuUs) => measurement(cpuUs)),
+          failures: [],
+        },
       ],
-      'Weir',
+      isPeer,
     );
     const rows = table.split('\n').slice(2);
     expect(rows).toEqual([
-      '| Weir | 50.0 | 25.0 (20.0–30.0) | 2.50 | 50.0 (40.0–60.0) | 2.50 | 0.25 | 1.50 | 30 | 6 | 0 |',
-      '| unbound | 50.0 | 10.0 (10.0–11.0) | 1.00 | 20.0 (20.0–22.0) | 1.00 | 0.25 | 1.50 | 10 | 6 | 0 |',
-      '| dnsmasq | 50.0 | 12.0 (12.0–12.0) | 1.20 | 24.0 (24.0–24.0) | 1.20 | 0.25 | 1.50 | 10 | 6 | 0 |',
+      '| Weir | 50.0 | 25.0 (20.0–30.0) | 2.50 | 80 % | 50.0 (40.0–60.0) | 2.50 | 0.25 | 1.50 | 30 | 6 | 0 |  |',
+      '| unbound | 50.0 | 10.0 (10.0–11.0) | 1.00 | 80 % | 20.0 (20.0–22.0) | 1.00 | 0.25 | 1.50 | 10 | 6 | 0 |  |',
+      '| dnsmasq | 50.0 | 12.0 (12.0–12.0) | 1.20 | 80 % | 24.0 (24.0–24.0) | 1.20 | 0.25 | 1.50 | 10 | 6 | 0 |  |',
     ]);
   });
 
+  it('says why a server, or a round of it, was not measured, and compares with the others', () => {
+    const table = renderTable(
+      [
+        { server: 'Weir', rounds: [measurement(20)], failures: ['round 2: it ended'] },
+        { server: 'BIND', rounds: [], failures: ['round 1: a | b\nc', 'round 2: late'] },
+        { server: 'unbound', rounds: [measurement(10)], failures: [] },
+      ],
+      isPeer,
+    );
+    const [weir, bind] = table.split('\n').slice(2);
+    expect(weir).toContain('| 20.0 (20.0–20.0) | 2.00 |');
+    expect(weir).toMatch(/\| round 2: it ended \|$/);
+    expect(bind).toBe(
+      '| BIND |  |  |  |  |  |  |  |  |  |  |  | round 1: a / b c; round 2: late |',
+    );
+  });
+
   it('has no ratio without another server', () => {
-    const table = renderTable([{ server: 'Weir', rounds: [measurement(20)] }], 'Weir');
-    expect(table.split('\n')[2]).toContain('| 20.0 (20.0–20.0) |  | 40.0 (40.0–40.0) |  |');
+    const table = renderTable(
+      [{ server: 'Weir', rounds: [measurement(20)], failures: [] }],
+      isPeer,
+    );
+    expect(table.split('\n')[2]).toContain('| 20.0 (20.0–20.0) |  | 80 % | 40.0 (40.0–40.0) |  |');
   });
 });

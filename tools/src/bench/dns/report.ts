@@ -1,10 +1,13 @@
 import { percentile } from '../../percentile.js';
+import { markdownTable } from '../markdown-table.js';
 import type { Measurement, Phase } from './measure.js';
 
 /** The rounds of one server in one job. */
 export interface ServerRounds {
   readonly server: string;
   readonly rounds: readonly Measurement[];
+  /** Why other rounds could not be measured. */
+  readonly failures: readonly string[];
 }
 
 const HEADINGS = [
@@ -12,6 +15,7 @@ const HEADINGS = [
   'kq/s',
   'CPU µs',
   'ratio',
+  'kernel',
   'steady CPU µs',
   'ratio',
   'p50 ms',
@@ -19,34 +23,56 @@ const HEADINGS = [
   'MiB',
   'lost',
   'errors',
+  'not measured',
 ];
 
 /**
- * A Markdown table of medians. The ratio is the processor time of an answer divided by that of the best other server
- * than `subject`.
+ * A Markdown table of medians. The ratio is the processor time of an answer divided by that of the best server
+ * with which the others are compared.
  */
-export function renderTable(results: readonly ServerRounds[], subject: string): string {
-  const others = results.filter(({ server }) => server !== subject);
-  const bestFull = Math.min(...others.map((one) => median(one, 'full', 'cpuUs')));
-  const bestSteady = Math.min(...others.map((one) => median(one, 'steady', 'cpuUs')));
-  const rows = results.map((one) => {
-    const [full, steady] = [median(one, 'full', 'cpuUs'), median(one, 'steady', 'cpuUs')];
-    return [
-      one.server,
-      (median(one, 'full', 'perSecond') / 1000).toFixed(1),
-      withRange(one, 'full'),
-      ratio(full, bestFull),
-      withRange(one, 'steady'),
-      ratio(steady, bestSteady),
-      median(one, 'steady', 'p50Ms').toFixed(2),
-      median(one, 'steady', 'p99Ms').toFixed(2),
-      String(Math.max(...one.rounds.map(({ peakMiB }) => peakMiB))),
-      String(total(one, 'lost')),
-      String(total(one, 'errors')),
-    ];
-  });
-  const separator = HEADINGS.map((_, i) => (i === 0 ? '---' : '--:'));
-  return [HEADINGS, separator, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+export function renderTable(
+  results: readonly ServerRounds[],
+  isReference: (server: string) => boolean,
+): string {
+  const others = results.filter(({ server, rounds }) => isReference(server) && rounds.length > 0);
+  const best: Best = {
+    full: Math.min(...others.map((one) => median(one, 'full', 'cpuUs'))),
+    steady: Math.min(...others.map((one) => median(one, 'steady', 'cpuUs'))),
+  };
+  return markdownTable(
+    HEADINGS,
+    results.map((one) => [one.server, ...figuresOf(one, best), failuresOf(one)]),
+  );
+}
+
+/** Lowest processor time of an answer. */
+interface Best {
+  readonly full: number;
+  readonly steady: number;
+}
+
+const FIGURES = HEADINGS.length - 2;
+
+function figuresOf(one: ServerRounds, best: Best): string[] {
+  if (one.rounds.length === 0) return new Array<string>(FIGURES).fill('');
+  return [
+    (median(one, 'full', 'perSecond') / 1000).toFixed(1),
+    withRange(one, 'full'),
+    ratio(median(one, 'full', 'cpuUs'), best.full),
+    `${(median(one, 'full', 'kernelShare') * 100).toFixed(0)} %`,
+    withRange(one, 'steady'),
+    ratio(median(one, 'steady', 'cpuUs'), best.steady),
+    median(one, 'steady', 'p50Ms').toFixed(2),
+    median(one, 'steady', 'p99Ms').toFixed(2),
+    String(Math.max(...one.rounds.map(({ peakMiB }) => peakMiB))),
+    String(total(one, 'lost')),
+    String(total(one, 'errors')),
+  ];
+}
+
+/** On one line, as a cell must be. */
+function failuresOf({ failures }: ServerRounds): string {
+  return failures.join('; ').replaceAll('\n', ' ').replaceAll('|', '/');
 }
 
 function median({ rounds }: ServerRounds, phase: 'full' | 'steady', figure: keyof Phase): number {

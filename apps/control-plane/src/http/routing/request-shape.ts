@@ -11,7 +11,7 @@ import { Reflector } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
 import type { DtoClass } from '../validation/field-registry.js';
-import { readBody, readBodyList, readDto, type ReadResult } from '../validation/read-dto.js';
+import { read, readList, type ReadResult } from '../validation/read-dto.js';
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';
 
@@ -94,7 +94,7 @@ function readPath(
 ): ReadResult<object> {
   if (shape.path === undefined) return { value: {}, faults: [] };
   const broken = Object.keys(pathParts).filter((name) => pathParts[name] === null);
-  const reading = readDto(shape.path, { ...pathParts });
+  const reading = read(shape.path, { ...pathParts });
   const others = reading.faults.filter((fault) => !broken.includes(fault.loc[0] ?? ''));
   const msg = 'Invalid percent-encoding';
   return {
@@ -123,8 +123,8 @@ function readRequestBody(
       return { value: undefined, faults: [{ loc: [], msg: 'Not JSON', type: 'json_invalid' }] };
     case 'json':
       return Array.isArray(shape.body)
-        ? readBodyList((shape.body as readonly [DtoClass])[0], body.value)
-        : readBody(shape.body as DtoClass, body.value);
+        ? readList((shape.body as readonly [DtoClass])[0], body.value)
+        : read(shape.body as DtoClass, body.value);
   }
 }
 

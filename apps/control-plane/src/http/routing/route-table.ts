@@ -31,18 +31,21 @@ interface Entry {
  * without reading the body. Logs name the route, and never the path, which may contain a domain.
  */
 export class RouteTable {
-  private readonly entries: readonly Entry[];
+  /** By the number of segments. */
+  private readonly entries: ReadonlyMap<number, readonly Entry[]>;
 
   constructor(routes: readonly Route[]) {
     const entries = routes.map((route) => ({ route, segments: split(route.pattern) }));
     // Fixed segments have priority over parameters, in any order of the controllers.
-    this.entries = entries.sort((a, b) => countParts(a) - countParts(b));
+    entries.sort((a, b) => countParts(a) - countParts(b));
+    this.entries = Map.groupBy(entries, ({ segments }) => segments.length);
   }
 
   /** @param path as requested, without the query and not decoded. A trailing slash makes no difference. */
   match(path: string): PathMatch | null {
     const segments = split(path);
-    const found = this.entries.filter((entry) => fits(entry.segments, segments));
+    const candidates = this.entries.get(segments.length) ?? [];
+    const found = candidates.filter((entry) => fits(entry.segments, segments));
     if (found.length === 0) return null;
     const methods = new Set(found.map(({ route }) => route.method));
     if (methods.has('GET')) methods.add('HEAD');
@@ -69,10 +72,10 @@ function countParts({ segments }: Entry): number {
   return segments.filter(isPart).length;
 }
 
+/** @param segments as many as in the pattern. */
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((segment, i) => (isPart(segment) ? segments[i] !== '' : segment === segments[i]))
+  return pattern.every((segment, i) =>
+    isPart(segment) ? segments[i] !== '' : segment === segments[i],
   );
 }
 

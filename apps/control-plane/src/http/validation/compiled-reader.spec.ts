@@ -2,10 +2,17 @@ import 'reflect-metadata';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import { AddDomainDto, PatchDomainDto } from '../../resources/domain-lists/domain-rule.dto.js';
-import { NaptDto, PatchNaptDto } from '../../resources/networks/napt/napt.dto.js';
+import {
+  AddDomainDto,
+  DomainPath,
+  PatchDomainDto,
+} from '../../resources/domain-lists/domain-rule.dto.js';
+import { NaptDto, NaptPath, PatchNaptDto } from '../../resources/networks/napt/napt.dto.js';
 import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
-import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
+import {
+  Ipv6NetworkDto,
+  Ipv6NetworkPath,
+} from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { PatchProfileDto, ProfileDto } from '../../resources/profiles/profile.dto.js';
 import { ScheduleDto } from '../../resources/schedules/schedule.dto.js';
 import { compileReader } from './compiled-reader.js';
@@ -25,6 +32,12 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
     'Example.COM',
     'friday',
     '18:30',
+    '7',
+    '-1',
+    '007',
+    '65536',
+    '7.0',
+    '99999999999999999',
   ),
   fc.constantFrom(null, true, false, 7.5, 24.0, [], {}),
   fc.array(fc.integer({ min: -1, max: 9 }), { maxLength: 3 }),
@@ -56,6 +69,9 @@ it.each([
   AddDomainDto,
   PatchDomainDto,
   ScheduleDto,
+  NaptPath,
+  Ipv6NetworkPath,
+  DomainPath,
 ])('a compiled reader of %o accepts exactly what readDto accepts, with the same result', (type) => {
   const read = compileReader<object>(type);
   fc.assert(

@@ -34,6 +34,7 @@ function compileField({
   name,
   required,
   check,
+  parse,
   type,
   list,
   convert,
@@ -42,7 +43,7 @@ function compileField({
   return {
     name,
     read: (source, into) => {
-      const value = source[name];
+      const value = parse === undefined ? source[name] : parse(source[name]);
       if (value === undefined) return !required;
       if (check.faults(value, source).length > 0) return false;
       if (readItem === undefined) {

@@ -11,6 +11,8 @@ export interface FieldDescription {
   /** Class of the object, or of the items of the array; undefined for plain values. */
   readonly type?: (() => DtoClass) | undefined;
   readonly list: boolean;
+  /** Converts a value before it is checked. */
+  readonly parse?: ((value: unknown) => unknown) | undefined;
   /** Converts a string that `check` allows to the value in the instance. */
   readonly convert?: ((text: string) => unknown) | undefined;
 }

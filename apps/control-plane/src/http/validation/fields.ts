@@ -81,10 +81,14 @@ function nested(type: () => DtoClass): PropertyDecorator[] {
 
 /** An integer path parameter. Any other text is not converted, so that the check reports it. */
 export function PathInteger(lowest: number, highest: number): PropertyDecorator {
-  const convert = ({ value }: { value: unknown }): unknown =>
+  const parse = (value: unknown): unknown =>
     typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   const check = integer(lowest, highest);
-  return applyDecorators(Transform(convert), checked(check), described(check, {}));
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }) => parse(value)),
+    checked(check),
+    described(check, { parse }),
+  );
 }
 
 /** Converts the string of a field if `check` allows it. Write it above the field decorator. */

@@ -10,7 +10,7 @@ import {
   OptionalObjectListField,
   PathInteger,
 } from './fields.js';
-import { readDto, readBodyList } from './read-dto.js';
+import { readDto, readList } from './read-dto.js';
 
 const word = textForm('a word', (text) => /^\w+$/.test(text));
 
@@ -127,20 +127,20 @@ describe('readDto', () => {
   });
 });
 
-describe('readBodyList', () => {
+describe('readList', () => {
   it('reads each item, and reports which one is invalid', () => {
-    expect(readBodyList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
+    expect(readList(Inner, [{ id: 1 }, { id: 2, status: 'allow' }]).value).toMatchObject([
       { id: 1, status: 'deny' },
       { id: 2, status: 'allow' },
     ]);
-    expect(faultsOf(readBodyList(Inner, [{ id: 1 }, {}, 5]))).toEqual([
+    expect(faultsOf(readList(Inner, [{ id: 1 }, {}, 5]))).toEqual([
       '1.id: missing',
       '2: object_type',
     ]);
-    expect(faultsOf(readBodyList(Inner, { id: 1 }))).toEqual([': list_type']);
+    expect(faultsOf(readList(Inner, { id: 1 }))).toEqual([': list_type']);
     const items = Array.from({ length: MAX_ITEMS + 1 }, () => ({ id: 1 }));
-    expect(faultsOf(readBodyList(Inner, items))).toEqual([': too_long']);
-    expect(faultsOf(readBodyList(Inner, items.slice(1)))).toEqual([]);
+    expect(faultsOf(readList(Inner, items))).toEqual([': too_long']);
+    expect(faultsOf(readList(Inner, items.slice(1)))).toEqual([]);
   });
 });
 

@@ -23,8 +23,8 @@ export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): Re
   return { value, faults: [...pruned, ...errors.flatMap(toFaults)] };
 }
 
-/** Like `readDto`, but fast for valid bodies, which may be long. */
-export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
+/** Like `readDto`, but fast for valid values, which may be long. */
+export function read<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const value = compiledReader(type)(plain);
   return value === null ? readDto(type, plain) : { value, faults: [] };
 }
@@ -32,11 +32,11 @@ export function readBody<T extends object>(type: DtoClass<T>, plain: unknown): R
 /** An array of any items. */
 const list = listOf({ schema: {}, faults: () => [] });
 
-/** Like `readBody`, for an array of objects of a class. */
-export function readBodyList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
+/** Like `read`, for an array of objects of a class. */
+export function readList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
   const wrongType = list.faults(plain);
   if (wrongType.length > 0) return { value: [], faults: wrongType };
-  const readings = (plain as unknown[]).map((item) => readBody(type, item));
+  const readings = (plain as unknown[]).map((item) => read(type, item));
   return {
     value: readings.map((reading) => reading.value),
     faults: readings.flatMap((reading, i) => prefixFaults([String(i)], reading.faults)),

@@ -19,6 +19,7 @@ import { REFERENCES, type Table, TABLES } from './tables.js';
 export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
   const digest = new Digest();
   const rows = new DraftRows(draft, digest, new Yielder());
+  await client.query(NO_NESTED_LOOPS);
   const checksDisabled = await disableReferenceChecks(client);
   const staged: Table[] = [];
   for (const table of TABLES) {
@@ -27,7 +28,8 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
     await copyIn(client, `${stagingTableOf(table)} (${columnsOf(table)})`, rows.of(table.name));
     staged.push(table);
   }
-  await client.query(DELETE_SCHEDULES(staged.some(({ name }) => name === 'profile')));
+  const profilesAreStaged = staged.some(({ name }) => name === 'profile');
+  for (const statement of DELETE_SCHEDULES(profilesAreStaged)) await client.query(statement);
   const referring = staged.filter((table) => !isReferenced(table));
   for (const table of referring) await client.query(DELETE_OTHERS(table));
   for (const table of TABLES) {
@@ -37,12 +39,12 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
     } else {
       await copyIn(client, `${table.name} (${columnsOf(table)})`, rows.of(table.name));
     }
+    await client.query(ANALYZE(table));
   }
   // Last, when no row refers to them any more.
   const referredTo = staged.filter(isReferenced).toReversed();
   for (const table of referredTo) await client.query(DELETE_OTHERS(table));
   if (checksDisabled) await checkReferences(client);
-  await client.query(ANALYZE);
   // Schedules and the catalogue are not part of the draft.
   for (const kind of ['schedule', 'catalogue'] as const) {
     const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
@@ -128,15 +130,22 @@ const INSERT_NEW = (table: Table): string => `
   )`;
 
 /**
- * Updates the statistics of the planner: plans made for small tables would scan the large ones. Skips tables that are
- * being analysed.
+ * Joins are made by hashing or sorting, whatever PostgreSQL believes about the tables: a nested loop that was planned
+ * for a few rows takes minutes when there are many.
  */
-const ANALYZE = `ANALYZE (SKIP_LOCKED) ${TABLES.map(({ name }) => name).join(', ')}`;
+const NO_NESTED_LOOPS = 'SET LOCAL enable_nestloop = off';
+
+/**
+ * Updates the statistics of the planner. PostgreSQL checks references by a query for each row: one that was planned for
+ * a small table would read the whole table each time. Skips a table that is being analysed.
+ */
+const ANALYZE = ({ name }: Table): string => `ANALYZE (SKIP_LOCKED) ${name}`;
 
 /** When the profile table was empty, there are no schedules to keep. */
-const DELETE_SCHEDULES = (profilesAreStaged: boolean): string =>
+const DELETE_SCHEDULES = (profilesAreStaged: boolean): string[] =>
   profilesAreStaged
-    ? `DELETE FROM schedule
-       WHERE NOT EXISTS (SELECT FROM new_profile WHERE id = profile_id)
-       OR NOT EXISTS (SELECT FROM new_profile WHERE id = target_profile_id)`
-    : 'DELETE FROM schedule';
+    ? ['profile_id', 'target_profile_id'].map(
+        (column) =>
+          `DELETE FROM schedule WHERE NOT EXISTS (SELECT FROM new_profile WHERE id = ${column})`,
+      )
+    : ['DELETE FROM schedule'];

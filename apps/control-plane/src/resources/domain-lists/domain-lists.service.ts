@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { requireProfile } from '../profiles/profile-store.js';
-import { deleteDomainRule, findDomainRules, putDomainRules } from './domain-rule-store.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import { KnownProfiles } from '../profiles/known-profiles.js';
+import type { DomainRuleKey } from './domain-rule-store.js';
+import { WorkingDomainRules } from './working-domain-rules.js';
 
 /** Allow and deny lists of profiles. Domains are known only by their hashes. */
 @Injectable()
@@ -18,43 +20,60 @@ export class DomainListsService {
     hashes: readonly number[],
     verdict: RuleVerdict,
   ): Promise<WithRevision<DomainRule[]>> {
-    return this.writer.write(async (tx) => {
-      await requireProfile(tx, profileId);
-      const distinct = [...new Set(hashes)];
-      const before = await findDomainRules(tx, profileId, distinct);
-      await putDomainRules(tx, profileId, distinct, verdict);
-      const rules = distinct.map((domainHash) => ({ profileId, domainHash, verdict }));
-      const changes = rules.map((after): EntityChange => ({
-        kind: 'domainRule',
-        before: before.get(after.domainHash) ?? null,
-        after,
-      }));
-      return { result: rules, changes };
+    const after = Array.from(new Set(hashes), (domainHash) => ({ profileId, domainHash, verdict }));
+    return this.writer.write({
+      need: (tables) => needRules(tables, profileId, after),
+      make: (tables) => {
+        requireProfile(tables, profileId);
+        return { result: after, changes: after.map((rule) => putRule(tables, rule)) };
+      },
     });
   }
 
   update(profileId: number, hash: number, verdict: RuleVerdict): Promise<WithRevision<DomainRule>> {
-    return this.writer.write(async (tx) => {
-      const before = await this.requireRule(tx, profileId, hash);
-      await putDomainRules(tx, profileId, [hash], verdict);
-      const after = { ...before, verdict };
-      return { result: after, changes: [{ kind: 'domainRule', before, after }] };
+    const after = { profileId, domainHash: hash, verdict };
+    return this.writer.write({
+      need: (tables) => needRules(tables, profileId, [after]),
+      make: (tables) => {
+        requireRule(tables, after);
+        return { result: after, changes: [putRule(tables, after)] };
+      },
     });
   }
 
   remove(profileId: number, hash: number): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const before = await this.requireRule(tx, profileId, hash);
-      await deleteDomainRule(tx, before);
-      return { result: undefined, changes: [{ kind: 'domainRule', before, after: null }] };
+    const key = { profileId, domainHash: hash };
+    return this.writer.write({
+      need: (tables) => needRules(tables, profileId, [key]),
+      make: (tables) => {
+        const before = requireRule(tables, key);
+        tables.of(WorkingDomainRules.open).delete(key);
+        return { result: undefined, changes: [{ kind: 'domainRule', before, after: null }] };
+      },
     });
   }
+}
 
-  private async requireRule(tx: Transaction, profileId: number, hash: number): Promise<DomainRule> {
-    await requireProfile(tx, profileId);
-    const rule = (await findDomainRules(tx, profileId, [hash])).get(hash);
-    // The message names the profile, but never the domain (decisions §8).
-    if (rule === undefined) throw notFound(`domain rule of profile ${profileId}`);
-    return rule;
-  }
+function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
+  tables.of(KnownProfiles.open).need(profileId);
+  for (const key of keys) tables.of(WorkingDomainRules.open).need(key);
+}
+
+function requireProfile(tables: WorkingTables, id: number): void {
+  if (!tables.of(KnownProfiles.open).has(id)) throw notFound(`profile ${id}`);
+}
+
+function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {
+  requireProfile(tables, key.profileId);
+  const rule = tables.of(WorkingDomainRules.open).find(key);
+  // The message names the profile, but never the domain (decisions §8).
+  if (rule === null) throw notFound(`domain rule of profile ${key.profileId}`);
+  return rule;
+}
+
+function putRule(tables: WorkingTables, after: DomainRule): EntityChange {
+  const rules = tables.of(WorkingDomainRules.open);
+  const before = rules.find(after);
+  rules.put(after);
+  return { kind: 'domainRule', before, after };
 }

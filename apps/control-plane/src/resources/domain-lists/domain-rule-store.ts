@@ -1,6 +1,9 @@
-import type { DomainRule, RuleVerdict } from '@weir/config-model';
+import type { DomainRule, EntityKeys, RuleVerdict } from '@weir/config-model';
+import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
+
+export type DomainRuleKey = EntityKeys['domainRule'];
 
 interface DomainRuleRow {
   profile_id: number;
@@ -20,41 +23,37 @@ export const DOMAIN_RULES: EntityTable<'domainRule', DomainRuleRow> = {
   }),
 };
 
-/** The rules of a profile for the given hashes, by hash. */
 export async function findDomainRules(
   tx: Transaction,
-  profileId: number,
-  hashes: readonly number[],
-): Promise<Map<number, DomainRule>> {
-  const rows = await tx.$queryRaw<{ domain_hash: bigint; verdict: number }[]>`
-    SELECT domain_hash, verdict FROM domain_rule
-    WHERE profile_id = ${profileId} AND domain_hash = ANY (${hashes.map(String)}::bigint[])`;
-  return new Map(
-    rows.map((row) => {
-      const domainHash = Number(row.domain_hash);
-      return [domainHash, { profileId, domainHash, verdict: row.verdict as RuleVerdict }];
-    }),
-  );
+  keys: readonly DomainRuleKey[],
+): Promise<DomainRule[]> {
+  const rows = await tx.$queryRaw<DomainRuleRow[]>`
+    SELECT profile_id, domain_hash::float8 AS domain_hash, verdict FROM domain_rule
+    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+  return rows.map((row) => DOMAIN_RULES.toEntity(row));
 }
 
-/** Creates or replaces rules of one profile with one verdict. */
-export async function putDomainRules(
-  tx: Transaction,
-  profileId: number,
-  hashes: readonly number[],
-  verdict: RuleVerdict,
-): Promise<void> {
+/** Adds rules, or replaces those with the same key. */
+export async function putDomainRules(tx: Transaction, rules: readonly DomainRule[]): Promise<void> {
+  if (rules.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO domain_rule (profile_id, domain_hash, verdict)
-    SELECT ${profileId}, hash, ${verdict} FROM unnest(${hashes.map(String)}::bigint[]) AS hash
+    SELECT * FROM ${unnest(rules, Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`)}
     ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict`;
 }
 
-export async function deleteDomainRule(
+export async function deleteDomainRules(
   tx: Transaction,
-  { profileId, domainHash }: DomainRule,
+  keys: readonly DomainRuleKey[],
 ): Promise<void> {
-  await tx.domainRule.delete({
-    where: { profileId_domainHash: { profileId, domainHash: BigInt(domainHash) } },
-  });
+  if (keys.length === 0) return;
+  await tx.$executeRaw`
+    DELETE FROM domain_rule WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnest(keys)})`;
+}
+
+/** Keys as rows. @param further columns. */
+function unnest(keys: readonly DomainRuleKey[], further: Prisma.Sql = Prisma.empty): Prisma.Sql {
+  return Prisma.sql`unnest(
+    ${keys.map(({ profileId }) => profileId)}::integer[],
+    ${keys.map(({ domainHash }) => String(domainHash))}::bigint[]${further})`;
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, writeFileSync } from 'node:fs';
+import { createWriteStream, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -23,11 +23,17 @@ export function peer({ name, debianPackage, command, args, files }: Peer): Serve
     name,
     debianPackage,
     isInstalled: () => spawnSync('which', [command], { env: { PATH: SERVER_PATH } }).status === 0,
-    start: async (setup) => {
+    prepare: async (setup) => {
       for (const [file, lines] of Object.entries(files(setup))) {
         await writeLines(join(setup.folder, file), lines);
       }
-      return startChild({
+    },
+    start: (setup) => {
+      // An earlier process may have left its cache.
+      for (const file of readdirSync(setup.folder)) {
+        if (!(file in files(setup))) rmSync(join(setup.folder, file), { recursive: true });
+      }
+      const child = startChild({
         name,
         command,
         args: args(setup),
@@ -36,6 +42,7 @@ export function peer({ name, debianPackage, command, args, files }: Peer): Serve
         logFile: join(setup.folder, 'log'),
         prefix: setup.prefix,
       });
+      return Promise.resolve(child);
     },
   };
 }

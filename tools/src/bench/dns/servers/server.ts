@@ -1,8 +1,8 @@
 import type { Child } from '../../../services/child.js';
 
-/** What a server is started with. */
+/** What a server is started with. The same in all rounds of a job. */
 export interface ServerSetup {
-  /** An empty folder of its own. */
+  /** A folder of its own. */
   readonly folder: string;
   /** UDP port on 127.0.0.1. */
   readonly port: number;
@@ -20,6 +20,11 @@ export interface Server {
   /** The Debian package, for those who want to install it. Null: part of this repository. */
   readonly debianPackage: string | null;
   isInstalled(): boolean;
-  /** Starts it with one thread for DNS. It may not answer yet when this resolves. */
+  /** Writes its settings and lists to its folder, once for all processes of a job. */
+  prepare(setup: ServerSetup): Promise<void>;
+  /**
+   * Starts a process with one thread for DNS, which knows nothing of an earlier one. It may not answer yet when this
+   * resolves.
+   */
   start(setup: ServerSetup): Promise<Child>;
 }

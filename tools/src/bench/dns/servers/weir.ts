@@ -71,15 +71,22 @@ function* initBody(blockedDomains: Iterable<string>): Generator<string> {
 }
 
 /** A resolver of this repository as it is shipped. Only the limits for one client are off. */
-export function weir(root: string, controlPlane: WeirControlPlane): Server {
+export function weir(
+  root: string,
+  controlPlane: WeirControlPlane,
+  name: string,
+  lanes: number,
+): Server {
   return {
-    name: 'Weir',
+    name,
     debianPackage: null,
     isInstalled: () => true,
+    // Its configuration comes from the control plane.
+    prepare: () => Promise.resolve(),
     start: async ({ folder, port, upstreamPort, prefix }) => {
       const opsPort = await freePort();
       const child = startChild({
-        name: 'Weir',
+        name,
         command: process.execPath,
         args: [join(root, 'apps/resolver/dist/main.js')],
         env: {
@@ -88,6 +95,7 @@ export function weir(root: string, controlPlane: WeirControlPlane): Server {
           FEED_URL: controlPlane.feedUrl,
           FEED_TOKEN: controlPlane.feedToken,
           DOMAIN_HASH_KEY: HASH_KEY,
+          RESOLVER_THREADS: String(lanes),
           DNS_HOST: '127.0.0.1',
           DNS_PORT: String(port),
           UPSTREAMS: `127.0.0.1:${upstreamPort}`,

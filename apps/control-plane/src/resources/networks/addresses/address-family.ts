@@ -10,6 +10,8 @@ export interface AddressFamily<Address> {
   parse(text: string): Address | null;
   format(address: Address): string;
   mask(address: Address, prefixLength: number): Address;
+  /** The least and the greatest prefix length of a network. */
+  readonly prefixLengths: readonly [number, number];
   /** Two nested networks with different addresses, for an error message. */
   readonly nestingExample: string;
 }
@@ -20,6 +22,7 @@ export const IPV4: AddressFamily<number> = {
   parse: parseIpv4,
   format: formatIpv4,
   mask: maskIpv4,
+  prefixLengths: [10, 32],
   nestingExample: '192.0.2.0/24 and 192.0.2.1/28',
 };
 
@@ -29,5 +32,6 @@ export const IPV6: AddressFamily<Ipv6Words> = {
   parse: parseIpv6,
   format: formatIpv6,
   mask: maskIpv6,
+  prefixLengths: [16, 128],
   nestingExample: '2001:db8::/48 and 2001:db8::1/64',
 };

@@ -1,4 +1,5 @@
 import type { EntityKeys, NaptAssignment } from '@weir/config-model';
+import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/entity-table.js';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
@@ -26,68 +27,56 @@ export const NAPT_ASSIGNMENTS: EntityTable<'naptAssignment', NaptRow> = {
   }),
 };
 
-/** All assignments of the addresses, ordered by address and lower port. */
-export async function findOfAddresses(
-  tx: Transaction,
-  addresses: readonly number[],
-): Promise<NaptAssignment[]> {
+/** All assignments of an address, ordered by lower port. */
+export async function findOfAddress(tx: Transaction, address: number): Promise<NaptAssignment[]> {
   const rows = await tx.$queryRaw<NaptRow[]>`
     SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
-    WHERE address = ANY (${addresses.map(formatIpv4)}::inet[])
-    ORDER BY napt_assignment.address, lower_port, upper_port`;
+    WHERE address = ${formatIpv4(address)}::inet ORDER BY lower_port, upper_port`;
   return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
 }
 
-export async function findAssignment(
+/** The assignments that share a port with one of the ranges. */
+export async function findOverlapping(
   tx: Transaction,
-  key: NaptKey,
-): Promise<NaptAssignment | null> {
-  const row = await tx.naptAssignment.findUnique({
-    where: { address_lowerPort_upperPort: columns(key) },
-    select: { profileId: true },
-  });
-  return row && { ...key, profileId: row.profileId };
+  ranges: readonly NaptKey[],
+): Promise<NaptAssignment[]> {
+  const rows = await tx.$queryRaw<NaptRow[]>`
+    SELECT DISTINCT host(napt_assignment.address) AS address, lower_port, upper_port, profile_id
+    FROM ${unnest(ranges)} AS range (address, lower, upper)
+    JOIN napt_assignment ON napt_assignment.address = range.address
+    AND lower_port <= range.upper AND upper_port >= range.lower`;
+  return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
 }
 
-export async function insertAssignments(
+/** Adds assignments, or replaces those with the same key. */
+export async function putAssignments(
   tx: Transaction,
   assignments: readonly NaptAssignment[],
 ): Promise<void> {
+  if (assignments.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
-    SELECT * FROM unnest(
-      ${assignments.map(({ address }) => formatIpv4(address))}::inet[],
-      ${assignments.map(({ lowerPort }) => lowerPort)}::integer[],
-      ${assignments.map(({ upperPort }) => upperPort)}::integer[],
-      ${assignments.map(({ profileId }) => profileId)}::integer[])`;
-}
-
-/** Replaces the assignment at `key`. The new assignment may have a different key. */
-export async function updateAssignment(
-  tx: Transaction,
-  key: NaptKey,
-  assignment: NaptAssignment,
-): Promise<void> {
-  await tx.naptAssignment.update({
-    where: { address_lowerPort_upperPort: columns(key) },
-    data: { ...columns(assignment), profileId: assignment.profileId },
-  });
+    SELECT * FROM ${unnest(assignments, Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`)}
+    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`;
 }
 
 export async function deleteAssignments(tx: Transaction, keys: readonly NaptKey[]): Promise<void> {
+  if (keys.length === 0) return;
   await tx.$executeRaw`
     DELETE FROM napt_assignment AS deleted
-    USING unnest(
-      ${keys.map(({ address }) => formatIpv4(address))}::inet[],
-      ${keys.map(({ lowerPort }) => lowerPort)}::integer[],
-      ${keys.map(({ upperPort }) => upperPort)}::integer[]) AS key (address, lower_port, upper_port)
+    USING ${unnest(keys)} AS key (address, lower_port, upper_port)
     WHERE (deleted.address, deleted.lower_port, deleted.upper_port) = (key.address, key.lower_port, key.upper_port)`;
 }
 
-function columns(key: NaptKey): { address: string; lowerPort: number; upperPort: number } {
-  return {
-    address: formatIpv4(key.address),
-    lowerPort: key.lowerPort,
-    upperPort: key.upperPort,
-  };
+/** Keys as rows. @param further columns. */
+function unnest(keys: readonly NaptKey[], further: Prisma.Sql = Prisma.empty): Prisma.Sql {
+  return Prisma.sql`unnest(
+    ${keys.map(({ address }) => formatIpv4(address))}::inet[],
+    ${keys.map(({ lowerPort }) => lowerPort)}::integer[],
+    ${keys.map(({ upperPort }) => upperPort)}::integer[]${further})`;
+}
+
+/** A range as it is shown: `192.0.2.1 1024-2047`. */
+export function naptText({ address, lowerPort, upperPort }: NaptKey): string {
+  return `${formatIpv4(address)} ${lowerPort}-${upperPort}`;
 }

@@ -3,20 +3,13 @@ import type { NaptAssignment } from '@weir/config-model';
 import { conflict, notFound } from '../../../http/errors/errors.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
-import { ConfigurationWriter, type Transaction } from '../../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { profileFaults, unknownProfile, unknownProfiles } from '../../profiles/profile-store.js';
-import { formatIpv4 } from '../addresses/ipv4.js';
-import {
-  deleteAssignments,
-  findAssignment,
-  findOfAddresses,
-  insertAssignments,
-  type NaptKey,
-  updateAssignment,
-} from './napt-store.js';
+import { KnownProfiles } from '../../profiles/known-profiles.js';
+import { findOfAddress, findOverlapping, type NaptKey, naptText } from './napt-store.js';
 import { type Clash, findClashes, type OrderedRange, UPPER_BELOW_LOWER } from './port-ranges.js';
+import { WorkingNapts } from './working-napts.js';
 
 /** Where a request holds the parts of an assignment, for their faults. */
 export interface NaptLocations {
@@ -37,23 +30,22 @@ export class NaptService {
 
   /** All assignments of an address, by lower port. An empty result is not an error (decisions §3). */
   listOf(address: number): Promise<WithRevision<NaptAssignment[]>> {
-    return this.reader.read((tx) => findOfAddresses(tx, [address]));
+    return this.reader.read((tx) => findOfAddress(tx, address));
   }
 
   get(key: NaptKey): Promise<WithRevision<NaptAssignment>> {
-    return this.reader.read((tx) => requireAssignment(tx, key));
+    return this.reader.read(async (tx) => {
+      const found = await findOverlapping(tx, [key]);
+      return existing(key, found.find((one) => naptText(one) === naptText(key)) ?? null);
+    });
   }
 
-  create(
+  async create(
     assignment: NaptAssignment,
     locations: NaptLocations,
   ): Promise<WithRevision<NaptAssignment>> {
-    return this.writer.write(async (tx) => {
-      throwIfFaults(await profileFaults(tx, assignment.profileId, locations.profileId));
-      await checkNoClash(tx, assignment, null);
-      await insertAssignments(tx, [assignment]);
-      return { result: assignment, changes: [added(assignment)] };
-    });
+    const created = await this.createAll([assignment], () => locations);
+    return created.map(() => assignment);
   }
 
   /** Adds all or none. */
@@ -61,19 +53,29 @@ export class NaptService {
     assignments: readonly NaptAssignment[],
     locationsOf: (i: number) => NaptLocations,
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
-    return this.writer.write(async (tx) => {
-      throwIfFaults([
-        ...(await batchProfileFaults(tx, assignments, locationsOf)),
-        ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
-          const msg = `Clashes with ${text(earlier)} in the same request`;
-          return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
-        }),
-      ]);
-      const stored = await findStored(tx, assignments);
-      const [clash] = clashesByAddress(assignments, stored);
-      if (clash !== undefined) throw clashConflict(clash);
-      await insertAssignments(tx, assignments);
-      return { result: assignments, changes: assignments.map(added) };
+    return this.writer.write({
+      need: (tables) => {
+        for (const assignment of assignments) {
+          tables.of(WorkingNapts.open).need(assignment);
+          tables.of(KnownProfiles.open).need(assignment.profileId);
+        }
+      },
+      make: (tables) => {
+        const napts = tables.of(WorkingNapts.open);
+        const profiles = tables.of(KnownProfiles.open);
+        throwIfFaults([
+          ...assignments.flatMap(({ profileId }, i) =>
+            profiles.faults(profileId, locationsOf(i).profileId),
+          ),
+          ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
+            const msg = `Clashes with ${naptText(earlier)} in the same request`;
+            return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
+          }),
+        ]);
+        checkNoClash(napts, assignments, null);
+        for (const assignment of assignments) napts.put(assignment);
+        return { result: assignments, changes: assignments.map(added) };
+      },
     });
   }
 
@@ -83,32 +85,43 @@ export class NaptService {
     patch: Partial<NaptAssignment>,
     locations: NaptLocations,
   ): Promise<WithRevision<NaptAssignment>> {
-    return this.writer.write(async (tx) => {
-      const before = await requireAssignment(tx, key);
-      const after = { ...before, ...patch };
-      throwIfFaults([
-        ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
-        ...(await profileFaults(tx, after.profileId, locations.profileId)),
-      ]);
-      await checkNoClash(tx, after, before);
-      await updateAssignment(tx, key, after);
-      return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
+    const { profileId } = patch;
+    return this.writer.write({
+      need: (tables) => {
+        tables.of(WorkingNapts.open).need(key);
+        tables.of(WorkingNapts.open).need({ ...key, ...patch });
+        if (profileId !== undefined) tables.of(KnownProfiles.open).need(profileId);
+      },
+      make: (tables) => {
+        const napts = tables.of(WorkingNapts.open);
+        const before = existing(key, napts.find(key));
+        const after = { ...before, ...patch };
+        throwIfFaults([
+          ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
+          ...(profileId === undefined
+            ? []
+            : tables.of(KnownProfiles.open).faults(profileId, locations.profileId)),
+        ]);
+        checkNoClash(napts, [after], before);
+        napts.delete(before);
+        napts.put(after);
+        return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
+      },
     });
   }
 
   /** Deletes all or none. Duplicate keys are allowed. */
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const stored = await findOfAddresses(tx, distinctAddresses(keys));
-      const byKey = new Map(stored.map((assignment) => [text(assignment), assignment]));
-      const deleted = new Map<string, NaptAssignment>();
-      for (const key of keys) {
-        const assignment = byKey.get(text(key));
-        if (assignment === undefined) throw notFound(`NAPT range ${text(key)}`);
-        deleted.set(text(key), assignment);
-      }
-      await deleteAssignments(tx, [...deleted.values()]);
-      return { result: undefined, changes: Array.from(deleted.values(), removed) };
+    return this.writer.write({
+      need: (tables) => {
+        for (const key of keys) tables.of(WorkingNapts.open).need(key);
+      },
+      make: (tables) => {
+        const napts = tables.of(WorkingNapts.open);
+        const deleted = new Set(keys.map((key) => existing(key, napts.find(key))));
+        for (const assignment of deleted) napts.delete(assignment);
+        return { result: undefined, changes: Array.from(deleted, removed) };
+      },
     });
   }
 }
@@ -127,44 +140,24 @@ function removed(before: NaptAssignment): EntityChange {
   return { kind: 'naptAssignment', before, after: null };
 }
 
-async function requireAssignment(tx: Transaction, key: NaptKey): Promise<NaptAssignment> {
-  const assignment = await findAssignment(tx, key);
-  if (assignment === null) throw notFound(`NAPT range ${text(key)}`);
+function existing(key: NaptKey, assignment: NaptAssignment | null): NaptAssignment {
+  if (assignment === null) throw notFound(`NAPT range ${naptText(key)}`);
   return assignment;
 }
 
-async function batchProfileFaults(
-  tx: Transaction,
+/** @param own the stored assignment that is changed; null for new ones. @throws RequestError 409 */
+function checkNoClash(
+  napts: WorkingNapts,
   assignments: readonly NaptAssignment[],
-  locationsOf: (i: number) => NaptLocations,
-): Promise<Fault[]> {
-  const unknown = await unknownProfiles(
-    tx,
-    assignments.map(({ profileId }) => profileId),
-  );
-  return assignments.flatMap(({ profileId }, i) =>
-    unknown.has(profileId) ? [unknownProfile(profileId, locationsOf(i).profileId)] : [],
-  );
-}
-
-/** @param own the stored assignment that is changed; null for a new one. @throws RequestError 409 */
-async function checkNoClash(
-  tx: Transaction,
-  assignment: NaptAssignment,
   own: NaptAssignment | null,
-): Promise<void> {
-  const stored = await findStored(tx, [assignment]);
-  const others = stored.filter((one) => own === null || text(one) !== text(own));
-  const [clash] = clashesByAddress([assignment], others);
+): void {
+  const addresses = new Set(assignments.map(({ address }) => address));
+  const stored = [...addresses].flatMap((address) => [...napts.of(address)]);
+  const [clash] = clashesByAddress(
+    assignments,
+    stored.filter((one) => one !== own),
+  );
   if (clash !== undefined) throw clashConflict(clash);
-}
-
-function findStored(tx: Transaction, keys: readonly NaptKey[]): Promise<NaptAssignment[]> {
-  return findOfAddresses(tx, distinctAddresses(keys));
-}
-
-function distinctAddresses(keys: readonly NaptKey[]): number[] {
-  return [...new Set(keys.map(({ address }) => address))];
 }
 
 /**
@@ -184,14 +177,10 @@ function clashesByAddress(
 }
 
 function clashConflict({ earlier, later }: Clash<OrderedAssignment>): Error {
-  const equal = text(earlier) === text(later);
+  const equal = naptText(earlier) === naptText(later);
   return conflict(
     equal
-      ? `NAPT range ${text(later)} already exists`
-      : `NAPT range ${text(later)} partly overlaps ${text(earlier)}; ranges may only nest`,
+      ? `NAPT range ${naptText(later)} already exists`
+      : `NAPT range ${naptText(later)} partly overlaps ${naptText(earlier)}; ranges may only nest`,
   );
-}
-
-function text({ address, lowerPort, upperPort }: NaptKey): string {
-  return `${formatIpv4(address)} ${lowerPort}-${upperPort}`;
 }

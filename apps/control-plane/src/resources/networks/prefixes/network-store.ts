@@ -61,41 +61,36 @@ export class NetworkStore<A> {
     this.table = Prisma.raw(family.table);
   }
 
-  async find(tx: Transaction, address: A): Promise<NetworkRecord<A> | null> {
-    const [row] = await tx.$queryRaw<NetworkRow[]>`
-      SELECT ${this.columns} FROM ${this.table} WHERE address = ${this.family.format(address)}::inet`;
-    return row === undefined ? null : fromRow(this.family, row);
-  }
-
-  /** The network with the same masked prefix and length; its host bits may differ. */
-  async findSamePrefix(
+  /** The networks with one of the addresses, or with one of the masked prefixes, as text. Some may come twice. */
+  async findAll(
     tx: Transaction,
-    record: NetworkRecord<A>,
-  ): Promise<NetworkRecord<A> | null> {
-    const { address, prefixLength } = masked(this.family, record);
-    const [row] = await tx.$queryRaw<NetworkRow[]>`
-      SELECT ${this.columns} FROM ${this.table}
-      WHERE network = ${`${this.family.format(address)}/${prefixLength}`}::cidr`;
-    return row === undefined ? null : fromRow(this.family, row);
+    addresses: readonly string[],
+    prefixes: readonly string[],
+  ): Promise<NetworkRecord<A>[]> {
+    const rows = await tx.$queryRaw<NetworkRow[]>`
+      SELECT ${this.columns} FROM ${this.table} WHERE address = ANY (${addresses}::inet[])
+      UNION ALL
+      SELECT ${this.columns} FROM ${this.table} WHERE network = ANY (${prefixes}::cidr[])`;
+    return rows.map((row) => fromRow(this.family, row));
   }
 
-  async insert(tx: Transaction, record: NetworkRecord<A>): Promise<void> {
+  async deleteAll(tx: Transaction, addresses: readonly A[]): Promise<void> {
+    if (addresses.length === 0) return;
+    await tx.$executeRaw`
+      DELETE FROM ${this.table}
+      WHERE address = ANY (${addresses.map((address) => this.family.format(address))}::inet[])`;
+  }
+
+  /** Adds networks, or replaces those with the same address. */
+  async putAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    if (records.length === 0) return;
     await tx.$executeRaw`
       INSERT INTO ${this.table} (address, prefix_length, profile_id)
-      VALUES (${this.family.format(record.address)}::inet, ${record.prefixLength}, ${record.profileId})`;
-  }
-
-  /** Replaces the record at `address`. The new record may have a different address. */
-  async update(tx: Transaction, address: A, record: NetworkRecord<A>): Promise<void> {
-    await tx.$executeRaw`
-      UPDATE ${this.table}
-      SET address = ${this.family.format(record.address)}::inet,
-          prefix_length = ${record.prefixLength}, profile_id = ${record.profileId}
-      WHERE address = ${this.family.format(address)}::inet`;
-  }
-
-  async delete(tx: Transaction, address: A): Promise<void> {
-    await tx.$executeRaw`
-      DELETE FROM ${this.table} WHERE address = ${this.family.format(address)}::inet`;
+      SELECT * FROM unnest(
+        ${records.map(({ address }) => this.family.format(address))}::inet[],
+        ${records.map(({ prefixLength }) => prefixLength)}::integer[],
+        ${records.map(({ profileId }) => profileId)}::integer[])
+      ON CONFLICT (address) DO UPDATE
+      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
   }
 }

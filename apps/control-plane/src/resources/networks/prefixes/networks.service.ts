@@ -1,11 +1,11 @@
 import { conflict, notFound } from '../../../http/errors/errors.js';
 import { type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
 import type { ConfigurationReader } from '../../../revisions/configuration-reader.js';
-import type { ConfigurationWriter, Transaction } from '../../../revisions/configuration-writer.js';
+import type { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { profileFaults } from '../../profiles/profile-store.js';
+import { KnownProfiles } from '../../profiles/known-profiles.js';
 import type { AddressFamily } from '../addresses/address-family.js';
 import {
   fromRow,
@@ -15,17 +15,21 @@ import {
   type NetworkRow,
   NetworkStore,
 } from './network-store.js';
+import { WorkingNetworks } from './working-networks.js';
 
 /** The networks of one address family. */
 export class NetworksService<A> {
   private readonly store: NetworkStore<A>;
+  private readonly open: () => WorkingNetworks<A>;
 
   constructor(
     private readonly family: AddressFamily<A>,
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
   ) {
-    this.store = new NetworkStore(family);
+    const store = new NetworkStore(family);
+    this.store = store;
+    this.open = () => new WorkingNetworks(family, store);
   }
 
   list<T>(convert: (record: NetworkRecord<A>) => T): Promise<WithRevision<Listing<T>>> {
@@ -35,7 +39,10 @@ export class NetworksService<A> {
   }
 
   get(address: A): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.reader.read((tx) => this.requireNetwork(tx, address));
+    return this.reader.read(async (tx) => {
+      const [record] = await this.store.findAll(tx, [this.family.format(address)], []);
+      return this.existing(address, record);
+    });
   }
 
   /** @param profileLocation where the request names the profile, for the fault of an unknown one. */
@@ -43,11 +50,20 @@ export class NetworksService<A> {
     record: NetworkRecord<A>,
     profileLocation: FaultLocation,
   ): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.writer.write(async (tx) => {
-      throwIfFaults(await profileFaults(tx, record.profileId, profileLocation));
-      await this.checkUnique(tx, record, null);
-      await this.store.insert(tx, record);
-      return { result: record, changes: [this.change(null, record)] };
+    return this.writer.write({
+      need: (tables) => {
+        const networks = tables.of(this.open);
+        networks.needAddress(record.address);
+        networks.needPrefix(record);
+        tables.of(KnownProfiles.open).need(record.profileId);
+      },
+      make: (tables) => {
+        const networks = tables.of(this.open);
+        throwIfFaults(tables.of(KnownProfiles.open).faults(record.profileId, profileLocation));
+        this.checkUnique(networks, record, null);
+        networks.replace(null, record);
+        return { result: record, changes: [this.change(null, record)] };
+      },
     });
   }
 
@@ -57,50 +73,79 @@ export class NetworksService<A> {
     patch: Partial<NetworkRecord<A>>,
     profileLocation: FaultLocation,
   ): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.writer.write(async (tx) => {
-      const before = await this.requireNetwork(tx, address);
-      const record = { ...before, ...patch };
-      throwIfFaults(await profileFaults(tx, record.profileId, profileLocation));
-      await this.checkUnique(tx, record, before);
-      await this.store.update(tx, address, record);
-      return { result: record, changes: [this.change(before, record)] };
+    const { profileId } = patch;
+    return this.writer.write({
+      need: (tables) => {
+        const networks = tables.of(this.open);
+        networks.needAddress(address);
+        if (patch.address !== undefined) networks.needAddress(patch.address);
+        for (const prefix of this.possiblePrefixes(address, patch)) networks.needPrefix(prefix);
+        if (profileId !== undefined) tables.of(KnownProfiles.open).need(profileId);
+      },
+      make: (tables) => {
+        const networks = tables.of(this.open);
+        const before = this.existing(address, networks.find(address));
+        const record = { ...before, ...patch };
+        if (profileId !== undefined) {
+          throwIfFaults(tables.of(KnownProfiles.open).faults(profileId, profileLocation));
+        }
+        this.checkUnique(networks, record, before);
+        networks.replace(before, record);
+        return { result: record, changes: [this.change(before, record)] };
+      },
     });
   }
 
   remove(address: A): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const before = await this.requireNetwork(tx, address);
-      await this.store.delete(tx, address);
-      return { result: undefined, changes: [this.change(before, null)] };
+    return this.writer.write({
+      need: (tables) => tables.of(this.open).needAddress(address),
+      make: (tables) => {
+        const networks = tables.of(this.open);
+        const before = this.existing(address, networks.find(address));
+        networks.replace(before, null);
+        return { result: undefined, changes: [this.change(before, null)] };
+      },
     });
   }
 
-  private async requireNetwork(tx: Transaction, address: A): Promise<NetworkRecord<A>> {
-    const record = await this.store.find(tx, address);
-    if (record === null) throw notFound(`network ${this.family.format(address)}`);
+  private existing(address: A, record: NetworkRecord<A> | null | undefined): NetworkRecord<A> {
+    if (!record) throw notFound(`network ${this.family.format(address)}`);
     return record;
   }
 
+  /** The prefixes that a network may have after a patch. Without one of its parts it keeps that which is stored. */
+  private *possiblePrefixes(
+    address: A,
+    patch: Partial<NetworkRecord<A>>,
+  ): Generator<Pick<NetworkRecord<A>, 'address' | 'prefixLength'>> {
+    if (patch.prefixLength !== undefined) {
+      yield { address: patch.address ?? address, prefixLength: patch.prefixLength };
+    } else if (patch.address !== undefined) {
+      const [shortest, longest] = this.family.prefixLengths;
+      for (let prefixLength = shortest; prefixLength <= longest; prefixLength++) {
+        yield { address: patch.address, prefixLength };
+      }
+    }
+  }
+
   /**
-   * @param own the stored record that is changed; null for a new one.
+   * @param own the record that is changed; null for a new one.
    * @throws RequestError 409 when another record has the same address or the same masked prefix.
    */
-  private async checkUnique(
-    tx: Transaction,
+  private checkUnique(
+    networks: WorkingNetworks<A>,
     record: NetworkRecord<A>,
     own: NetworkRecord<A> | null,
-  ): Promise<void> {
-    const isOwn = (other: NetworkRecord<A>): boolean =>
-      own !== null && this.family.format(other.address) === this.family.format(own.address);
-    const sameAddress = await this.store.find(tx, record.address);
-    if (sameAddress && !isOwn(sameAddress)) {
+  ): void {
+    const sameAddress = networks.find(record.address);
+    if (sameAddress !== null && sameAddress !== own) {
       throw conflict(
         `network ${this.text(sameAddress)} already has this address; the address is the key, so nested ` +
           `networks need different addresses, such as ${this.family.nestingExample}`,
       );
     }
-    const samePrefix = await this.store.findSamePrefix(tx, record);
-    if (samePrefix && !isOwn(samePrefix)) {
+    const samePrefix = networks.findSamePrefix(record);
+    if (samePrefix !== null && samePrefix !== own) {
       throw conflict(`network ${this.text(samePrefix)} covers exactly the same addresses`);
     }
   }

@@ -4,95 +4,28 @@ import {
   lengthenQuestion,
   MAX_MESSAGE_BYTES,
   type Query,
-  readTtl,
   readUint32,
   removeAdditional,
   Response,
-  writeUint16,
   writeUint32,
 } from '@weir/dns-wire';
 import type { Question } from '../query/question.js';
 import { TargetHashes } from '../query/target-hashes.js';
-import type { AnswerStore } from './answer-store.js';
-import { Head, Use } from './entry.js';
+import { Head } from './entry.js';
+import type { EntryTable } from './entry-table.js';
 
 const HEADER_WORDS = HEADER_BYTES / 4;
-/** Value of `Head.targets`. */
-const NO_TARGETS = 1;
 
-/**
- * Writes responses into allocated entries of a store, and reads them back. Seconds are those of the clock of the cache.
- */
-export class EntryCodec {
+/** Copies the responses of entries out of the table. Seconds are those of the clock of the cache. */
+export class EntryReader {
   private readonly message = new Int32Array((MAX_MESSAGE_BYTES + 1) / 4);
   private readonly messageBytes = new Uint8Array(this.message.buffer);
   private readonly response = new Response();
   /** Those of the answer that was read last. */
   readonly targets = new TargetHashes();
 
-  constructor(private readonly store: AnswerStore) {
+  constructor(private readonly table: EntryTable) {
     this.response.bytes = this.messageBytes;
-  }
-
-  /**
-   * @param targets the hashes of its targets
-   * @param lifeSeconds how long the answer is fresh
-   * @param minTtlSeconds, maxTtlSeconds limits for the TTLs of the records; the first is at most `lifeSeconds`
-   */
-  write(
-    at: number,
-    response: Response,
-    targets: TargetHashes,
-    nowSeconds: number,
-    lifeSeconds: number,
-    minTtlSeconds: number,
-    maxTtlSeconds: number,
-  ): void {
-    const { words, bytes } = this.store;
-    const { ttlOffsets, ttlCount, recordsEnd } = response;
-    this.setTimes(at, nowSeconds, lifeSeconds);
-    words[at + Head.sizes] = (recordsEnd << 16) | ttlCount;
-    words[at + Head.counts] = (response.answerCount << 16) | response.authorityCount;
-    words[at + Head.flags] = (response.additionalCount << 16) | response.flags;
-    words[at + Head.ede] = response.ede;
-    words[at + Head.use] = 0;
-    words[at + Head.targets] = (targets.size << 16) | (targets.count + 1);
-    const offsetsAt = (at + Head.words) * 4;
-    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
-    this.copyIn(at, response.bytes, recordsEnd);
-    const targetsAt = this.targetsAt(at);
-    for (let i = 0; i < targets.size; i++) words[targetsAt + i] = targets.words[i];
-    for (let i = 0; i < ttlCount; i++) {
-      const ttlAt = ttlOffsets[i];
-      writeUint16(bytes, offsetsAt + i * 2, ttlAt);
-      const ttlSeconds = Math.max(readTtl(response.bytes, ttlAt), minTtlSeconds);
-      writeUint32(bytes, messageAt + ttlAt, Math.min(ttlSeconds, maxTtlSeconds));
-    }
-  }
-
-  /**
-   * Writes a response without records.
-   * @param message begins with header and question
-   * @param rcode below 16
-   */
-  writeFailure(
-    at: number,
-    message: Uint8Array,
-    questionEnd: number,
-    rcode: number,
-    ede: number,
-    nowSeconds: number,
-    lifeSeconds: number,
-  ): void {
-    const { words } = this.store;
-    this.setTimes(at, nowSeconds, lifeSeconds);
-    words[at + Head.sizes] = questionEnd << 16;
-    words[at + Head.counts] = 0;
-    words[at + Head.flags] = Flag.qr | Flag.rd | Flag.ra | rcode;
-    words[at + Head.ede] = ede;
-    words[at + Head.use] = Use.failure;
-    words[at + Head.targets] = NO_TARGETS;
-    this.copyIn(at, message, questionEnd);
   }
 
   /**
@@ -102,7 +35,7 @@ export class EntryCodec {
   read(at: number, query: Query, nowSeconds: number): Response {
     const { response, messageBytes } = this;
     this.load(at, query);
-    const ageSeconds = nowSeconds - this.store.words[at + Head.storedAt];
+    const ageSeconds = nowSeconds - this.table.words[at + Head.storedAt];
     if (this.hasExpiredAdditional(ageSeconds)) removeAdditional(response);
     for (let i = 0; i < response.ttlCount; i++) {
       const ttlAt = response.ttlOffsets[i];
@@ -146,30 +79,10 @@ export class EntryCodec {
     return false;
   }
 
-  private setTimes(at: number, nowSeconds: number, lifeSeconds: number): void {
-    const { words } = this.store;
-    words[at + Head.storedAt] = nowSeconds;
-    words[at + Head.expiresAt] = nowSeconds + lifeSeconds;
-    words[at + Head.retryAt] = 0;
-  }
-
-  /** Offset in words of the hashes of the targets. */
-  private targetsAt(at: number): number {
-    const messageWords = ((this.store.words[at + Head.sizes] >>> 16) - HEADER_BYTES + 3) >> 2;
-    return this.store.messageAt(at) + messageWords;
-  }
-
-  /** Copies a message without its header. */
-  private copyIn(at: number, from: Uint8Array, end: number): void {
-    const { bytes } = this.store;
-    const messageAt = this.store.messageAt(at) * 4 - HEADER_BYTES;
-    for (let i = HEADER_BYTES; i < end; i++) bytes[messageAt + i] = from[i];
-  }
-
   /** Fills the response from the entry, with the TTLs as they were stored. */
   private load(at: number, query: Query): void {
     const { response, message } = this;
-    const { words, bytes } = this.store;
+    const { words, bytes } = this.table;
     const sizes = words[at + Head.sizes];
     const flags = words[at + Head.flags];
     response.flags = flags & 0xffff;
@@ -186,7 +99,7 @@ export class EntryCodec {
       const offset = offsetsAt + i * 2;
       response.ttlOffsets[i] = (bytes[offset] << 8) | bytes[offset + 1];
     }
-    const from = this.store.messageAt(at) - HEADER_WORDS;
+    const from = this.table.messageAt(at) - HEADER_WORDS;
     const end = (response.recordsEnd + 3) >> 2;
     for (let i = HEADER_WORDS; i < end; i++) message[i] = words[from + i];
     this.loadTargets(at);
@@ -194,11 +107,11 @@ export class EntryCodec {
 
   private loadTargets(at: number): void {
     const { targets } = this;
-    const { words } = this.store;
+    const { words } = this.table;
     const sizeAndCount = words[at + Head.targets];
     targets.size = sizeAndCount >>> 16;
     targets.count = (sizeAndCount & 0xffff) - 1;
-    const from = this.targetsAt(at);
+    const from = this.table.targetsAt(at);
     for (let i = 0; i < targets.size; i++) targets.words[i] = words[from + i];
   }
 }

@@ -1,0 +1,70 @@
+import type { NaptAssignment } from '@weir/config-model';
+import type { Transaction } from '../../../revisions/configuration-writer.js';
+import { WorkingRows } from '../../../revisions/working-rows.js';
+import type { WorkingTable } from '../../../revisions/working-tables.js';
+import {
+  deleteAssignments,
+  findOverlapping,
+  type NaptKey,
+  naptText,
+  putAssignments,
+} from './napt-store.js';
+
+/** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges. */
+export class WorkingNapts implements WorkingTable {
+  static readonly open = (): WorkingNapts => new WorkingNapts();
+
+  private readonly rows = new WorkingRows<NaptAssignment>();
+  private readonly needed: NaptKey[] = [];
+  /** By address and key. */
+  private readonly current = new Map<number, Map<string, NaptAssignment>>();
+
+  need(range: NaptKey): void {
+    this.rows.need(naptText(range));
+    this.needed.push(range);
+  }
+
+  find(key: NaptKey): NaptAssignment | null {
+    return this.rows.get(naptText(key));
+  }
+
+  /** The known ranges of an address. */
+  of(address: number): Iterable<NaptAssignment> {
+    return this.current.get(address)?.values() ?? [];
+  }
+
+  put(assignment: NaptAssignment): void {
+    this.rows.set(naptText(assignment), assignment);
+    this.show(assignment);
+  }
+
+  delete(key: NaptKey): void {
+    this.rows.set(naptText(key), null);
+    this.current.get(key.address)?.delete(naptText(key));
+  }
+
+  async read(tx: Transaction): Promise<void> {
+    if (this.needed.length === 0) return;
+    for (const assignment of await findOverlapping(tx, this.needed)) {
+      this.rows.load(naptText(assignment), assignment);
+      this.show(assignment);
+    }
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    const changes = this.rows.changes();
+    await deleteAssignments(
+      tx,
+      changes.flatMap(({ before, after }) => (before !== null && after === null ? [before] : [])),
+    );
+    await putAssignments(
+      tx,
+      changes.flatMap(({ after }) => (after === null ? [] : [after])),
+    );
+  }
+
+  private show(assignment: NaptAssignment): void {
+    const ranges = this.current.get(assignment.address) ?? new Map<string, NaptAssignment>();
+    this.current.set(assignment.address, ranges.set(naptText(assignment), assignment));
+  }
+}

@@ -1,0 +1,186 @@
+import {
+  Ede,
+  HEADER_BYTES,
+  type Query,
+  QUESTION_FIXED_BYTES,
+  Rcode,
+  type Response,
+} from '@weir/dns-wire';
+import type { SuffixHashes } from '@weir/dns-name';
+import { nameKey, type Question, questionKey } from '../query/question.js';
+import type { TargetHashes } from '../query/target-hashes.js';
+import type { CacheMemory } from './cache-memory.js';
+import { countersOf } from './cache-memory.js';
+import { EntryReader } from './entry-reader.js';
+import { EntryTable } from './entry-table.js';
+import { Head } from './entry.js';
+import { LookupCounters } from './lookup-counters.js';
+
+/** The result of a lookup. */
+export const CacheResult = {
+  miss: 0,
+  /** A valid answer, or a recent failure. */
+  fresh: 1,
+  /** A popular answer that is valid but expires soon: refresh it now. */
+  expiring: 2,
+  /** An expired answer, to be served only when there is no other (RFC 8767). */
+  stale: 3,
+  /** An expired answer, and a refresh has just failed. */
+  failing: 4,
+} as const;
+export type CacheResult = (typeof CacheResult)[keyof typeof CacheResult];
+
+/** For how long an expired answer may be served, and the TTL that it then has (RFC 8767 §5 and §4). */
+const STALE_SECONDS = 86_400;
+const STALE_TTL_SECONDS = 30;
+/** A popular answer is refreshed in the last tenth of its lifetime. It is popular after this many hits. */
+const PREFETCH_LIFE_FRACTION = 10;
+const MIN_PREFETCH_HITS = 2;
+
+/**
+ * Looks answers up, in memory that one thread writes: in that thread at any time (`AnswerCache`), in others between
+ * `enter` and `leave` (`SharedCache`). A hit becomes a `Response` like that of an upstream, with its TTLs counted down,
+ * and passes the same policy checks. Nothing in here depends on the client. A lookup allocates nothing.
+ *
+ * Seconds are those of a monotonic clock, the same in all threads, passed in by the caller.
+ */
+export class CacheReader {
+  /** Of this thread. */
+  protected readonly ownCounters: LookupCounters;
+  protected readonly table: EntryTable;
+  private readonly entryReader: EntryReader;
+  /** Offset of the entry that `find` returned. */
+  private entry = -1;
+  protected nowSeconds = 0;
+
+  /** @param reader the number of this thread; 0 is that of the writer */
+  constructor(memory: CacheMemory, reader: number) {
+    this.table = new EntryTable(memory);
+    this.entryReader = new EntryReader(this.table);
+    this.ownCounters = new LookupCounters(countersOf(memory, reader));
+  }
+
+  /** Looks a question up and counts the lookup. `read` or `readStale` may follow at once, with the same query. */
+  find(question: Question, nowSeconds: number): CacheResult {
+    this.nowSeconds = nowSeconds;
+    const at = this.findEntry(question);
+    this.entry = at;
+    const found = at < 0 ? CacheResult.miss : this.stateOf(at, nowSeconds);
+    if (found === CacheResult.fresh || found === CacheResult.expiring) {
+      this.ownCounters.countHit();
+      this.table.countHit(at);
+    } else {
+      this.ownCounters.countMiss();
+    }
+    return found;
+  }
+
+  /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
+  findStale(question: Question, nowSeconds: number): boolean {
+    this.nowSeconds = nowSeconds;
+    this.entry = this.findEntry(question);
+    return this.entry >= 0 && !this.isDisposable(this.entry) && !this.table.isFailure(this.entry);
+  }
+
+  /**
+   * After a miss: a fresh NXDOMAIN of a name above that of the question, as its answer, since nothing exists below such
+   * a name (RFC 8020). Counts as a hit. Valid until the next call of any method of the cache.
+   * @param hashes of the suffixes of the qname
+   */
+  readAbove(question: Question, hashes: SuffixHashes, nowSeconds: number): Response | null {
+    const { bytes, query } = question;
+    const key = nameKey(query);
+    let nameAt = HEADER_BYTES;
+    for (let i = hashes.count - 2; i >= 0; i--) {
+      nameAt += bytes[nameAt] + 1;
+      const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - nameAt;
+      const low = hashes.low[i] | 0;
+      const high = hashes.high[i] | 0;
+      const at = this.table.find(low, high, key, bytes, nameBytes, nameAt);
+      if (at < 0 || nowSeconds >= this.table.words[at + Head.expiresAt]) continue;
+      const entryQuestionEnd = HEADER_BYTES + nameBytes + QUESTION_FIXED_BYTES;
+      const response = this.entryReader.readBelow(at, entryQuestionEnd, question, nowSeconds);
+      if (response === null) continue;
+      this.table.countHit(at);
+      this.ownCounters.turnMissIntoHit();
+      return response;
+    }
+    return null;
+  }
+
+  /** The fresh entry of the last lookup. Valid until the next call of any method of the cache. */
+  read(query: Query): Response {
+    return this.entryReader.read(this.entry, query, this.nowSeconds);
+  }
+
+  /**
+   * The expired entry of the last lookup, with EDE 3 or 19 (RFC 8914 §4.4, §4.20). Valid until the next call of any
+   * method of the cache.
+   */
+  readStale(query: Query): Response {
+    this.ownCounters.countStale();
+    this.table.countHit(this.entry);
+    const response = this.entryReader.readWithTtl(this.entry, query, STALE_TTL_SECONDS);
+    const isNegative = response.rcode === Rcode.nxDomain;
+    response.ede = isNegative ? Ede.staleNxDomainAnswer : Ede.staleAnswer;
+    return response;
+  }
+
+  /** The hashes of the targets of the answer that was read last. Valid as long as that. */
+  get targets(): TargetHashes {
+    return this.entryReader.targets;
+  }
+
+  /**
+   * Claims the refresh of the entry of the last lookup. It is not `expiring` again, for any thread, unless the refresh
+   * fails or does not take place (`cancelRefresh`).
+   * @returns false: another thread has just claimed it
+   */
+  beginRefresh(): boolean {
+    return this.table.beginRefresh(this.entry);
+  }
+
+  /** The entry of the last lookup is not refreshed after all. The next hit tries again. */
+  cancelRefresh(): void {
+    this.table.endRefresh(this.entry);
+  }
+
+  /** The entry of the question, unless that is of no use now and the name is known not to exist. */
+  protected findEntry(question: Question): number {
+    const at = this.findByKey(question, questionKey(question.query));
+    const isValid = at >= 0 && this.nowSeconds < this.table.words[at + Head.expiresAt];
+    if (isValid && !this.table.isFailure(at)) return at;
+    const nxDomainAt = this.findByKey(question, nameKey(question.query));
+    return nxDomainAt >= 0 && !this.isDisposable(nxDomainAt) ? nxDomainAt : at;
+  }
+
+  protected findByKey(question: Question, key: number): number {
+    const { bytes, query, nameHashLow, nameHashHigh } = question;
+    const nameBytes = query.questionEnd - QUESTION_FIXED_BYTES - HEADER_BYTES;
+    return this.table.find(nameHashLow, nameHashHigh, key, bytes, nameBytes);
+  }
+
+  private stateOf(at: number, nowSeconds: number): CacheResult {
+    const { words } = this.table;
+    const leftSeconds = words[at + Head.expiresAt] - nowSeconds;
+    if (leftSeconds > 0) {
+      const canRefresh = !this.table.isRefreshing(at) && !this.table.isFailure(at);
+      const isPopular = this.table.storedHits(at) >= MIN_PREFETCH_HITS;
+      if (!canRefresh || !isPopular || nowSeconds < words[at + Head.retryAt])
+        return CacheResult.fresh;
+      const lifeSeconds = words[at + Head.expiresAt] - words[at + Head.storedAt];
+      return leftSeconds * PREFETCH_LIFE_FRACTION <= lifeSeconds
+        ? CacheResult.expiring
+        : CacheResult.fresh;
+    }
+    if (this.isDisposable(at)) return CacheResult.miss;
+    return nowSeconds < words[at + Head.retryAt] ? CacheResult.failing : CacheResult.stale;
+  }
+
+  /** Whether the entry is of no use to any client. */
+  protected isDisposable(at: number): boolean {
+    const expiresAt = this.table.words[at + Head.expiresAt];
+    const usefulUntil = this.table.isFailure(at) ? expiresAt : expiresAt + STALE_SECONDS;
+    return this.nowSeconds >= usefulUntil;
+  }
+}

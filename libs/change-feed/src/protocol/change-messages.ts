@@ -1,0 +1,80 @@
+import {
+  type Change,
+  decodeChange,
+  decodeHead,
+  type EncodedChange,
+  type Head,
+  RowError,
+} from '@weir/config-model';
+import { FEED_VERSION } from './feed-version.js';
+import { parseMessage } from './message.js';
+import type { PublishedChange } from './protocol.js';
+
+/** Largest message. A larger change is published as its head and fetched from the feed API. */
+export const MAX_PUBLISHED_BYTES = 256 * 1024;
+
+/** Several changes in a row that were committed together. */
+interface ChangeGroup {
+  readonly lineage: string | null;
+  readonly changes: readonly EncodedChange[];
+}
+
+/** What a message on the channel of changes says. */
+export type ChangeMessage =
+  | { readonly type: 'changes'; readonly changes: readonly (Change & Head)[] }
+  /** There is a change that is too large for a message. */
+  | { readonly type: 'head'; readonly head: Head };
+
+/**
+ * The messages of changes that were committed together, in order.
+ * @param inGroups whether all followers read several changes in one message. Older releases read one.
+ */
+export function renderChangeMessages(
+  changes: readonly PublishedChange[],
+  inGroups: boolean,
+): string[] {
+  const [first] = changes;
+  if (inGroups && first !== undefined && changes.length > 1) {
+    const group: ChangeGroup = {
+      lineage: first.lineage,
+      changes: changes.map(({ revision, digest, operations }) => ({
+        revision,
+        digest,
+        operations,
+      })),
+    };
+    const text = JSON.stringify({ ...group, feedVersion: FEED_VERSION });
+    if (text.length <= MAX_PUBLISHED_BYTES) return [text];
+    const half = changes.length >> 1;
+    return [changes.slice(0, half), changes.slice(half)].flatMap((part) =>
+      renderChangeMessages(part, inGroups),
+    );
+  }
+  return changes.map(renderChange);
+}
+
+function renderChange(change: PublishedChange): string {
+  const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
+  return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHead(change);
+}
+
+function renderHead({ lineage, revision, digest }: Head): string {
+  return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
+}
+
+/** @throws FeedVersionError; RowError for any other text. */
+export function parseChangeMessage(text: string): ChangeMessage {
+  const value = parseMessage(text) as Partial<ChangeGroup> | null;
+  if (value?.changes === undefined) {
+    const head = decodeHead(value);
+    return value !== null && 'operations' in value
+      ? { type: 'changes', changes: [{ ...head, ...decodeChange(value) }] }
+      : { type: 'head', head };
+  }
+  if (!Array.isArray(value.changes)) throw new RowError('a group has an array of changes');
+  const changes = (value.changes as unknown[]).map((change) => ({
+    ...decodeHead({ ...(change as object), lineage: value.lineage }),
+    ...decodeChange(change),
+  }));
+  return { type: 'changes', changes };
+}

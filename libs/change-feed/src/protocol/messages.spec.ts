@@ -1,0 +1,95 @@
+import { encodeChange, type Operation, RowError } from '@weir/config-model';
+import { describe, expect, it } from 'vitest';
+import {
+  MAX_PUBLISHED_BYTES,
+  parseChangeMessage,
+  renderChangeMessages,
+} from './change-messages.js';
+import { acknowledgementIntervalMs, parseHeadMessage, renderHeadMessage } from './head-message.js';
+
+const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
+const digest = '0123456789abcdef';
+
+describe('the messages of changes', () => {
+  /** @param pages how many block pages it creates. */
+  const change = (revision: number, pages = 1) => {
+    const operations = Array.from({ length: pages }, (_, id): Operation => {
+      return { type: 'put', kind: 'blockPage', entity: { id, type: 0 } };
+    });
+    return { revision, digest, operations };
+  };
+  const published = (...changes: ReturnType<typeof change>[]) =>
+    changes.map((one) => ({ lineage: LINEAGE, ...encodeChange(one) }));
+  const parsed = (...changes: ReturnType<typeof change>[]) =>
+    changes.map((one) => ({ lineage: LINEAGE, ...one }));
+  /** More than a message holds, and a bit more than half of it. */
+  const [tooMany, half] = [20_000, 8_000];
+
+  it('are one for all changes of a group', () => {
+    const changes = [change(7), change(8, 3), change(9, 0)];
+    const texts = renderChangeMessages(published(...changes), true);
+    expect(texts.map(parseChangeMessage)).toEqual([
+      { type: 'changes', changes: parsed(...changes) },
+    ]);
+  });
+
+  it('are one for each change when a follower of an older release may read them', () => {
+    const texts = renderChangeMessages(published(change(7), change(8)), false);
+    expect(texts.map(parseChangeMessage)).toEqual([
+      { type: 'changes', changes: parsed(change(7)) },
+      { type: 'changes', changes: parsed(change(8)) },
+    ]);
+  });
+
+  it('are several in order when a group is too large for one, and the head of a change that is too large', () => {
+    const changes = [change(1, half), change(2, half), change(3, tooMany), change(4)];
+    const texts = renderChangeMessages(published(...changes), true);
+    for (const text of texts) expect(text.length).toBeLessThanOrEqual(MAX_PUBLISHED_BYTES);
+    const seen = texts
+      .map(parseChangeMessage)
+      .flatMap((message) =>
+        message.type === 'head'
+          ? [[message.head.revision, 'head']]
+          : message.changes.map((one) => [one.revision, one.operations.length]),
+      );
+    expect(seen).toEqual([
+      [1, half],
+      [2, half],
+      [3, 'head'],
+      [4, 1],
+    ]);
+  });
+
+  it.each([
+    { changes: 1 },
+    { changes: [1] },
+    { changes: [{ revision: 1, digest }] },
+    { changes: [{ revision: 1, digest, operations: [] }], lineage: 7 },
+    null,
+  ])('cannot be %j', (value) => {
+    expect(() => parseChangeMessage(JSON.stringify(value))).toThrow(RowError);
+  });
+});
+
+describe('the message of a head', () => {
+  const head = { lineage: LINEAGE, revision: 7, digest };
+
+  it('tells how often a follower may acknowledge', () => {
+    const message = { head, acknowledgementIntervalMs: 50 };
+    expect(parseHeadMessage(renderHeadMessage(message))).toEqual(message);
+  });
+
+  it.each([undefined, null, -1, '50'])('allows any number of them when it says %j', (interval) => {
+    const text = JSON.stringify({ ...head, acknowledgementIntervalMs: interval });
+    expect(parseHeadMessage(text)).toEqual({ head, acknowledgementIntervalMs: 0 });
+  });
+
+  it('asks many followers to acknowledge less often, and none to wait for longer than a tenth of a second', () => {
+    expect([0, 3, 19, 20, 200, 1_000, 2_000].map(acknowledgementIntervalMs)).toEqual([
+      0, 0, 0, 1, 10, 50, 100,
+    ]);
+    expect(acknowledgementIntervalMs(1e6)).toBe(100);
+    const text = JSON.stringify({ ...head, acknowledgementIntervalMs: 1e9 });
+    expect(parseHeadMessage(text).acknowledgementIntervalMs).toBe(100);
+  });
+});

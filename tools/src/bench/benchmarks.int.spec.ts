@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { missingPrograms } from './dns/missing-programs.js';
+import { unbound } from './dns/servers/unbound.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+const bench = async (name: string, ...args: string[]): Promise<string> =>
+  (await run(process.execPath, [join(root, 'tools/dist/bench', name, 'main.js'), ...args])).stdout;
+
+const missing = missingPrograms();
+if (missing.length > 0) {
+  process.stderr.write(`benchmarks are not tried out: they need ${missing.join(', ')}\n`);
+}
+
+beforeAll(async () => {
+  const folders = ['tools', 'apps/control-plane', 'apps/resolver'];
+  const projects = folders.map((folder) => join(root, folder, 'tsconfig.build.json'));
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', ...projects]);
+});
+
+describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
+  const smallest = ['--rounds', '1', '--seconds', '1'];
+  // All figures, and no reason why it was not measured.
+  const row = (server: string): RegExp =>
+    new RegExp(`^\\| ${server} \\| [\\d.]+ \\|.*\\| +\\|$`, 'm');
+
+  // bench:lanes runs the same comparison with Weir.
+  it.skipIf(!unbound.isInstalled())(
+    'bench:dns prints a row for each server',
+    async () => {
+      const table = await bench('dns', '--jobs', 'zone', '--servers', 'unbound', ...smallest);
+      expect(table).toMatch(row('unbound'));
+    },
+    240_000,
+  );
+
+  it('bench:lanes prints a row for each number of lanes', async () => {
+    const table = await bench('lanes', '--jobs', 'zone', ...smallest);
+    expect(table).toMatch(row('1 lane'));
+    expect(table).toMatch(row('2 lanes'));
+  }, 240_000);
+
+  it('bench:scale compares an empty configuration with a full one', async () => {
+    const tables = await bench('scale', '--scale', '0.0005', ...smallest);
+    expect(tables).toMatch(/^\| ratio \| [\d.]+ \(goal 1.15\) \|/m);
+    expect(tables).toMatch(/^\| full size \| [\d.]+ \|.*\| [1-9]\d* % \|/m);
+    expect(tables).not.toContain('NaN');
+  }, 240_000);
+});
+
+it.each(['dns', 'lanes', 'scale'])('bench:%s explains itself', async (name) => {
+  expect(await bench(name, '--help')).toContain(`npm run bench:${name}`);
+});

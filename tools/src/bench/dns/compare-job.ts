@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../services/ports.js';
+import type { Job } from './jobs.js';
+import { Contestant } from './measure.js';
+import type { ServerRounds } from './report.js';
+import { map, writeLines } from './servers/peer.js';
+import type { Server } from './servers/server.js';
+import { startUpstream } from './servers/upstream.js';
+import { startWeirControlPlane, type WeirControlPlane } from './servers/weir.js';
+
+export interface ComparisonOptions {
+  readonly job: Job;
+  /** The repository's root. */
+  readonly root: string;
+  /** Other servers than Weir. */
+  readonly peers: readonly Server[];
+  /** Resolvers of this repository, with the control plane from which they get the domains to block. */
+  readonly ours: ((controlPlane: WeirControlPlane) => readonly Server[]) | null;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly rate: number;
+  /** Sockets of the load generator. */
+  readonly clients: number;
+  /** Processors of the measured server, as `taskset -c` takes them. */
+  readonly processors: string;
+  /** Tells how far it is. */
+  readonly progress: (text: string) => void;
+}
+
+/** A server that could not be measured so often is not tried again. */
+const MAX_FAILURES = 2;
+
+/** Measures every server in every round, each round in another order. */
+export async function compareJob(options: ComparisonOptions): Promise<ServerRounds[]> {
+  const { job, root, ours } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-dns-'));
+  const upstreamPort = await freePort();
+  const upstreamFolder = join(folder, 'upstream');
+  mkdirSync(upstreamFolder);
+  const upstream = startUpstream(upstreamFolder, upstreamPort);
+  let controlPlane: WeirControlPlane | null = null;
+  try {
+    if (ours !== null) {
+      options.progress(`${job.name}: starts the control plane of Weir`);
+      const controlPlaneFolder = join(folder, 'control-plane');
+      controlPlane = await startWeirControlPlane(root, controlPlaneFolder, job.blockedDomains());
+    }
+    const weirs = ours === null || controlPlane === null ? [] : ours(controlPlane);
+    return await runRounds([...weirs, ...options.peers], folder, upstreamPort, options);
+  } finally {
+    await controlPlane?.stop();
+    await upstream.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function runRounds(
+  servers: readonly Server[],
+  folder: string,
+  upstreamPort: number,
+  options: ComparisonOptions,
+): Promise<Contestant[]> {
+  const { job, rounds, progress } = options;
+  const [queries, warmUp] = [join(folder, 'queries'), join(folder, 'warm-up')];
+  await writeQueries(queries, job.names());
+  await writeQueries(warmUp, job.warmUp);
+  const prefix = ['taskset', '-c', options.processors];
+  const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp };
+  const contestants: Contestant[] = [];
+  for (const server of servers) {
+    progress(`${job.name}: prepares ${server.name}`);
+    contestants.push(await Contestant.prepare(server, setup));
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const contestant of rotate(contestants, round)) {
+      const { server, failures } = contestant;
+      if (failures.length >= MAX_FAILURES) continue;
+      progress(`${job.name}, round ${round} of ${rounds}: ${server}`);
+      await contestant.measure(round);
+    }
+  }
+  return contestants;
+}
+
+function writeQueries(path: string, names: Iterable<string>): Promise<void> {
+  return writeLines(
+    path,
+    map(names, (name) => `${name} A`),
+  );
+}
+
+function rotate<T>(values: readonly T[], by: number): T[] {
+  if (values.length === 0) return [];
+  const at = by % values.length;
+  return [...values.slice(at), ...values.slice(0, at)];
+}

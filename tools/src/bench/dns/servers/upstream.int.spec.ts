@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../services/ports.js';
+import { ORIGIN } from '../jobs.js';
+import { hasDnsperf, load } from '../load.js';
+import { hasNsd, startUpstream } from './upstream.js';
+
+it.skipIf(!hasNsd() || !hasDnsperf())(
+  'answers one client in full at thousands of queries a second (nsd and dnsperf)',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-upstream-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const port = await freePort();
+    const upstream = startUpstream(folder, port);
+    onTestFinished(async () => {
+      await upstream.stop();
+    });
+    const names = Array.from({ length: 5_000 }, (_, i) => `www.site-${i}.${ORIGIN} A\n`);
+    const queries = join(folder, 'queries');
+    writeFileSync(queries, names.join(''));
+    const result = await load({ port, queries, pace: { kind: 'once', rate: 3_000 } });
+    expect(result).toMatchObject({ sent: 5_000, answered: 5_000, rcodes: { NOERROR: 5_000 } });
+  },
+);

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { readInteger, readNames } from '../option-values.js';
+
+export interface LaneOptions {
+  readonly jobs: readonly string[];
+  readonly lanes: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly rate: number;
+}
+
+const MAX_LANES = 64;
+
+/** @returns a text for the user instead of options: the help, or what is wrong */
+export function readOptions(
+  args: readonly string[],
+  jobs: readonly string[],
+): LaneOptions | { readonly help: string } | { readonly error: string } {
+  const help = [
+    'npm run bench:lanes -- [--jobs zone,cached] [--lanes 1,2] [--rounds 5] [--seconds 5] [--rate 20000]',
+    '',
+    'Compares a resolver with one lane (RESOLVER_THREADS) with one that has more. The ratio is to the first number.',
+    `jobs: ${jobs.join(', ')}`,
+    'seconds: of each of the two phases, full load and the steady rate (queries per second)',
+    'A round takes 15 s for each number of lanes. With less than four cores the load generator shares those of the',
+    'resolver: then only processor times mean something, not throughput.',
+  ].join('\n');
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        jobs: { type: 'string', default: 'zone,cached' },
+        lanes: { type: 'string', default: '1,2' },
+        rounds: { type: 'string', default: '5' },
+        seconds: { type: 'string', default: '5' },
+        rate: { type: 'string', default: '20000' },
+      },
+    });
+    if (values.help) return { help };
+    return {
+      jobs: readNames('--jobs', values.jobs, jobs),
+      lanes: values.lanes.split(',').map((text) => readInteger('--lanes', text, MAX_LANES)),
+      rounds: readInteger('--rounds', values.rounds, 100),
+      seconds: readInteger('--seconds', values.seconds, 600),
+      rate: readInteger('--rate', values.rate, 1_000_000),
+    };
+  } catch (error) {
+    return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
+  }
+}

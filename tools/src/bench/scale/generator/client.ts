@@ -1,0 +1,105 @@
+import { BATCH, ROUTE_WORDS, type SystemCalls, UdpBatchSocket } from '@weir/udp-batch';
+import { BLOCK_ADDRESS } from '../../dns/jobs.js';
+import type { QueryReader } from './query-reader.js';
+
+/** The load balancer: the resolver accepts PROXY headers from this address only. */
+export const BALANCER = '127.0.0.2';
+
+const LOOPBACK = 0x7f00_0001;
+const IDS = 65_536;
+const RCODE_MASK = 0x0f;
+const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
+/** A query without an answer after this time counts as lost. */
+const LOST_AFTER_MS = 2_000;
+const GIVE_UP_EVERY_MS = 100;
+const RCODE_NAMES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
+const BLOCK_BYTES = BLOCK_ADDRESS.split('.').map(Number);
+
+/** Sends queries over several sockets in turns, and knows by the message id which are not answered yet. */
+export class Client {
+  sent = 0;
+  answered = 0;
+  outstanding = 0;
+  /** Answers with the address of the block page. */
+  blocked = 0;
+  readonly rcodes = new Map<string, number>();
+  readonly latenciesMs: number[] = [];
+  private readonly sockets: readonly UdpBatchSocket[];
+  private readonly route = new Int32Array(ROUTE_WORDS);
+  /** When the query with this id was sent; 0: none is without an answer. */
+  private readonly sentMs = new Float64Array(IDS);
+  private nextId = 0;
+  private turn = 0;
+  private gaveUpMs = 0;
+
+  constructor(calls: SystemCalls, sockets: number, port: number) {
+    const options = { host: BALANCER, port: 0, receiveBufferBytes: RECEIVE_BUFFER_BYTES };
+    this.sockets = Array.from({ length: sockets }, () => UdpBatchSocket.open(calls, options));
+    this.sockets[0]?.writeRoute(this.route, 4, Uint32Array.of(LOOPBACK), port);
+  }
+
+  /** @returns the number of datagrams that have arrived */
+  receive(nowMs: number): number {
+    let received = 0;
+    for (const socket of this.sockets) {
+      const count = socket.receive();
+      for (let slot = 0; slot < count; slot++) {
+        this.take(socket.bytes, socket.offsetOf(slot), socket.lengthOf(slot), nowMs);
+      }
+      received += count;
+    }
+    return received;
+  }
+
+  /** Sends at most `limit` queries, all from one socket. @returns how many */
+  send(reader: QueryReader, limit: number, nowMs: number): number {
+    const socket = this.sockets[this.turn++ % this.sockets.length];
+    const count = Math.min(limit, BATCH);
+    if (socket === undefined || count <= 0) return 0;
+    for (let i = 0; i < count; i++) {
+      reader.next();
+      const id = this.nextId++ % IDS;
+      reader.datagram[reader.idOffset] = id >>> 8;
+      reader.datagram[reader.idOffset + 1] = id & 0xff;
+      if (this.sentMs[id] === 0) this.outstanding++;
+      this.sentMs[id] = nowMs;
+      socket.queue(this.route, reader.datagram, reader.length);
+    }
+    // A query that the kernel does not take is one without an answer.
+    socket.flush(() => undefined);
+    this.sent += count;
+    return count;
+  }
+
+  /** Forgets queries that have waited too long, so that others can be sent. */
+  giveUpOld(nowMs: number): void {
+    if (nowMs - this.gaveUpMs < GIVE_UP_EVERY_MS) return;
+    this.gaveUpMs = nowMs;
+    for (let id = 0; id < IDS; id++) {
+      const sentMs = this.sentMs[id] ?? 0;
+      if (sentMs === 0 || nowMs - sentMs < LOST_AFTER_MS) continue;
+      this.sentMs[id] = 0;
+      this.outstanding--;
+    }
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.close();
+  }
+
+  private take(bytes: Uint8Array, offset: number, length: number, nowMs: number): void {
+    const id = ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+    const sentMs = this.sentMs[id] ?? 0;
+    if (sentMs === 0) return; // late
+    this.sentMs[id] = 0;
+    this.outstanding--;
+    this.answered++;
+    this.latenciesMs.push(nowMs - sentMs);
+    const rcode = (bytes[offset + 3] ?? 0) & RCODE_MASK;
+    const rcodeName = RCODE_NAMES[rcode] ?? `RCODE${rcode}`;
+    this.rcodes.set(rcodeName, (this.rcodes.get(rcodeName) ?? 0) + 1);
+    // The answer to a query without EDNS ends with its last address.
+    const last = offset + length - BLOCK_BYTES.length;
+    if (BLOCK_BYTES.every((byte, i) => bytes[last + i] === byte)) this.blocked++;
+  }
+}

@@ -1,0 +1,57 @@
+import { cpuMs } from '../../services/control-plane.js';
+import { type LoadResult, runLoad } from './run-load.js';
+import { residentMiB, type StartedResolver } from './resolver.js';
+
+/** One resolver process under load. */
+export interface LoadRound {
+  readonly full: LoadPhase;
+  /** At a steady rate. */
+  readonly steady: LoadPhase;
+  readonly residentMiB: number;
+}
+
+export interface LoadPhase extends LoadResult {
+  /** Processor time of all threads per answer, user and system. */
+  readonly cpuUs: number;
+}
+
+export interface LoadSettings {
+  /** Query files. */
+  readonly queries: string;
+  readonly warmUp: string;
+  readonly seconds: number;
+  /** Queries per second of the steady phase. */
+  readonly rate: number;
+}
+
+const WINDOW = 200;
+/** So few wait for the upstream at once that nothing is lost. */
+const WARM_UP_WINDOW = 50;
+/** What may be missing after a warm-up: a name in a thousand. */
+const FEW = 0.001;
+
+/** @throws Error when the resolver does not answer as it should */
+export async function measureLoad(
+  { child, port }: StartedResolver,
+  settings: LoadSettings,
+): Promise<LoadRound> {
+  const { queries, warmUp, seconds, rate } = settings;
+  const warm = { file: warmUp, port, seconds: null, rate: null, window: WARM_UP_WINDOW };
+  check(await runLoad(warm), 'the warm-up');
+  const phase = async (wanted: number | null): Promise<LoadPhase> => {
+    const before = cpuMs(child.pid);
+    const load = { file: queries, port, seconds, rate: wanted, window: WINDOW };
+    const result = await runLoad(load);
+    check(result, 'the load');
+    return { ...result, cpuUs: ((cpuMs(child.pid) - before) * 1_000) / result.answered };
+  };
+  const full = await phase(null);
+  const steady = await phase(rate);
+  return { full, steady, residentMiB: residentMiB(child.pid) };
+}
+
+function check({ sent, answered, rcodes }: LoadResult, what: string): void {
+  const good = rcodes['NOERROR'] ?? 0;
+  if (good >= sent * (1 - FEW)) return;
+  throw new Error(`${what}: ${answered} of ${sent} answered: ${JSON.stringify(rcodes)}`);
+}

@@ -1,0 +1,93 @@
+import {
+  makeDefinition,
+  naptRow,
+  network6Row,
+  networkRow,
+  ownerOf,
+  ruleOwner,
+  type Size,
+} from '../../../bench/policy/configuration.mjs';
+import { randomNumbers, writeName } from '../../../bench/policy/names.mjs';
+import { type LoadClient, QueryFile } from './query-file.js';
+import { Zipf } from './zipf.js';
+
+/** What the load generator sends. */
+export interface Load {
+  readonly queries: QueryFile;
+  /** Each name once, from a client without a profile: then all answers are cached. */
+  readonly warmUp: QueryFile;
+}
+
+const EXPONENT = 0.91;
+/** One of so many names is listed in a category. Where the client's profile blocks it, the answer is the block page. */
+const LISTED = 8;
+/** One of so many queries is for a name that has a rule of the client's own profile. */
+const OWN_RULE = 20;
+/** One of so many clients is behind a NAPT range; of the others, one of so many has IPv6. */
+const NAPT = 3;
+const IPV6 = 6;
+const TWO_TO_32 = 2 ** 32;
+const NAME_BYTES = 64;
+const DEFAULT_PORT = 40_000;
+
+/** Outside all networks of the configuration. */
+const NOBODY: LoadClient = { family: 6, words: [0x3fff_0000, 0, 0, 1], port: DEFAULT_PORT };
+
+/** The same queries at every run, for a configuration of this size. */
+export function makeLoad(size: Size, names: number, count: number): Load {
+  const random = randomNumbers(4_711);
+  const zipf = new Zipf(names, EXPONENT);
+  const { categoryDomains } = makeDefinition(size.domains);
+  const queries = new QueryFile();
+  const warmUp = new QueryFile();
+  const asked = new Set<string>();
+  const name = new Uint8Array(NAME_BYTES);
+  for (let i = 0; i < count; i++) {
+    const { client, profile } = pickClient(size, random);
+    const rule = i % OWN_RULE === 0 ? ruleOf(profile, size, random) : null;
+    const rank = zipf.rank(random() / TWO_TO_32);
+    let end: number;
+    if (rule !== null) end = writeName(name, 0, 'r', rule);
+    else if (rank % LISTED === LISTED - 1) end = writeName(name, 0, 'c', rank % categoryDomains, 3);
+    else end = writeName(name, 0, 'n', rank, 2 + (rank % 3));
+    const wireName = name.subarray(0, end);
+    queries.add(client, wireName);
+    const key = Buffer.from(wireName).toString('latin1');
+    if (asked.has(key)) continue;
+    asked.add(key);
+    warmUp.add(NOBODY, wireName);
+  }
+  return { queries, warmUp };
+}
+
+function pickClient(
+  size: Size,
+  random: () => number,
+): { readonly client: LoadClient; readonly profile: number } {
+  const kind = random();
+  if (kind % NAPT === 0) {
+    const i = random() % size.napt;
+    const [address, lower] = naptRow(i, 0);
+    const client: LoadClient = { family: 4, words: [address], port: lower + (random() & 1_023) };
+    return { client, profile: ownerOf(i, size.profiles) };
+  }
+  if ((kind >>> 8) % IPV6 === 0) {
+    const i = random() % size.networks6;
+    const [first = 0, second = 0] = network6Row(i, 0);
+    const words = [first, second, 0, random()];
+    const client: LoadClient = { family: 6, words, port: DEFAULT_PORT };
+    return { client, profile: ownerOf(i, size.profiles) };
+  }
+  const i = random() % size.networks;
+  const [address, length] = networkRow(i, 0);
+  const host = length === 32 ? 0 : random() & (0xffff_ffff >>> length);
+  const client: LoadClient = { family: 4, words: [(address | host) >>> 0], port: DEFAULT_PORT };
+  return { client, profile: ownerOf(i, size.profiles) };
+}
+
+/** A rule of the profile; null where it has none, which is so for every tenth. */
+function ruleOf(profile: number, size: Size, random: () => number): number | null {
+  const each = size.rules / size.profiles;
+  const rule = Math.ceil(profile * each) + (random() % Math.max(1, Math.floor(each)));
+  return rule < size.rules && ruleOwner(rule, size) === profile ? rule : null;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { LoadRound } from './measure-load.js';
+import { renderScale } from './report.js';
+
+const SIZE = { networks: 10, networks6: 10, napt: 10, profiles: 10, rules: 100, domains: 50 };
+const round = (cpuUs: number): LoadRound => {
+  const counts = { sent: 1_001, answered: 1_000, blocked: 100, rcodes: { NOERROR: 1_000 } };
+  const full = { ...counts, cpuUs, perSecond: 50_000, p50Ms: 0.1, p99Ms: 2 };
+  return { full, steady: { ...full, cpuUs: cpuUs * 2 }, residentMiB: 100 };
+};
+
+describe('renderScale', () => {
+  const text = renderScale({
+    empty: [round(10), round(11), round(30)],
+    full: [round(12), round(13.2), round(14)],
+    policy: {
+      size: SIZE,
+      decide: { 'nothing matches': { decideNs: 400, hashNs: 150 } },
+      memory: {
+        domainRules: 1_250,
+        ipv4Networks: 120,
+        ipv6Networks: 220,
+        naptRanges: 150,
+        profiles: 1_500,
+      },
+      catalogueBytes: 600,
+      changes: { domainRule: { put: { meanUs: 1.94 } } },
+    },
+    startMs: { feed: 21_000, disk: [6_000, 7_000, 8_000], smallDisk: [1_600] },
+    changeMs: [1, 2, 3],
+  });
+
+  it('compares medians of the full size with those of an empty configuration', () => {
+    expect(text).toContain('| empty | 11.00 | 22.00 | 50.0 | 0.10 | 2.00 | 10 % | 6 | 100 |');
+    expect(text).toContain('| full size | 13.20 | 26.40 |');
+    expect(text).toContain('| ratio | 1.20 (goal 1.15) | 1.20 (goal 1.15) |');
+  });
+
+  it('has a row for each outcome, kind of entry, start and change', () => {
+    expect(text).toContain('| nothing matches | 550 | 150 | 600 |');
+    expect(text).toContain('| domain rules | 100 | 12.5 | 16 |');
+    expect(text).toContain('| category domains | 50 | 12.0 | 12 |');
+    expect(text).toContain('| process ready, full size, from disk | 7.0 s |  |');
+    expect(text).toContain('| one domain rule, applied | 1.9 µs | 50 µs |');
+    expect(text).toContain('| … p99 | 3.00 ms |  |');
+  });
+});

@@ -1,0 +1,94 @@
+/*
+ * Benchmark of single changes: `npm run bench:changes -- [clients] [seconds]`; 1 and 64 clients, 10 s if not given.
+ *
+ * It starts PostgreSQL, Redis, a control plane and three simulated resolvers, and changes networks. Each client waits
+ * for its answer. It prints figures and asserts nothing. CONTROL_PLANE_FLAGS are given to the control plane's Node, for
+ * example `--cpu-prof`.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../migrate/migrate.js';
+import { cpuMs, startControlPlane } from '../services/control-plane.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+import { ApiClient } from './api-client.js';
+import { initBody } from './init-body.js';
+import { measureLatencies, summarise } from './latencies.js';
+import { RawClient } from './raw-client.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const RESOLVERS = 3;
+const NETWORKS = 100_000;
+const SIZE = { networks: NETWORKS, profiles: 1_000, domains: 10_000, portRanges: 1_000 };
+const WARM_UP_MS = 3_000;
+/** Until every simulated resolver has published its state. */
+const SETTLE_MS = 2_500;
+
+const [clients, seconds = 10] = process.argv.slice(2).map(Number);
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
+const [postgres, redis] = await Promise.all([
+  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+]);
+await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const controlPlane = await startControlPlane({
+  root: ROOT,
+  folder,
+  databaseUrl: postgres.url,
+  redisUrl: redis.url,
+  variables: { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' },
+});
+const { url, token } = controlPlane;
+await new ApiClient(url, token).send('POST', '/init/', initBody(SIZE, 0));
+const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
+const resolvers = spawn(process.execPath, [program, redis.url, String(RESOLVERS)], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+try {
+  await sleep(SETTLE_MS);
+  for (const count of clients === undefined ? [1, 64] : [clients]) await measure(count);
+} finally {
+  resolvers.kill('SIGKILL');
+  await controlPlane.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(count: number): Promise<void> {
+  const connections = Array.from({ length: count }, () => new RawClient(url, token));
+  let n = 0;
+  let incomplete = 0;
+  const change = async (connection: RawClient): Promise<void> => {
+    const at = n++;
+    const address = 0x0a00_0000 + (at % NETWORKS) * 4;
+    const body = { profile_id: (at * 7) % SIZE.profiles };
+    const { applied } = await connection.send('PATCH', `/net/${address}`, body);
+    if (applied !== `${RESOLVERS}/${RESOLVERS}`) incomplete++;
+  };
+  const runFor = async (ms: number): Promise<number[]> => {
+    const endMs = performance.now() + ms;
+    const each = connections.map((connection) =>
+      measureLatencies(
+        () => change(connection),
+        () => performance.now() < endMs,
+      ),
+    );
+    return (await Promise.all(each)).flat();
+  };
+  await runFor(WARM_UP_MS);
+  incomplete = 0;
+  const [beforeMs, startedMs] = [cpuMs(controlPlane.pid), performance.now()];
+  const latencies = await runFor(seconds * 1000);
+  const rate = latencies.length / ((performance.now() - startedMs) / 1000);
+  const each = (cpuMs(controlPlane.pid) - beforeMs) / latencies.length;
+  process.stdout.write(
+    `PATCH /net/{int_ip}, ${count} clients, ${RESOLVERS} resolvers: ${rate.toFixed(0)}/s, ${summarise(latencies)}, ` +
+      `not in force everywhere ${incomplete}, CPU of the control plane ${each.toFixed(2)} ms a change ` +
+      `(load ${loadavg()[0]?.toFixed(1)})\n`,
+  );
+  for (const connection of connections) connection.close();
+}
