@@ -93,6 +93,12 @@ export const SCHEMA = {
       'Longest time that the response to a change waits until all resolvers have applied it. 0: no wait.',
     default: '1000',
   }),
+  CHANGE_WAIT_MS: integer(100, 25_000, {
+    description:
+      'Longest time that a change waits for the changes before it, such as a long POST /init/ on any control plane. ' +
+      'Then it is answered with 503 and Retry-After.',
+    default: '20000',
+  }),
   INIT_PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {
     description:
       'The same for POST /init/, after which each resolver loads the whole configuration.',

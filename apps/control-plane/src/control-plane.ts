@@ -123,6 +123,7 @@ async function startParts(
   const writer = new ConfigurationWriter(database, new MeasuredPropagation(registry, publisher), {
     changeMs: configuration.PROPAGATION_TIMEOUT_MS,
     replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+    waitMs: configuration.CHANGE_WAIT_MS,
   });
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);

@@ -28,9 +28,11 @@ export interface GroupLimits {
   readonly maxChanges: number;
   /** After this time no change is added. */
   readonly maxMs: number;
+  /** Longest time to wait for the changes of other replicas. */
+  readonly waitMs?: number;
 }
 
-const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
+export const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
 const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
@@ -49,7 +51,7 @@ export class GroupCommit {
     private readonly database: Database,
     private readonly queue: WriteQueue,
     private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<Applied>,
-    private readonly limits = LIMITS,
+    private readonly limits: GroupLimits = LIMITS,
   ) {}
 
   /** @returns the final outcome: the transaction has ended. */
@@ -91,7 +93,7 @@ export class GroupCommit {
     beforeCommit: (outcomes: ChangeOutcome<unknown>[], transaction: TransactionIdentity) => void,
   ): Promise<ChangeOutcome<unknown>[]> {
     return this.database.writes.use(async (client, tx) => {
-      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client)]);
+      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, this.limits)]);
       const endMs = performance.now() + this.limits.maxMs;
       const outcomes: ChangeOutcome<unknown>[] = [];
       let { head } = locked;

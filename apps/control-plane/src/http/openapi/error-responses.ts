@@ -62,6 +62,7 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'tooManyCalls',
   'internal',
   'databaseUnreachable',
+  'busy',
 ];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
 

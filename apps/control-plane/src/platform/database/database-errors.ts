@@ -109,6 +109,14 @@ export function isSilence(error: unknown): boolean {
   return error instanceof Error && POOL_TIMEOUTS.has(error.message);
 }
 
+/** `lock_not_available`: `lock_timeout` has passed. */
+const LOCK_TIMEOUT = '55P03';
+
+/** Whether an error of `pg` says that a lock was held for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as Fields | null)?.['code'] === LOCK_TIMEOUT;
+}
+
 /** `undefined_table`. */
 const NO_SUCH_TABLE = '42P01';
 
