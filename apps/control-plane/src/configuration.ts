@@ -76,7 +76,9 @@ export const SCHEMA = {
     text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
-    description: 'Largest request body after decompression. A larger one is answered with 413.',
+    description:
+      'Largest body of POST /init/ after decompression. Other bodies have the same limit, but at most 16mb. A larger ' +
+      'one is answered with 413.',
     default: '256mb',
   }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {

@@ -29,6 +29,12 @@ export interface PipelineOptions extends AuthenticationOptions {
 }
 
 /**
+ * A body that is parsed as a whole. The largest list that is accepted (`MAX_ITEMS`) is smaller. Only the body of
+ * `POST /init/`, which is streamed, may be larger.
+ */
+const PARSED_BODY_LIMIT_BYTES = 16 * 2 ** 20;
+
+/**
  * Installs the middleware that every request passes before its controller. The order is fixed (decisions §8, Requests).
  */
 export function installPipeline(app: NestExpressApplication, options: PipelineOptions): void {
@@ -44,7 +50,8 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   app.use(findRoute(options.routes));
   app.use(requireJson);
   // The limit applies to the decompressed body.
-  app.useBodyParser('raw', { limit: options.bodyLimitBytes, type: isBodyParsed });
+  const limit = Math.min(options.bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
+  app.useBodyParser('raw', { limit, type: isBodyParsed });
   app.use(parseBody);
   app.use(openBody(options.bodyLimitBytes));
 }
