@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 
-/** The calls of libc that a batch socket needs. Addresses of memory are numbers. */
+/** The calls of libc that batches need. Addresses of memory are numbers. */
 export interface SystemCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
@@ -18,7 +18,10 @@ export interface SystemCalls {
   ): number;
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  poll(fds: number, count: number, timeoutMs: number): number;
   close(fd: number): number;
+  /** The number of this thread in /proc/self/task. */
+  gettid(): number;
   /** errno of the last call of this thread. */
   errno(): number;
   /** Address of the first byte. The memory must stay referenced as long as libc may use it. */
@@ -76,7 +79,9 @@ function load(): SystemCalls | null {
       // An address as a number costs less than a view.
       recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
       sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+      poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
       close: libc.func('int close(int)'),
+      gettid: libc.func('int gettid()'),
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),
     };

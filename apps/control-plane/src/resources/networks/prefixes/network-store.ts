@@ -16,7 +16,7 @@ export interface NetworkRow {
   readonly profile_id: number;
 }
 
-const COLUMNS = 'host(address) AS address, prefix_length, profile_id';
+export const NETWORK_COLUMNS = 'host(address) AS address, prefix_length, profile_id';
 
 export const IPV4_NETWORKS: EntityTable<'ipv4Network', NetworkRow> = {
   kind: 'ipv4Network',
@@ -32,7 +32,7 @@ export const IPV6_NETWORKS: EntityTable<'ipv6Network', NetworkRow> = {
 
 /** Every network of a family, by address. */
 export function listing({ table }: Pick<AddressFamily<unknown>, 'table'>): string {
-  return `SELECT ${COLUMNS} FROM ${table} ORDER BY ${table}.address`;
+  return `SELECT ${NETWORK_COLUMNS} FROM ${table} ORDER BY ${table}.address`;
 }
 
 export function fromRow<A>(family: AddressFamily<A>, row: NetworkRow): NetworkRecord<A> {
@@ -55,7 +55,7 @@ export function masked<A>(
 /** The networks of one family in the database. */
 export class NetworkStore<A> {
   private readonly table: Prisma.Sql;
-  private readonly columns = Prisma.raw(COLUMNS);
+  private readonly columns = Prisma.raw(NETWORK_COLUMNS);
 
   constructor(readonly family: AddressFamily<A>) {
     this.table = Prisma.raw(family.table);
