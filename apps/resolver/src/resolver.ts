@@ -57,7 +57,9 @@ async function startParts(
     kind: 'resolver',
     configuration,
     log,
-    readers: laneCount(configuration.RESOLVER_THREADS),
+    readers: laneCount(configuration.RESOLVER_THREADS, (reason) => {
+      log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
+    }),
   });
   const { target: source, follower, notReady, degraded } = policy;
   let isDraining = false;

@@ -48,15 +48,20 @@ export class SystemError extends Error {
  */
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
-let loaded: SystemCalls | null | undefined;
+let loaded: SystemCalls | { readonly missing: string } | undefined;
 
 /**
+ * @param onMissing called with the reason when there are none
  * @returns null where datagrams cannot be received in batches: not Linux, another architecture, or without the native
  *   part of koffi
  */
-export function loadSystemCalls(): SystemCalls | null {
-  loaded ??= isSupported() ? load() : null;
-  return loaded;
+export function loadSystemCalls(onMissing?: (reason: string) => void): SystemCalls | null {
+  loaded ??= isSupported()
+    ? load()
+    : { missing: `not with ${process.platform} on ${process.arch}` };
+  if (!('missing' in loaded)) return loaded;
+  onMissing?.(loaded.missing);
+  return null;
 }
 
 function isSupported(): boolean {
@@ -64,7 +69,7 @@ function isSupported(): boolean {
   return platform === 'linux' && ARCHITECTURES.includes(arch) && endianness() === 'LE';
 }
 
-function load(): SystemCalls | null {
+function load(): SystemCalls | { readonly missing: string } {
   try {
     // Loaded only here: where its native part is missing, loading it throws.
     const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
@@ -85,7 +90,7 @@ function load(): SystemCalls | null {
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),
     };
-  } catch {
-    return null;
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) };
   }
 }
