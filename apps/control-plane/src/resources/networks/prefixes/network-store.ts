@@ -81,8 +81,24 @@ export class NetworkStore<A> {
       WHERE address = ANY (${addresses.map((address) => this.family.format(address))}::inet[])`;
   }
 
-  /** Adds networks, or replaces those with the same address. */
-  async putAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+  /** @throws when there is one with the same address or prefix. */
+  insertAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    return this.write(tx, records, Prisma.empty);
+  }
+
+  /** Replaces the networks with the same addresses. */
+  replaceAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    const replace = Prisma.sql`
+      ON CONFLICT (address) DO UPDATE
+      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
+    return this.write(tx, records, replace);
+  }
+
+  private async write(
+    tx: Transaction,
+    records: readonly NetworkRecord<A>[],
+    onConflict: Prisma.Sql,
+  ): Promise<void> {
     if (records.length === 0) return;
     await tx.$executeRaw`
       INSERT INTO ${this.table} (address, prefix_length, profile_id)
@@ -90,7 +106,6 @@ export class NetworkStore<A> {
         ${records.map(({ address }) => this.family.format(address))}::inet[],
         ${records.map(({ prefixLength }) => prefixLength)}::integer[],
         ${records.map(({ profileId }) => profileId)}::integer[])
-      ON CONFLICT (address) DO UPDATE
-      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
+      ${onConflict}`;
   }
 }
