@@ -1,4 +1,3 @@
-import type { WatchedFile } from '@weir/ops';
 import { Counter, type Registry } from 'prom-client';
 import type { FailedAttempts } from './failed-attempts.js';
 
@@ -6,7 +5,7 @@ import type { FailedAttempts } from './failed-attempts.js';
 export function registerCallerMetrics(
   registry: Registry,
   attempts: FailedAttempts,
-  file: WatchedFile<unknown> | null,
+  file: { readonly faults: number } | null,
 ): void {
   counter(
     registry,
