@@ -80,6 +80,12 @@ export const SCHEMA = {
       'The same for POST /init/, after which each resolver loads the whole configuration.',
     default: '30000',
   }),
+  MISSING_RESOLVER_S: integer(0, 86_400, {
+    description:
+      'How long in seconds a resolver counts in the m of X-Config-Applied: k/m after it has fallen silent without ' +
+      'saying that it stops, because it may still be answering queries. No change waits for it.',
+    default: '60',
+  }),
   FEED_HOST: address({
     description: 'Address of the feed API.',
     default: '127.0.0.1',

@@ -8,6 +8,7 @@ import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
+import { digestScrub } from './feed/digest-scrub.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
@@ -107,7 +108,8 @@ async function startParts(
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
-  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, log });
+  const missingResolverMs = configuration.MISSING_RESOLVER_S * 1000;
+  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, missingResolverMs, log });
   stops.connections.push(() => publisher.stop());
   stops.work.push(
     () => void setTimeout(() => publisher.endWaits(), PROPAGATION_DEADLINE_MS).unref(),
@@ -174,6 +176,7 @@ async function startParts(
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
+    digestScrub({ snapshots: database.snapshots, registry, log }),
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);

@@ -39,6 +39,7 @@ const PRIVATE_NETWORKS = [
 ];
 
 const MAX_HOSTS = 16;
+const MAX_THREADS = 64;
 const MAX_UPSTREAMS = 16;
 const MAX_UPSTREAM_PORTS = 1024;
 const MAX_BLOCK_TTL = 86_400;
@@ -83,11 +84,11 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
-  DNS_UDP_BATCH: boolean({
+  RESOLVER_THREADS: integer(0, MAX_THREADS, {
     description:
-      'Whether UDP packets are received and sent in batches of up to 64 per system call, where the system can ' +
-      '(Linux on x64 and arm64). This halves the processor time of an answer.',
-    default: 'true',
+      'Threads that answer UDP queries from memory, on Linux on x64 and arm64, besides the one that does all else. ' +
+      'Each uses up to one core. 0: one thread does everything, one packet at a time.',
+    default: '0',
   }),
   DNS_TLS_PORT: optional(
     port({

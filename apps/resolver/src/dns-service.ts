@@ -1,21 +1,27 @@
 import { SubscriberKey } from '@weir/clients';
 import { type HashKey, parseHashKey } from '@weir/dns-name';
-import { type LineOutput, type Logger, readVersion, type UpstreamEndpoint } from '@weir/ops';
-import type { PolicySource } from '@weir/policy';
+import {
+  CidrSet,
+  type LineOutput,
+  type Logger,
+  readVersion,
+  type UpstreamEndpoint,
+} from '@weir/ops';
+import type { PolicyShare, PolicySource } from '@weir/policy';
+import { loadSystemCalls } from '@weir/udp-batch';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BlockPages } from './answer/block-pages.js';
-import { designatedResolvers } from './answer/designated-resolvers.js';
 import { AnswerCache } from './cache/answer-cache.js';
 import { TargetHasher } from './cache/target-hasher.js';
+import { type SetTimes, withTimes } from './clocks.js';
 import type { ResolverConfiguration } from './configuration.js';
-import { PolicyLookup } from './decision/policy-lookup.js';
-import { QueryDecider } from './decision/query-decider.js';
-import { TargetInspector } from './decision/target-inspector.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { FailingZones } from './failures/failing-zones.js';
 import type { WatchedFile } from './files/watched-file.js';
+import { laneCount } from './lanes/lane-count.js';
+import { laneConfiguration } from './lanes/lane-task.js';
+import { Lanes } from './lanes/lanes.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
@@ -27,18 +33,11 @@ import {
 import { openLocalRecords } from './local-records/local-records-file.js';
 import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
-import { ProfileCounters } from './metrics/profile-counters.js';
+import { ProfileCounters, ProfileRows } from './metrics/profile-counters.js';
 import { QueryCounters } from './metrics/query-counters.js';
+import { CountsOfAll, createThreadCounts } from './metrics/thread-counts.js';
 import { QueryLog } from './query-log/query-log.js';
-import { QueryPath } from './query-path/query-path.js';
-import { ServerIdentity } from './special/server-identity.js';
-import { SpecialNameTable } from './special/special-name-table.js';
-import {
-  DESIGNATION_ZONES,
-  DISCOVERY_ZONES,
-  LOCAL_ZONES,
-  READINESS_ZONES,
-} from './special/special-names.js';
+import { createQueryPath } from './query-path/create-query-path.js';
 import { Forwarder } from './upstream/forwarder.js';
 import { openFilesLimit, portsFor } from './upstream/open-files.js';
 import { trustedAuthorities } from './upstream/trusted-authorities.js';
@@ -81,6 +80,7 @@ export type DnsConfiguration = ListenersConfiguration &
     | 'METRICS_PROFILES'
     | 'QUERY_LOG_NAMES'
     | 'QUERY_LOG_SAMPLING'
+    | 'RESOLVER_THREADS'
     | 'UPSTREAM_0X20'
     | 'UPSTREAM_COOKIES'
     | 'UPSTREAM_PORTS'
@@ -92,6 +92,8 @@ export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
   readonly source: PolicySource;
+  /** Through which lanes read the policy of `source`. Without it there are no lanes. */
+  readonly share?: PolicyShare;
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -99,10 +101,8 @@ export interface DnsServiceOptions {
   readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogOutput?: LineOutput;
-  /** Wall clock in milliseconds, for schedules. */
-  readonly nowMs?: () => number;
-  /** Monotonic clock of the cache and of timeouts, in milliseconds. */
-  readonly monotonicMs?: () => number;
+  /** Times in place of the real ones. */
+  readonly times?: SetTimes;
   /** See `ForwarderOptions`. */
   readonly forwarding?: {
     readonly attemptTimeoutMs?: number;
@@ -173,113 +173,95 @@ function upstreamPorts(
 
 /** Wires everything that answers queries. */
 export class DnsService {
-  readonly counters = new QueryCounters();
-  readonly latencies = new LatencyHistogram();
   readonly allowedClients: AllowedClients;
   /** Null: there is no file of local records. */
   readonly localRecords: WatchedFile<LocalRecords> | null;
-  readonly limits: ClientLimits;
   readonly cache: AnswerCache;
-  readonly profileCounters: ProfileCounters | null;
   readonly queryLog: QueryLog | null;
   readonly dnstapSender: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly failingZones: FailingZones;
+  /** Null: this thread answers all queries. */
+  lanes: Lanes | null = null;
+  /** What all threads have counted until now. */
+  readonly counts: CountsOfAll;
   private readonly listeners: Listeners;
+  private readonly createLanes: () => Lanes | null;
 
   constructor(options: DnsServiceOptions) {
-    const { configuration, upstreams, source, log, nowMs, forwarding } = options;
+    const { configuration, upstreams, source, log, forwarding } = options;
     const { isReady = () => true } = options;
-    const monotonicMs = options.monotonicMs ?? elapsedMs;
+    const real = { wallMs: Date.now, monotonicMs: elapsedMs };
+    const { wallMs, monotonicMs } = withTimes(real, options.times);
     const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
-    const { counters } = this;
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    const maxTtlSeconds = configuration.CACHE_MAX_TTL;
+    const { share } = options;
+    const calls = share === undefined ? null : loadSystemCalls();
+    const lanes = calls === null ? 0 : laneCount(configuration.RESOLVER_THREADS);
+    const { CACHE_MAX_TTL: maxTtlSeconds, METRICS_PROFILES: profiles } = configuration;
     this.cache = new AnswerCache({
       sizeBytes: configuration.CACHE_SIZE_MB * MEBIBYTE,
       minTtlSeconds: configuration.CACHE_MIN_TTL,
       ...(maxTtlSeconds !== undefined && { maxTtlSeconds }),
       targetHasher: configuration.INSPECT_CNAME ? new TargetHasher(hashKey) : null,
+      readers: lanes,
     });
-    const { METRICS_PROFILES: profiles } = configuration;
-    this.profileCounters = profiles === 0 ? null : new ProfileCounters(profiles);
+    const profileRows = profiles === 0 ? null : new ProfileRows(profiles);
+    const ownCounts = createThreadCounts(profiles);
+    const counters = new QueryCounters(ownCounts.queries);
+    this.counts = new CountsOfAll(
+      () => [ownCounts, ...(this.lanes?.all ?? []).map((lane) => lane.counts)],
+      profileRows,
+    );
     this.queryLog = openQueryLog(configuration, options.queryLogOutput);
     const { DNSTAP_ENDPOINT: receiver } = configuration;
     this.dnstapSender = receiver === undefined ? null : new FrameSender({ receiver, log });
     const onDefect = throttled((error: unknown) => {
       log.error({ err: error }, 'a query could not be handled');
     });
-    const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
-    this.limits = new ClientLimits({
+    const subscriberSalt = randomInt(2 ** 32);
+    const subscriber = new SubscriberKey(source, subscriberSalt);
+    const limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
       handshakesPerSecond: configuration.CLIENT_TLS_HANDSHAKE_RATE,
       bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
       subscriber,
       nowSeconds,
+      counts: ownCounts.limits,
     });
     this.allowedClients = new AllowedClients({
       networks: configuration.DNS_ALLOWED_CLIENTS,
       file: configuration.DNS_ALLOWED_CLIENTS_FILE,
       log,
+      onChange: (allowedClients) => this.lanes?.update({ allowedClients }),
     });
     const { LOCAL_RECORDS: localRecordsFile } = configuration;
     this.localRecords =
       localRecordsFile === undefined
         ? null
-        : openLocalRecords(localRecordsFile, hashKey, log, options.fileCheckMs);
-    const policyLookup = new PolicyLookup({
+        : openLocalRecords(localRecordsFile, hashKey, {
+            log,
+            onChange: (_, localRecords) => this.lanes?.update({ localRecords }),
+            ...(options.fileCheckMs !== undefined && { checkMs: options.fileCheckMs }),
+          });
+    const secrets = cookieSecrets(configuration);
+    const path = createQueryPath(configuration, {
       source,
       hashKey,
+      wallClockMs: wallMs,
       allowedClients: this.allowedClients,
-      nowMs: nowMs ?? Date.now,
-    });
-    const targetInspector = new TargetInspector({
-      source,
-      policyLookup,
-      isEnabled: configuration.INSPECT_CNAME,
-    });
-    const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
-    const designated = designatedResolvers(configuration);
-    const path = new QueryPath({
-      // First what the policy says about the client and the name …
-      decider: new QueryDecider({
-        policyLookup,
-        discoveryNames: new SpecialNameTable(hashKey, [
-          ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
-          ...(designated.length > 0 ? DESIGNATION_ZONES : []),
-        ]),
-        localNames: new SpecialNameTable(hashKey, [
-          ...READINESS_ZONES,
-          ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
-        ]),
-        localRecords: this.localRecords ?? { value: LocalRecords.none },
-        targetInspector,
-        rewriteTtlSeconds: configuration.BLOCK_TTL,
-        serverIdentity,
-        isReady,
-      }),
-      // … then, for a blocked name, the block page …
-      pages: new BlockPages(
-        [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
-        configuration.BLOCK_PAGE_ADDRESSES,
-      ),
-      blockTtlSeconds: configuration.BLOCK_TTL,
-      designatedResolvers: designated,
-      serverIdentity,
-      // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
-      targetInspector,
+      localRecords: this.localRecords ?? { value: LocalRecords.none },
+      isReady,
       cache: this.cache,
       keep: this.cache.put.bind(this.cache),
-      hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
-      maxTtlSeconds: maxTtlSeconds ?? Infinity,
       upstream: () => this.forwarder,
       nowSeconds,
-      limits: this.limits,
-      cookies: new ServerCookies(cookieSecrets(configuration), nowMs ?? Date.now),
+      limits,
+      cookies: new ServerCookies(secrets, wallMs),
       counters,
-      profileCounters: this.profileCounters,
-      latencies: this.latencies,
+      profileCounters: profileRows && new ProfileCounters(profileRows, ownCounts.profiles),
+      latencies: new LatencyHistogram(ownCounts.latencies),
       queryLog: this.queryLog,
       dnstap: this.dnstapSender && createDnstap(configuration, this.dnstapSender, monotonicMs),
       nowMs: monotonicMs,
@@ -323,13 +305,48 @@ export class DnsService {
       handler: path,
       counters,
       subscriber,
-      limits: this.limits,
+      limits,
+      lanes: calls === null || lanes === 0 ? null : { calls, count: lanes },
       nowMs: monotonicMs,
       log,
       onError: throttled((error: Error) => {
         log.error({ reason: error.message }, 'error of a listening socket');
       }),
     });
+    this.createLanes = () => {
+      if (share === undefined || calls === null || lanes === 0) return null;
+      return new Lanes({
+        calls,
+        share,
+        cache: this.cache,
+        sockets: this.listeners.laneSockets,
+        task: {
+          configuration: laneConfiguration(configuration),
+          hashKey,
+          cookieSecrets: secrets,
+          subscriberSalt,
+          limits: limits.memory,
+          profileRows: profileRows && {
+            capacity: profileRows.capacity,
+            memory: profileRows.memory,
+          },
+          handsOverAll: this.queryLog !== null || this.dnstapSender !== null,
+          clock: { hrtimeNs: process.hrtime.bigint(), monotonicMs: elapsedMs() },
+          times: options.times,
+          loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
+          wake: new Int32Array(new SharedArrayBuffer(4)),
+        },
+        files: () => ({
+          allowedClients: this.allowedClients.networks,
+          ...(this.localRecords && { localRecords: this.localRecords.text }),
+        }),
+        isReady,
+        handler: path,
+        counters,
+        onDefect,
+        log,
+      });
+    };
   }
 
   /** Opens upstream sockets, then listens. @throws StartError when a port is taken */
@@ -337,10 +354,22 @@ export class DnsService {
     await this.forwarder.open();
     try {
       const addresses = await this.listeners.start();
+      await this.startLanes();
       this.dnstapSender?.open();
       return addresses;
     } catch (error) {
       this.forwarder.close();
+      throw error;
+    }
+  }
+
+  private async startLanes(): Promise<void> {
+    this.lanes = this.createLanes();
+    try {
+      await this.lanes?.start();
+    } catch (error) {
+      await this.lanes?.stop();
+      await this.listeners.stop();
       throw error;
     }
   }
@@ -358,9 +387,11 @@ export class DnsService {
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();
+    await this.lanes?.drain();
     const deadlineMs = elapsedMs() + DRAIN_MS;
     while (this.forwarder.waiting > 0 && elapsedMs() < deadlineMs) await sleep(DRAIN_CHECK_MS);
     this.forwarder.close();
+    await this.lanes?.stop();
     await this.listeners.stop();
     this.allowedClients.close();
     this.localRecords?.close();

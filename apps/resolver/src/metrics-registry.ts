@@ -6,7 +6,7 @@ import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
-import type { ClientLimits } from './limits/client-limits.js';
+import type { LimitCounts } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
 import { type QueryCounters, rcodeLabel } from './metrics/query-counters.js';
@@ -15,12 +15,15 @@ import type { Forwarder } from './upstream/forwarder.js';
 import type { Upstream, UpstreamCounters } from './upstream/upstream.js';
 
 export interface MetricsSources {
-  readonly queries: QueryCounters;
-  readonly profiles: ProfileCounters | null;
-  readonly latencies: LatencyHistogram;
-  readonly limits: ClientLimits;
+  /** What all threads have counted until now. */
+  readonly counts: {
+    readonly queries: QueryCounters;
+    readonly profiles: ProfileCounters | null;
+    readonly latencies: LatencyHistogram;
+    readonly limits: LimitCounts;
+  };
   readonly allowedClients: AllowedClients;
-  readonly localRecords: WatchedFile<unknown> | null;
+  readonly localRecords: Pick<WatchedFile<unknown>, 'faults'> | null;
   readonly kernelDrops: () => number;
   readonly unreadBytes: () => number;
   readonly cache: AnswerCache;
@@ -53,10 +56,7 @@ const CACHE_RESULTS = {
 
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry({
-  queries,
-  profiles,
-  latencies,
-  limits,
+  counts,
   allowedClients,
   localRecords,
   kernelDrops,
@@ -69,12 +69,7 @@ export function createRegistry({
 }: MetricsSources): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counter = (
-    name: string,
-    help: string,
-    labelNames: string[],
-    counts: () => Counts,
-  ): void => {
+  const counter = (name: string, help: string, labelNames: string[], read: () => Counts): void => {
     new Counter({
       name: `${PREFIX}${name}`,
       help,
@@ -82,7 +77,7 @@ export function createRegistry({
       registers: [registry],
       collect() {
         this.reset();
-        for (const [labels, count] of counts()) this.inc(labels as Record<string, string>, count);
+        for (const [labels, count] of read()) this.inc(labels as Record<string, string>, count);
       },
     });
   };
@@ -95,18 +90,20 @@ export function createRegistry({
     'queries_total',
     'Queries answered',
     ['transport', 'type', 'verdict', 'reason', 'rcode'],
-    () => queries.answeredCounts(),
+    () => counts.queries.answeredCounts(),
   );
-  if (profiles !== null) {
+  if (counts.profiles !== null) {
     counter(
       'profile_queries_total',
       'Queries answered after a decision, by active profile',
       ['profile', 'verdict', 'reason'],
-      () => profiles.values(),
+      () => counts.profiles?.values() ?? [],
     );
   }
-  registry.registerMetric(latencyMetric(latencies));
-  counter('dropped_total', 'Packets without an answer', ['why'], () => queries.droppedCounts());
+  registry.registerMetric(latencyMetric(() => counts.latencies));
+  counter('dropped_total', 'Packets without an answer', ['why'], () =>
+    counts.queries.droppedCounts(),
+  );
   counter(
     'cache_lookups_total',
     'Cache lookups that hit or missed, expired answers served, and popular answers refreshed before they expired',
@@ -202,13 +199,13 @@ export function createRegistry({
     'error_hints_total',
     'Errors over the limit that were replaced by a hint: ask over TCP, or with a cookie',
     [],
-    () => [[{}, limits.slips]],
+    () => [[{}, counts.limits.slips]],
   );
   counter(
     'byte_share_truncations_total',
     'UDP answers truncated because their subscriber had its share of bytes in large answers',
     [],
-    () => [[{}, limits.truncations]],
+    () => [[{}, counts.limits.truncations]],
   );
   counter(
     'allowed_clients_file_faults_total',
@@ -299,7 +296,7 @@ function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): vo
 const LATENCY_NAME = `${PREFIX}latency_seconds`;
 
 /** A metric in the shape that the registry reads. The histograms of prom-client would need a call for each answer. */
-function latencyMetric(latencies: LatencyHistogram): Metric {
+function latencyMetric(latencies: () => LatencyHistogram): Metric {
   const head = {
     name: LATENCY_NAME,
     help:
@@ -308,7 +305,7 @@ function latencyMetric(latencies: LatencyHistogram): Metric {
     type: 'histogram',
     aggregator: 'sum',
   };
-  const get = (): object => ({ ...head, values: latencies.values(LATENCY_NAME) });
+  const get = (): object => ({ ...head, values: latencies().values(LATENCY_NAME) });
   return { ...head, get, reset: () => undefined } as unknown as Metric;
 }
 

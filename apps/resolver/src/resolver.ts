@@ -12,6 +12,7 @@ import { DnsService } from './dns-service.js';
 import { failuresCall } from './failures/failures-call.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
+import { laneCount } from './lanes/lane-count.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { machineAddresses } from './listeners/machine-addresses.js';
 import { createRegistry } from './metrics-registry.js';
@@ -52,17 +53,24 @@ async function startParts(
   log: Logger,
   ops: OpsServer,
 ): Promise<Resolver> {
-  const policy = followPolicy({ kind: 'resolver', configuration, log });
+  const policy = followPolicy({
+    kind: 'resolver',
+    configuration,
+    log,
+    readers: laneCount(configuration.RESOLVER_THREADS, (reason) => {
+      log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
+    }),
+  });
   const { target: source, follower, notReady, degraded } = policy;
   let isDraining = false;
   const isReady = (): boolean => !isDraining && notReady() === null;
-  const service = new DnsService({ configuration, upstreams, source, log, isReady });
+  const service = new DnsService({
+    ...{ configuration, upstreams, source, log, isReady },
+    share: source.share,
+  });
   const dns = await service.start();
   const registry = createRegistry({
-    queries: service.counters,
-    profiles: service.profileCounters,
-    latencies: service.latencies,
-    limits: service.limits,
+    counts: service.counts,
     allowedClients: service.allowedClients,
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
@@ -77,6 +85,7 @@ async function startParts(
   ops.serve({ notReady, degraded, registry, calls });
   const drain = (): void => {
     isDraining = true;
+    service.lanes?.tellReady();
     ops.drain();
   };
   return {

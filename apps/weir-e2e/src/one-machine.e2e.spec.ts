@@ -68,7 +68,8 @@ describe('Weir on one machine', () => {
 
   beforeAll(async () => {
     upstream = await startUpstream();
-    stack = new LocalStack({ UPSTREAMS: upstream.endpoint });
+    // A resolver that was killed is known to answer nobody.
+    stack = new LocalStack({ UPSTREAMS: upstream.endpoint, MISSING_RESOLVER_S: '0' });
     api = await stack.start();
     await api.call('POST', '/blockpage/', { id: 1, type: 0 });
     await api.call('POST', '/profiles/', { profile: { id: 1, page_id: 1 } });

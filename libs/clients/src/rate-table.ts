@@ -6,16 +6,26 @@ const SECOND = 2;
 const COUNT = 3;
 
 /**
- * Counts the actions of each subscriber per second, in fixed memory. When too many subscribers come in one second,
- * older slots are overwritten, then any. So the table may allow too much, but never too little.
+ * Counts the actions of each subscriber per second, in fixed memory that threads can share. When too many subscribers
+ * come in one second, older slots are overwritten, then any. So the table may allow too much.
+ *
+ * Threads do not wait for each other. Counting is exact once a slot has its subscriber. Threads that take a slot at the
+ * same instant, at the first action of a second, may forget each other's action; and an action may be counted for the
+ * subscriber who takes the slot over.
  */
 export class RateTable {
   private readonly slots: Int32Array;
   private readonly mask: number;
 
-  /** @param slotCount a power of two, 4 or more */
-  constructor(slotCount: number) {
-    this.slots = new Int32Array(slotCount * WORDS);
+  /**
+   * @param slotCount a power of two, 4 or more
+   * @param memory of the table of another thread, to count together with it
+   */
+  constructor(
+    slotCount: number,
+    readonly memory = new SharedArrayBuffer(slotCount * WORDS * Int32Array.BYTES_PER_ELEMENT),
+  ) {
+    this.slots = new Int32Array(memory);
     this.mask = slotCount - WAYS;
   }
 
@@ -35,8 +45,10 @@ export class RateTable {
       slots[at + COUNT] = 0;
     }
     if (slots[at + COUNT] + count > limit) return false;
-    slots[at + COUNT] += count;
-    return true;
+    // Another thread may have counted meanwhile.
+    if (Atomics.add(slots, at + COUNT, count) + count <= limit) return true;
+    Atomics.sub(slots, at + COUNT, count);
+    return false;
   }
 
   /** The slot of the key; else one of an earlier second; else the one with the lowest count. */

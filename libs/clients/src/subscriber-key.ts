@@ -1,4 +1,10 @@
-import { type Client, MatchedBy, type PolicySource, SubscriberMatch } from '@weir/policy';
+import {
+  type Client,
+  MatchedBy,
+  type PolicySource,
+  type QueryPolicy,
+  SubscriberMatch,
+} from '@weir/policy';
 
 /**
  * Prefix lengths that a provider assigns to one subscriber (RFC 6177 §2). A shorter prefix is a pool of many
@@ -22,7 +28,7 @@ export class SubscriberKey {
 
   /** @param salt 32 secret bits */
   constructor(
-    private readonly source: PolicySource,
+    private readonly source: PolicySource<QueryPolicy>,
     private readonly salt: number,
   ) {}
 

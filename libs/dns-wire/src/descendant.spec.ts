@@ -77,5 +77,8 @@ describe('NXDOMAIN of a parent', () => {
     expect(descend([{ owner, type: 6, ttl: 1, rdata: Uint8Array.of(3, 1, 1) }])).toBeNull();
     expect(descend([{ owner, type: 6, ttl: 1, rdata: Uint8Array.of(0xc0) }])).toBeNull();
     expect(descend([{ owner, type: 2, ttl: 1, rdata: pointerTo(0x3fff) }])).toBeNull();
+    // To the type of the question, and to the TTL of the record.
+    expect(descend([{ owner, type: 2, ttl: 1, rdata: pointerTo(25) }])).toBeNull();
+    expect(descend([{ owner, type: 2, ttl: 1, rdata: pointerTo(29 + 6) }])).toBeNull();
   });
 });

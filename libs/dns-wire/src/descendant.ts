@@ -2,6 +2,7 @@ import { copyBytes } from './bytes.js';
 import { adaptPointers, Move } from './moved-names.js';
 import { HEADER_BYTES, POINTER_MASK } from './protocol.js';
 import { removeAdditional, type Response } from './response.js';
+import { arePointersSound } from './sound-pointers.js';
 
 const move = new Move();
 
@@ -20,7 +21,7 @@ export function lengthenQuestion(
   const start = response.questionEnd;
   const distance = questionEnd - start;
   removeAdditional(response);
-  if (response.recordsEnd + distance > POINTER_MASK) return false;
+  if (response.recordsEnd + distance > POINTER_MASK || !arePointersSound(response)) return false;
   move.recordsStart = start;
   move.nameDistance = distance;
   move.recordDistance = distance;

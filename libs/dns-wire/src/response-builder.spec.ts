@@ -41,7 +41,6 @@ function parsed(message: TestMessage): Response {
   return response;
 }
 
-const OPT = 41;
 const question = { qname: TARGET, qtype: 1 };
 /** Where the records begin in a response to that question. */
 const RECORDS = 12 + TARGET.length + 4;
@@ -159,13 +158,56 @@ describe('ResponseBuilder', () => {
     );
   });
 
+  const TYPE_OF_FIRST = RECORDS + 2;
+  const RDATA_OF_FIRST = TYPE_OF_FIRST + 10;
+  const leadingTo = (target: number) => [
+    { owner: pointerTo(12), type: 16, ttl: 0x0161_0000, rdata: [...wireName('a.b'), 1, 0x62, 0xc0, 12] },
+    { owner: pointerTo(target), type: 1, ttl: 1, rdata: Uint8Array.of(192, 0, 2, 1) },
+  ]; // prettier-ignore
+  const appendPointerTo = (target: number) => {
+    ask();
+    builder.addAnswer(null, 5, 60, TARGET);
+    const answers = leadingTo(target).map((one) => ({ ...one, rdata: Uint8Array.from(one.rdata) }));
+    return builder.append(parsed({ flags: 0x8180, questions: [question], answers }));
+  };
+
+  it.each([
+    ['the type of the question', RECORDS - 4],
+    ['the class of the question', RECORDS - 1],
+    ['the type of a record', TYPE_OF_FIRST],
+    ['the TTL of a record', TYPE_OF_FIRST + 4],
+    ['the middle of a label', 13],
+    ['a name of any rdata that has a pointer', RDATA_OF_FIRST + 5],
+    ['itself', RDATA_OF_FIRST + 9],
+    ['the header', 4],
+  ])('refuses a response with a pointer to %s', (_, target) => {
+    expect(appendPointerTo(target)).toBe(false);
+  });
+
+  it('takes a pointer to an uncompressed name of any rdata', () => {
+    expect(appendPointerTo(RDATA_OF_FIRST)).toBe(true);
+    expect(appendPointerTo(RDATA_OF_FIRST + 2)).toBe(true);
+  });
+
   it('keeps owners and TTLs of any response, and takes damaged ones', () => {
     let compared = 0;
     const asked = encodeQuery('target.example', 1);
     const query = new Query();
     parseQuery(asked, asked.length, query);
+    // Also into the question, to the fixed part of a record, and to the middle of anything.
+    const anyPointer = fc.integer({ min: 0, max: RECORDS + 60 }).map(pointerTo);
     const anyResponse = damaged(
-      responseMessage.map((message) => ({ ...message, flags: 0x8180, questions: [question] })),
+      fc
+        .tuple(responseMessage, fc.oneof(fc.constant([]), fc.array(anyPointer, { maxLength: 2 })))
+        .map(([message, owners]) => ({
+          ...message,
+          flags: 0x8180,
+          questions: [question],
+          answers: [
+            ...(message.answers ?? []),
+            ...owners.map((owner) => ({ owner, type: 1, ttl: 60, rdata: new Uint8Array(4) })),
+          ],
+        })),
     );
     fc.assert(
       fc.property(anyResponse, (bytes) => {
@@ -178,11 +220,6 @@ describe('ResponseBuilder', () => {
         const before = decoded(() => decodeMessage(bytes.slice(0, response.recordsEnd + 11)));
         if (before === null) return;
         if (![0, 3].includes(response.rcode)) return;
-        // A pointer into the fixed part of a record makes another name when records move. It has bytes of 0, so such
-        // a name is the root, or has one.
-        const all = [...before.answers, ...before.authorities, ...before.additionals];
-        const isOdd = (owner: string) => owner === '.' || owner.includes('\\000');
-        if (all.some(({ owner, type }) => type !== OPT && isOdd(owner))) return;
         const ownersAndTtls = (records: typeof before.answers) =>
           records.map(({ owner, type, ttl }) => [
             // A pointer to the question gets the case of the target.

@@ -14,6 +14,7 @@ import {
 import type { Query } from './query.js';
 import { Response, setEmptyResponse } from './response.js';
 import { SOA_BYTES, writeSoaRdata } from './soa.js';
+import { arePointersSound } from './sound-pointers.js';
 
 const POINTER_BYTES = 2;
 const TTL_OFFSET = 4;
@@ -81,7 +82,7 @@ export class ResponseBuilder {
     const start = response.recordsEnd;
     const from = other.questionEnd;
     const end = start + other.recordsEnd - from;
-    if (end > MAX_MESSAGE_BYTES) return false;
+    if (end > MAX_MESSAGE_BYTES || !arePointersSound(other)) return false;
     copyBytes(other.bytes, from, this.bytes, start, other.recordsEnd - from);
     move.recordsStart = from;
     move.nameDistance = this.lastRdata - HEADER_BYTES;

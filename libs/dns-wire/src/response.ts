@@ -135,15 +135,20 @@ export function endOfRecord(bytes: Uint8Array, fixed: number): number {
 /** Offset of the TTL from that of the type. */
 const TTL_OFFSET = 4;
 
+/** @returns the offset of the type of the record with that index in the whole response */
+export function fixedPartOf({ ttlOffsets }: Response, index: number): number {
+  return ttlOffsets[index] - TTL_OFFSET;
+}
+
 /** Type of the record with that index in the whole response. */
-export function typeOfRecord({ bytes, ttlOffsets }: Response, index: number): number {
-  return readUint16(bytes, ttlOffsets[index] - TTL_OFFSET);
+export function typeOfRecord(response: Response, index: number): number {
+  return readUint16(response.bytes, fixedPartOf(response, index));
 }
 
 /** @returns the offset after the first `count` records */
 export function endOfRecords(response: Response, count: number): number {
   if (count === 0) return response.questionEnd;
-  return endOfRecord(response.bytes, response.ttlOffsets[count - 1] - TTL_OFFSET);
+  return endOfRecord(response.bytes, fixedPartOf(response, count - 1));
 }
 
 /** Takes the additional records away, which no answer needs. */

@@ -6,20 +6,33 @@ export interface AddressRange {
 
 /** Ranges of addresses of one family. */
 export class AddressRanges {
-  /** Bounds of disjoint ranges in ascending order, `wordsEach` big-endian words each. */
-  private readonly firsts: Uint32Array;
-  private readonly lasts: Uint32Array;
   private readonly count: number;
 
-  /** @param wordsEach 32-bit words of an address. @param ranges in any order; they may overlap. */
-  constructor(
+  /**
+   * @param wordsEach 32-bit words of an address.
+   * @param firsts bounds of disjoint ranges in ascending order, `wordsEach` big-endian words each; so are `lasts`.
+   */
+  private constructor(
     private readonly wordsEach: 1 | 4,
-    ranges: readonly AddressRange[],
+    private readonly firsts: Uint32Array,
+    private readonly lasts: Uint32Array,
   ) {
+    this.count = firsts.length / wordsEach;
+  }
+
+  /** @param wordsEach 32-bit words of an address. @param ranges in any order; they may overlap. */
+  static of(wordsEach: 1 | 4, ranges: readonly AddressRange[]): AddressRanges {
     const merged = merge(ranges);
-    this.count = merged.length;
-    this.firsts = new Uint32Array(merged.flatMap(({ first }) => toWords(first, wordsEach)));
-    this.lasts = new Uint32Array(merged.flatMap(({ last }) => toWords(last, wordsEach)));
+    return new AddressRanges(
+      wordsEach,
+      new Uint32Array(merged.flatMap(({ first }) => toWords(first, wordsEach))),
+      new Uint32Array(merged.flatMap(({ last }) => toWords(last, wordsEach))),
+    );
+  }
+
+  /** The ranges that were sent from another thread, which has made an object without methods of them. */
+  static revive({ wordsEach, firsts, lasts }: AddressRanges): AddressRanges {
+    return new AddressRanges(wordsEach, firsts, lasts);
   }
 
   /** Whether the address is in one of the ranges. A binary search; allocates nothing. */

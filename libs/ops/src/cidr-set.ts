@@ -41,7 +41,12 @@ export class CidrSet {
       const { family, range } = parseCidr(cidr);
       (family === 4 ? ipv4 : ipv6).push(range);
     }
-    return new CidrSet(new AddressRanges(1, ipv4), new AddressRanges(4, ipv6));
+    return new CidrSet(AddressRanges.of(1, ipv4), AddressRanges.of(4, ipv6));
+  }
+
+  /** The set that was sent from another thread, which has made an object without methods of it. */
+  static revive({ ipv4, ipv6 }: CidrSet): CidrSet {
+    return new CidrSet(AddressRanges.revive(ipv4), AddressRanges.revive(ipv6));
   }
 
   /** Whether the address is in one of the networks. Allocates nothing. */

@@ -168,7 +168,9 @@ export class PolicyTarget implements FollowerTarget {
     const mayDecide = this.inForce !== null || this.index !== null || !namesCatalogue(policy);
     if (!mayDecide) return;
     await untilTrue(() => this.share.trySwap(policy, PATIENCE_NAPS));
+    const before = this.inForce;
     this.inForce = policy;
+    before?.giveWayTo(policy);
   }
 
   private async step(policy: Policy, step: () => void): Promise<void> {

@@ -14,7 +14,7 @@ import { Space } from './memory/space.js';
 import { WordMap } from './memory/word-map.js';
 import { Profiles } from './profiles/profiles.js';
 import { DomainRules } from './rules/domain-rules.js';
-import { Schedules, type StoredSchedule } from './schedules/schedules.js';
+import { Schedules, type SlotRow } from './schedules/schedules.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
 /** The entities of one kind. `put` and `delete` return the row that was there before, to be removed from the digest. */
@@ -133,13 +133,13 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
       const slot = this.profiles.slotOf(schedule.profileId);
       const targetSlot = this.profiles.slotOf(schedule.targetProfileId);
       this.profiles.setScheduled(slot, true);
-      return this.scheduleRow(schedule, this.schedules.set(slot, schedule, targetSlot));
+      return this.scheduleRow(this.schedules.set(slot, schedule, targetSlot));
     },
-    (key) => {
-      const slot = this.profiles.findSlot(key.profileId);
+    ({ profileId }) => {
+      const slot = this.profiles.findSlot(profileId);
       const previous = slot < 0 ? null : this.schedules.delete(slot);
       if (previous !== null) this.profiles.setScheduled(slot, false);
-      return this.scheduleRow(key, previous);
+      return this.scheduleRow(previous);
     },
   );
 
@@ -187,13 +187,11 @@ export class EntityStores implements Readonly<{ [K in EntityKind]: EntityStore<K
     return [...words, prefixLength, this.profiles.lookup.id(previousSlot)];
   }
 
-  private scheduleRow(
-    { profileId }: EntityKeys['schedule'],
-    previous: StoredSchedule | null,
-  ): Row | null {
-    if (previous === null) return null;
-    const { targetSlot, points } = previous;
-    return [profileId, this.profiles.lookup.id(targetSlot), points.length / 2, ...points];
+  private scheduleRow(row: SlotRow | null): Row | null {
+    if (row === null) return null;
+    row[0] = this.profiles.lookup.id(row[0]);
+    row[1] = this.profiles.lookup.id(row[1]);
+    return row;
   }
 
   private ipv4Words({ address }: Pick<Ipv4Network, 'address'>): Uint32Array {

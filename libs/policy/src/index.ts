@@ -6,7 +6,7 @@ export { countAsHeap, sharedBytes } from './memory/heap-weight.js';
 export { Policy } from './policy.js';
 export { PolicyError } from './policy-error.js';
 export { type PolicyOptions, PolicyReader } from './policy-reader.js';
-export type { PolicySource } from './policy-source.js';
+export type { PolicySource, QueryPolicy } from './policy-source.js';
 export { MatchedBy, SubscriberMatch } from './subscribers/subscriber-match.js';
 export type { Invitation, PolicyMessage } from './sharing/policy-messages.js';
 export { PolicyShare, type Send } from './sharing/policy-share.js';

@@ -33,6 +33,11 @@ export function forkSpaces(spaces: PolicySpaces, fork: Fork): PolicySpaces {
   return mapSpaces((name) => spaces[name].forkFor(fork));
 }
 
+/** See `Space.giveAwayFor`. */
+export function giveAwaySpaces(spaces: PolicySpaces, others: PolicySpaces): void {
+  for (const name of NAMES) spaces[name].giveAwayFor(others[name]);
+}
+
 /** The chunks of each structure at an earlier time. */
 export type KnownChunks = Readonly<Partial<Record<SpaceName, readonly Int32Array[]>>>;
 

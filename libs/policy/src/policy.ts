@@ -21,7 +21,7 @@ import type { Explanation } from './explain.js';
 import { Fork } from './memory/fork.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
-import { createSpaces, forkSpaces, type PolicySpaces } from './policy-spaces.js';
+import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
 import { loadDomainRules } from './rules/load-domain-rules.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
@@ -78,6 +78,14 @@ export class Policy {
   isForkOf({ spaces }: Policy): boolean {
     const { fork } = this.spaces.head;
     return !fork.isOver && fork === spaces.head.fork;
+  }
+
+  /**
+   * This policy is no longer used, in any thread, as `successor` has taken its place: its memory may be used for other
+   * policies, but for what a successor that is a fork has in common with it.
+   */
+  giveWayTo(successor: Policy): void {
+    giveAwaySpaces(this.spaces, successor.spaces);
   }
 
   /** The other policy of a fork is no longer used, in any thread: its memory is this one's alone. */

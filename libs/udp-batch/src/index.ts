@@ -1,8 +1,7 @@
+export { BatchReceiver, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
+export { BatchSender } from './batch-sender.js';
+export { MSG_DONTWAIT, MSG_WAITFORONE } from './constants.js';
+export { ROUTE_WORDS, routeTo } from './route.js';
+export { SocketPoller } from './socket-poller.js';
 export { loadSystemCalls, SystemError, type SystemCalls } from './system-calls.js';
-export { addressOfRoute, portOfRoute, ROUTE_WORDS } from './route.js';
-export {
-  BATCH,
-  MAX_DATAGRAM_BYTES,
-  UdpBatchSocket,
-  type UdpBatchOptions,
-} from './udp-batch-socket.js';
+export { BATCH, UdpSocket, type UdpSocketHandle, type UdpSocketOptions } from './udp-socket.js';

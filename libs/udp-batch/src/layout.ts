@@ -28,6 +28,7 @@ export const SOCKADDR_IN6_BYTES = 28;
 export const SOCKADDR_PORT = 2;
 export const SOCKADDR_IN_ADDRESS = 4;
 export const SOCKADDR_IN6_ADDRESS = 8;
+export const SOCKADDR_IN6_SCOPE = 24;
 
 /** Room for one control message of either family. */
 export const CONTROL_BYTES = 64;

@@ -1,29 +1,41 @@
 import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { AF_INET, AF_INET6 } from './constants.js';
 import {
   SOCKADDR_IN6_ADDRESS,
   SOCKADDR_IN6_BYTES,
+  SOCKADDR_IN6_SCOPE,
   SOCKADDR_IN_ADDRESS,
   SOCKADDR_IN_BYTES,
   SOCKADDR_PORT,
 } from './layout.js';
 
-/** `sockaddr_in` or `sockaddr_in6`. @throws RangeError when the text is not an address without a zone */
-export function encodeSocketAddress(host: string, port: number): Uint8Array {
+/** `sockaddr_in` or `sockaddr_in6`. @throws RangeError when the text is not an address, or there is no such zone */
+export function encodeSocketAddress(text: string, port: number): Uint8Array {
+  const [host, zone] = text.split('%', 2);
   const isV6 = isIPv6(host);
   const bytes = new Uint8Array(isV6 ? SOCKADDR_IN6_BYTES : SOCKADDR_IN_BYTES);
   const view = new DataView(bytes.buffer);
   view.setUint16(0, isV6 ? AF_INET6 : AF_INET, true);
   view.setUint16(SOCKADDR_PORT, port);
   bytes.set(addressBytes(host, isV6), isV6 ? SOCKADDR_IN6_ADDRESS : SOCKADDR_IN_ADDRESS);
+  if (isV6 && zone !== undefined) view.setUint32(SOCKADDR_IN6_SCOPE, scopeOf(zone), true);
   return bytes;
 }
 
-/** The address in a socket address, as the words of a route. */
-export function addressWordsOf(bytes: Uint8Array, family: 4 | 6): Int32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const [start, count] = family === 6 ? [SOCKADDR_IN6_ADDRESS, 4] : [SOCKADDR_IN_ADDRESS, 1];
-  return Int32Array.from({ length: count }, (_, i) => view.getInt32(start + 4 * i, true));
+/** Whether the address in a socket address stands for all addresses of the machine. */
+export function isUnspecified(bytes: Uint8Array, family: 4 | 6): boolean {
+  const [start, count] = family === 6 ? [SOCKADDR_IN6_ADDRESS, 16] : [SOCKADDR_IN_ADDRESS, 4];
+  return bytes.subarray(start, start + count).every((byte) => byte === 0);
+}
+
+/** The index of a network interface (RFC 4007 §11.2), by its name or as a number. */
+function scopeOf(zone: string): number {
+  if (/^[1-9]\d{0,8}$/.test(zone)) return Number(zone);
+  const scopes = networkInterfaces()[zone]?.map((one) => (one.family === 'IPv6' ? one.scopeid : 0));
+  const scope = scopes?.find((one) => one !== 0);
+  if (scope === undefined) throw new RangeError(`there is no interface ${zone}`);
+  return scope;
 }
 
 /** The port of a socket address of either family. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 
-/** The calls of libc that a batch socket needs. Addresses of memory are numbers. */
+/** The calls of libc that batches need. Addresses of memory are numbers. */
 export interface SystemCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
@@ -18,7 +18,10 @@ export interface SystemCalls {
   ): number;
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  poll(fds: number, count: number, timeoutMs: number): number;
   close(fd: number): number;
+  /** The number of this thread in /proc/self/task. */
+  gettid(): number;
   /** errno of the last call of this thread. */
   errno(): number;
   /** Address of the first byte. The memory must stay referenced as long as libc may use it. */
@@ -45,15 +48,20 @@ export class SystemError extends Error {
  */
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
-let loaded: SystemCalls | null | undefined;
+let loaded: SystemCalls | { readonly missing: string } | undefined;
 
 /**
+ * @param onMissing called with the reason when there are none
  * @returns null where datagrams cannot be received in batches: not Linux, another architecture, or without the native
  *   part of koffi
  */
-export function loadSystemCalls(): SystemCalls | null {
-  loaded ??= isSupported() ? load() : null;
-  return loaded;
+export function loadSystemCalls(onMissing?: (reason: string) => void): SystemCalls | null {
+  loaded ??= isSupported()
+    ? load()
+    : { missing: `not with ${process.platform} on ${process.arch}` };
+  if (!('missing' in loaded)) return loaded;
+  onMissing?.(loaded.missing);
+  return null;
 }
 
 function isSupported(): boolean {
@@ -61,7 +69,7 @@ function isSupported(): boolean {
   return platform === 'linux' && ARCHITECTURES.includes(arch) && endianness() === 'LE';
 }
 
-function load(): SystemCalls | null {
+function load(): SystemCalls | { readonly missing: string } {
   try {
     // Loaded only here: where its native part is missing, loading it throws.
     const koffi = createRequire(import.meta.url)('koffi') as typeof Koffi;
@@ -76,11 +84,13 @@ function load(): SystemCalls | null {
       // An address as a number costs less than a view.
       recvmmsg: libc.func('int recvmmsg(int, uintptr_t, uint32_t, int, uintptr_t)'),
       sendmmsg: libc.func('int sendmmsg(int, uintptr_t, uint32_t, int)'),
+      poll: libc.func('int poll(uintptr_t, unsigned long, int)'),
       close: libc.func('int close(int)'),
+      gettid: libc.func('int gettid()'),
       errno: () => koffi.errno(),
       addressOf: (bytes) => Number(koffi.address(bytes)),
     };
-  } catch {
-    return null;
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) };
   }
 }

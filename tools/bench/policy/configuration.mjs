@@ -47,12 +47,16 @@ export function profileRow(id) {
   ];
 }
 
-/** Half of the IPv4 networks are hosts that lie dense, half are scattered, /20 to /32. */
+/**
+ * Half of the IPv4 networks are hosts that lie dense, half are scattered, /20 to /31. No two are the same: the numbers
+ * of those with one length differ, so they differ in as many bits when they are multiplied by an odd number.
+ */
 export function networkRow(i, profileId) {
-  if (i % 2 === 0) return [(0x0a00_0000 + (i >>> 1)) >>> 0, 32, profileId];
-  const length = 20 + (i % 13);
-  const address = Math.imul(i, 0x9e37_79b1) >>> 0;
-  return [(address & (-1 << (32 - length))) >>> 0, length, profileId];
+  const pair = i >>> 1;
+  if (i % 2 === 0) return [(0x0a00_0000 + pair) >>> 0, 32, profileId];
+  const length = 20 + (pair % 12);
+  const scattered = Math.imul(Math.floor(pair / 12), 0x9e37_79b1);
+  return [(scattered << (32 - length)) >>> 0, length, profileId];
 }
 
 /** Half /56 in sequence below one /24, half /64 scattered in 2001:db8::/32's neighbourhood. */

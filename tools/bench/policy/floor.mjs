@@ -18,6 +18,7 @@ const STEPS = {
   'application rule': LIST,
   category: LIST,
   white_list_only: ASK,
+  'Zipf names, a third behind NAPT': ASK,
 };
 
 function filled(bytes) {

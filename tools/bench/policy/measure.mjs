@@ -16,12 +16,11 @@ import {
 import { measureFloor } from './floor.mjs';
 import { measureLatency } from './memory-latency.mjs';
 import { makeQueries } from './queries.mjs';
+import { threadMs as cpuMs } from './thread-clock.mjs';
 
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const NOW_MS = Date.UTC(2026, 0, 7);
 const ROUNDS = 5;
-/** Times the queries are gone through in a round: processor time comes in ticks of 4 ms. */
-const PASSES = 4;
 
 const [sizeName, domainsText] = process.argv.slice(2);
 const size = sizeOf(sizeName);
@@ -29,10 +28,6 @@ const QUERIES = effortOf(sizeName, 1 << 17, 1 << 12);
 const CHANGES = effortOf(sizeName, 20_000, 200);
 if (domainsText !== undefined) size.domains = Number(domainsText);
 
-const cpuMs = () => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const definition = makeDefinition(size.domains);
@@ -84,8 +79,8 @@ function identifyAll(queries) {
 }
 function nsEach(run, queries) {
   const beforeMs = cpuMs();
-  for (let pass = 0; pass < PASSES; pass++) run(queries);
-  return ((cpuMs() - beforeMs) / (queries.count * PASSES)) * 1e6;
+  run(queries);
+  return ((cpuMs() - beforeMs) / queries.count) * 1e6;
 }
 
 /** What memory itself costs; bench:scale, which names a share, does not print it. */

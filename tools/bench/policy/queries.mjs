@@ -63,6 +63,7 @@ export function makeQueries(policy, { names, client, out }, size, catalogue, cou
     'application rule': (d) => d.reason === reasons.applicationRule,
     category: (d) => d.reason === reasons.category,
     white_list_only: (d) => d.reason === reasons.whiteListOnly,
+    'Zipf names, a third behind NAPT': () => true,
   };
   const pools = {};
   for (const [outcome, wanted] of Object.entries(outcomes)) {
@@ -90,6 +91,10 @@ function draft(queries, at, outcome, random, size, catalogue) {
     queries.words[at * 4] = 0x0b00_0000 | (random() & 0xff_ffff);
     return;
   }
+  if (outcome.startsWith('Zipf')) {
+    draftTypical(queries, at, random, size, catalogue);
+    return;
+  }
   const network = random() % size.networks;
   queries.subscriber(at, random, network, size);
   if (outcome === 'domain rule') {
@@ -102,4 +107,20 @@ function draft(queries, at, outcome, random, size, catalogue) {
   if (outcome === 'application rule')
     queries.name(at, 'a', random() % catalogue.applicationDomains);
   if (outcome === 'category') queries.name(at, 'c', random() % catalogue.categoryDomains);
+}
+
+/** Names by Zipf's law (exponent 1) among a million, every tenth of a category; every third client behind NAPT. */
+function draftTypical(queries, at, random, size, catalogue) {
+  const rank = Math.floor(Math.exp((random() / 2 ** 32) * Math.log(1e6)));
+  if (rank % 10 === 0) queries.name(at, 'c', rank % catalogue.categoryDomains);
+  else queries.name(at, 'n', rank);
+  queries.families[at] = 4;
+  if (random() % 3 === 0) {
+    const [address, lowerPort] = naptRow(random() % size.napt, 0);
+    queries.words[at * 4] = address;
+    queries.ports[at] = lowerPort + (random() & 1023);
+    return;
+  }
+  const [address, length] = networkRow(random() % size.networks, 0);
+  queries.words[at * 4] = address | (length === 32 ? 0 : random() & (0xffff_ffff >>> length));
 }

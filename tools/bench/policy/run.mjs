@@ -1,21 +1,39 @@
-// npm run bench:policy [-- --size 0,1k,10k,1M] [-- --domains 50000000] [-- --huge-pages] [-- --long]
+// npm run bench:policy -- --help
 //
 // The policy engine alone, at four sizes, each in a fresh process. Processor time of one thread, medians of 5
-// rounds of 4 × 131,072 different queries, so that hardly anything is in a cache. `--domains N` asks for another
-// number of category domains (50 M need 8 GB); `--huge-pages` lets the structures lie in pages of 2 MB; `--long`
-// adds a hundred million random look-ups in an image of ten million domains (four minutes).
+// rounds of 131,072 different queries, so that hardly anything is in a cache.
 import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { SIZES } from './configuration.mjs';
+
+const HELP = `npm run bench:policy [-- OPTIONS]
+  --size LIST     of ${Object.keys(SIZES).join(', ')}, by default all (six minutes); 1k takes a minute or two
+  --domains N     category domains, instead of what the size says; 50000000 need 8 GB
+  --huge-pages    structures lie in pages of 2 MB
+  --long          100 M random look-ups in an image of 10 M domains as well (four minutes)
+`;
 
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
     size: { type: 'string', default: '0,1k,10k,1M' },
     domains: { type: 'string' },
     'huge-pages': { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
   },
 });
+
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+const sizes = values.size.split(',');
+const unknown = sizes.find((name) => !(name in SIZES));
+if (unknown !== undefined) {
+  process.stderr.write(`there is no size ${unknown}\n${HELP}`);
+  process.exit(2);
+}
 
 /** All from one heap, as pages of 2 MB where the kernel has them. */
 const HUGE_PAGES = 'glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4294967296';
@@ -50,7 +68,7 @@ print(
 );
 print();
 
-const results = values.size.split(',').map((name) => {
+const results = sizes.map((name) => {
   const result = run('measure.mjs', [name, ...(values.domains ? [values.domains] : [])]);
   return { name, ...result };
 });

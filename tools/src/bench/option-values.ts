@@ -1,8 +1,8 @@
-/** @throws Error unless the value of the option is an integer from 1 to `highest` */
-export function readInteger(option: string, text: string, highest: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= highest) return value;
-  throw new Error(`${option}: ${text} is not an integer from 1 to ${highest}`);
+/** @throws Error unless the value of the option is an integer from `lowest` to `highest` */
+export function readInteger(option: string, text: string, highest: number, lowest = 1): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= lowest && value <= highest) return value;
+  throw new Error(`${option}: ${text} is not an integer from ${lowest} to ${highest}`);
 }
 
 /** @throws Error unless the value of the option is above 0 and at most 1 */

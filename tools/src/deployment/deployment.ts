@@ -223,6 +223,8 @@ export class Deployment {
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
         CATALOGUE: join(this.options.folder, 'catalogue'),
+        // Resolvers that were killed are known to answer nobody, and start again with another id.
+        MISSING_RESOLVER_S: '0',
       },
     );
   }

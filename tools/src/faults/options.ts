@@ -1,6 +1,4 @@
-import { StartError } from '@weir/ops';
-import { parseArgs } from 'node:util';
-
+import { integerOption, readOptions } from '../command-options.js';
 export interface FaultOptions {
   readonly seed: number;
   /** How long faults are injected for. */
@@ -26,39 +24,24 @@ injects faults. Checks that every acknowledged change is in force everywhere and
   --help
 `;
 
+const OPTIONS = {
+  seed: { type: 'string' },
+  seconds: { type: 'string', default: '60' },
+  writers: { type: 'string', default: '12' },
+  short: { type: 'boolean', default: false },
+  keep: { type: 'boolean', default: false },
+  help: { type: 'boolean' },
+} as const;
+
 /** @returns null when help was asked for. @throws StartError with one line when an option is wrong. */
 export function parseOptions(args: readonly string[], randomSeed: number): FaultOptions | null {
-  const { values } = read(args);
+  const values = readOptions(args, OPTIONS);
   if (values.help) return null;
   return {
-    seed: integer('seed', values.seed ?? String(randomSeed), 0, 0xffff_ffff),
-    seconds: integer('seconds', values.seconds ?? '60', 1, 86_400),
-    writers: integer('writers', values.writers ?? '12', 1, 100),
-    short: values.short ?? false,
-    keep: values.keep ?? false,
+    seed: integerOption('seed', values.seed ?? String(randomSeed), 0, 0xffff_ffff),
+    seconds: integerOption('seconds', values.seconds, 1, 86_400),
+    writers: integerOption('writers', values.writers, 1, 100),
+    short: values.short,
+    keep: values.keep,
   };
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        seed: { type: 'string' },
-        seconds: { type: 'string' },
-        writers: { type: 'string' },
-        short: { type: 'boolean' },
-        keep: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new StartError(`${(error as Error).message} (see --help)`);
-  }
-}
-
-function integer(name: string, text: string, lowest: number, highest: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= lowest && value <= highest) return value;
-  throw new StartError(`--${name} is an integer from ${lowest} to ${highest}`);
 }

@@ -1,5 +1,4 @@
-import { StartError } from '@weir/ops';
-import { parseArgs } from 'node:util';
+import { integerOption, namedOption, readOptions } from '../command-options.js';
 import { ATTACKS, type NamedAttack, OTHER_LOADS } from './attacks/index.js';
 
 export interface NeighbourOptions {
@@ -14,6 +13,7 @@ export interface NeighbourOptions {
   readonly keep: boolean;
 }
 
+const ALL = [...ATTACKS, ...OTHER_LOADS];
 const LONGEST_NAME = Math.max(...ATTACKS.map(({ name }) => name.length));
 const describe = ({ name, description }: NamedAttack): string =>
   `  ${name.padEnd(LONGEST_NAME)}  ${description}`;
@@ -37,45 +37,27 @@ Only with --only:
 ${OTHER_LOADS.map(describe).join('\n')}
 `;
 
+const OPTIONS = {
+  only: { type: 'string' },
+  seconds: { type: 'string', default: '8' },
+  quiet: { type: 'string', default: '5' },
+  repeats: { type: 'string', default: '2' },
+  keep: { type: 'boolean', default: false },
+  help: { type: 'boolean' },
+} as const;
+
 /** @returns null when help was asked for. @throws StartError with one line when an option is wrong. */
 export function parseOptions(args: readonly string[]): NeighbourOptions | null {
-  const { values } = read(args);
+  const values = readOptions(args, OPTIONS);
   if (values.help) return null;
   return {
-    attacks: values.only === undefined ? ATTACKS : values.only.split(',').map(attackOf),
-    seconds: integer('seconds', values.seconds ?? '8', 1, 3_600),
-    quietSeconds: integer('quiet', values.quiet ?? '5', 1, 3_600),
-    repeats: integer('repeats', values.repeats ?? '2', 0, 100),
-    keep: values.keep ?? false,
+    attacks:
+      values.only === undefined
+        ? ATTACKS
+        : values.only.split(',').map((name) => namedOption('only', name, ALL)),
+    seconds: integerOption('seconds', values.seconds, 1, 3_600),
+    quietSeconds: integerOption('quiet', values.quiet, 1, 3_600),
+    repeats: integerOption('repeats', values.repeats, 0, 100),
+    keep: values.keep,
   };
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string' },
-        seconds: { type: 'string' },
-        quiet: { type: 'string' },
-        repeats: { type: 'string' },
-        keep: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new StartError(`${(error as Error).message} (see --help)`);
-  }
-}
-
-function attackOf(name: string): NamedAttack {
-  const found = [...ATTACKS, ...OTHER_LOADS].find((one) => one.name === name);
-  if (found === undefined) throw new StartError(`--only: there is no attack ${name} (see --help)`);
-  return found;
-}
-
-function integer(name: string, text: string, lowest: number, highest: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= lowest && value <= highest) return value;
-  throw new StartError(`--${name} is an integer from ${lowest} to ${highest}`);
 }

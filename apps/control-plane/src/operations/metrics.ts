@@ -13,7 +13,7 @@ import { withTimeout } from '../platform/database/with-timeout.js';
 export function createRegistry(
   database: Database,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
-  publisher: Pick<ChangePublisher, 'followers' | 'connected'>,
+  publisher: Pick<ChangePublisher, 'followers' | 'missingResolvers' | 'connected'>,
 ): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'weir_control_plane_' });
@@ -42,6 +42,12 @@ export function createRegistry(
   const lastRevision = (): number => source.lastHead?.revision ?? 0;
   gauge(registry, 'weir_config_revision', 'Newest revision of the configuration', lastRevision);
   followerGauges(registry, source, publisher);
+  gauge(
+    registry,
+    'weir_resolvers_missing',
+    'Resolvers that fell silent without saying that they stop, and may still be answering queries',
+    () => publisher.missingResolvers,
+  );
   return registry;
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
-import { encodeChange } from '@weir/config-model';
+import { encodeChange, type Operation } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
@@ -21,6 +21,13 @@ export interface Propagation {
   publish(changes: readonly PublishedChange[]): Promise<void>;
   /** Waits until the last of them is in force on every live resolver, at most `timeoutMs`. */
   waitApplied(changes: readonly Position[], timeoutMs: number): Promise<Applied>;
+}
+
+/** What a replacement of the whole configuration leads to. */
+export interface Replacement {
+  readonly digest: string;
+  /** What followers apply: the difference, or `reload` when it is large. */
+  readonly operations: readonly Operation[];
 }
 
 /** Longest times to wait until the resolvers have applied a change. */
@@ -106,26 +113,24 @@ export class ConfigurationWriter {
 
   /**
    * Replaces the whole configuration (decisions §2). Its rows are too many for Prisma and for one change of the log:
-   * they are written through the connection itself, and followers are told to load a snapshot.
-   * @param load checks and writes inside the transaction. When it throws, everything is undone. It returns the new
-   * digest.
+   * they are written through the connection itself.
+   * @param load checks and writes inside the transaction. When it throws, everything is undone.
    */
   async replace(
-    load: (client: PoolClient, head: LockedHead) => Promise<string>,
+    load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
     const { revision, applied } = await this.queue.run(() => this.commitReplacement(load));
     return new WithRevision(undefined, revision, await applied);
   }
 
   private async commitReplacement(
-    load: (client: PoolClient, head: LockedHead) => Promise<string>,
+    load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<{ revision: number; applied: Promise<Applied> }> {
     const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
         const { head, transaction } = await lockHead(client, REPLACEMENT_IDLE_IN_TRANSACTION_MS);
-        const digest = await load(client, head);
-        const operations = [{ type: 'reload' } as const];
+        const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const published = { lineage: head.lineage, ...encoded };
         await logChanges(client, [published]);

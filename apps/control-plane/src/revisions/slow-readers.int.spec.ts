@@ -92,8 +92,8 @@ describe('clients that read long responses', () => {
     await replica.stop();
     clearInterval(speaking);
     redis.disconnect();
-    // A process that takes longer is killed.
-    expect(performance.now() - startedMs).toBeLessThan(9_000);
+    // The stop takes 7 seconds, and not the minute that the change would wait.
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     const { status, headers } = await answer;
     expect([status, headers.get('x-config-applied')]).toEqual([201, '0/1']);
   });

@@ -131,11 +131,32 @@ describe('a cached answer', () => {
     expect(cache.entries).toBe(0);
   });
 
-  it('is not stored when it is very large, and the older answer is removed', () => {
-    const cache = cacheWith(www, { answers: [a('192.0.2.1')] });
-    const answers = Array.from({ length: 250 }, () => txt('x'.repeat(80)));
-    cache.put(www, responseTo(www, { answers }), 1);
-    expect(cache.find(www, 1)).toBe(CacheResult.miss);
+  describe('of many records', () => {
+    const question = questionOf('www.example.com', 16, { udpBytes: 1232 });
+    const texts = (count: number) => Array.from({ length: count }, () => txt('x'.repeat(80), 60));
+
+    it('is whole when it is as large as a message can be', () => {
+      const cache = new AnswerCache({ sizeBytes: 4 << 20 });
+      const response = responseTo(question, { answers: texts(700) });
+      expect(response.recordsEnd).toBeGreaterThan(64_000);
+      cache.put(question, response, 0);
+      expect(cache.find(question, 1)).toBe(CacheResult.fresh);
+      const { answers } = toClient(question, cache.read(question.query));
+      expect(answers.map(({ ttl }) => ttl)).toEqual(texts(700).map(() => 59));
+      expect(answers.map(({ rdata }) => rdata[80])).toEqual(texts(700).map(() => 0x78));
+    });
+
+    it('is not stored when it is large beside the cache, and the older answer is removed', () => {
+      const cache = new AnswerCache({ sizeBytes: 1 << 20 });
+      for (const [count, found] of [
+        [200, CacheResult.fresh],
+        [300, CacheResult.miss],
+      ] as const) {
+        cache.put(question, responseTo(question, { answers: texts(count) }), 1);
+        expect(cache.find(question, 1)).toBe(found);
+      }
+      expect(cache.entries).toBe(0);
+    });
   });
 });
 

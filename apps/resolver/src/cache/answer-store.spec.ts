@@ -3,7 +3,10 @@ import type { Question } from '../query/question.js';
 import { questionOf, responseTo } from '../query/testing/questions.js';
 import { a } from '../query/testing/records.js';
 import { AnswerCache } from './answer-cache.js';
+import { AnswerStore } from './answer-store.js';
+import { createCacheMemory } from './cache-memory.js';
 import { CacheResult } from './cache-reader.js';
+import { EntryTable } from './entry-table.js';
 
 const SIZE = 256 * 1024;
 
@@ -72,6 +75,35 @@ describe('a full cache', () => {
     expect(cache.usedBytes).toBeLessThanOrEqual(SIZE);
     expect(cache.usedBytes).toBeGreaterThan(SIZE * 0.9);
     expect(cache.entries).toBeGreaterThan(200);
+  });
+
+  it('makes room for a very large entry in short pieces of work', () => {
+    const memory = createCacheMemory(16 << 20, 0);
+    const table = new EntryTable(memory);
+    const store = new AnswerStore(memory, table, () => false);
+    const small = 40;
+    const count = Math.floor((16 << 20) / 4 / small);
+    for (let n = 0; n < count; n++) {
+      const at = store.allocate(n, n, 4, -1, small);
+      // Half of them are hit twice, so they move to the main ring.
+      if (n % 2 === 1) continue;
+      table.countHit(at);
+      table.countHit(at);
+    }
+    const large = 17_000;
+    let pieces = 1;
+    let evictions = 0;
+    for (let n = count; n < count + 40; n++) {
+      const { entries } = store;
+      while (store.allocate(n, n, 4, -1, large) === AnswerStore.unfinished) {
+        pieces++;
+        evictions = Math.max(evictions, entries - store.entries);
+      }
+    }
+    expect(pieces).toBeGreaterThan(40);
+    // A large entry evicts more in all than one piece may.
+    expect(evictions).toBeGreaterThan(128);
+    expect(store.evictions).toBeGreaterThan(evictions);
   });
 
   it('has enough index slots when all entries have the minimum size', () => {

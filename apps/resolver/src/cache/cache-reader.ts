@@ -75,6 +75,11 @@ export class CacheReader {
     return found;
   }
 
+  /** The question of the last lookup is looked up again in another thread, which counts that. */
+  forgetMiss(): void {
+    this.ownCounters.forgetMiss();
+  }
+
   /** Whether there is an expired answer that may be served; `readStale` may follow. Counts nothing. */
   findStale(question: Question, nowSeconds: number): boolean {
     this.nowSeconds = nowSeconds;

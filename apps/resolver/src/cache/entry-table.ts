@@ -38,7 +38,8 @@ export class EntryTable {
     const tag = questionTag(low, key);
     for (let slot = index.first(tag); slot >= 0; slot = index.next(slot, tag)) {
       const at = index.offsetAt(slot);
-      if (words[at + Head.high] !== high || words[at + Head.key] !== key) continue;
+      // In another thread the slot may have been emptied meanwhile.
+      if (at < 0 || words[at + Head.high] !== high || words[at + Head.key] !== key) continue;
       const nameAt = this.messageAt(at) * 4;
       if (equalsIgnoringCase(bytes, nameAt, name, nameOffset, nameBytes)) return at;
     }

@@ -51,6 +51,10 @@ export class LookupCounters implements CacheCounters {
     this.counts[PREFETCHES]++;
   }
 
+  forgetMiss(): void {
+    this.counts[MISSES]--;
+  }
+
   /** The last miss was a hit. */
   turnMissIntoHit(): void {
     this.counts[MISSES]--;

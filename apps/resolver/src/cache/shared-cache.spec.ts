@@ -30,8 +30,10 @@ const ROUNDS = 2;
 const PUTS_BETWEEN_EVENTS = 50;
 const PUTS_BETWEEN_FLUSHES = 50;
 
+const ZONES = 20;
+
 const questions = Array.from({ length: NAMES }, (_, i) =>
-  questionOf(`n${i}.zone${i % 20}.example`, 1, { udpBytes: 1232 }),
+  questionOf(`n${i}.zone${i % ZONES}.example`, 1, { udpBytes: 1232 }),
 );
 
 const newWords = () => new Int32Array(new SharedArrayBuffer(WORDS * 4));
@@ -108,20 +110,36 @@ function putUntilKept(cache: AnswerCache, question: Question, response: Response
   }
 }
 
-/** A flush that goes on while the cache is used. */
+/** A flush that goes on while the cache is used. When it is over, no version of before it is found any more. */
 class Flush {
   private pieces: Generator<number> | null = null;
+  private before = new Map<number, number>();
   private count = 0;
 
-  advance(cache: AnswerCache): void {
-    this.pieces ??= this.begin(cache);
-    if (this.pieces.next().done) this.pieces = null;
+  constructor(
+    private readonly cache: AnswerCache,
+    private readonly words: Int32Array,
+  ) {}
+
+  advance(): void {
+    this.pieces ??= this.begin();
+    if (!this.pieces.next().done) return;
+    this.pieces = null;
+    for (const [name, version] of this.before) {
+      Atomics.store(this.words, keptAt(name), Math.max(this.words[keptAt(name)], version + 1));
+    }
   }
 
-  private begin(cache: AnswerCache): Generator<number> {
-    if (++this.count % 5 === 0) return cache.flushAll();
-    const name = wireName(`zone${this.count % 20}.example`);
-    return cache.flush(new NameRange({ name, isBelowIncluded: true, hasNxDomainCut: false }));
+  private begin(): Generator<number> {
+    const isOfAll = ++this.count % 5 === 0;
+    const zone = this.count % ZONES;
+    const names = questions
+      .map((_, name) => name)
+      .filter((name) => isOfAll || name % ZONES === zone);
+    this.before = new Map(names.map((name) => [name, this.words[begunAt(name)]]));
+    if (isOfAll) return this.cache.flushAll();
+    const name = wireName(`zone${zone}.example`);
+    return this.cache.flush(new NameRange({ name, isBelowIncluded: true, hasNxDomainCut: false }));
   }
 }
 
@@ -132,10 +150,10 @@ describe('SharedCache', () => {
       const cache = new AnswerCache({ sizeBytes: 1 << 17, readers });
       const words = newWords();
       const stop = await startReaders(cache, readers, { words, job: 'check', nowSeconds: 0 });
-      const flush = new Flush();
+      const flush = new Flush(cache, words);
       for (let put = 0; put < PUTS || cache.counters.hits < MIN_HITS; put++) {
         putNext(cache, words, (put * 7919) % NAMES);
-        if (put % PUTS_BETWEEN_FLUSHES === 0) flush.advance(cache);
+        if (put % PUTS_BETWEEN_FLUSHES === 0) flush.advance();
         if (put % PUTS_BETWEEN_EVENTS === 0) await setImmediate();
       }
       const reports = await stop();

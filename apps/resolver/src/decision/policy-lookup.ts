@@ -1,7 +1,7 @@
 import type { CidrSet } from '@weir/ops';
 import { type HashKey, SuffixHashes } from '@weir/dns-name';
 import { CLASS_IN, HEADER_BYTES } from '@weir/dns-wire';
-import { Decision, type PolicySource, Reason, Verdict } from '@weir/policy';
+import { Decision, type PolicySource, type QueryPolicy, Reason, Verdict } from '@weir/policy';
 import type { Exchange } from '../query/exchange.js';
 
 /** Whether a client is served. */
@@ -16,7 +16,7 @@ export const Access = {
 export type Access = (typeof Access)[keyof typeof Access];
 
 export interface PolicyLookupOptions {
-  readonly source: PolicySource;
+  readonly source: PolicySource<QueryPolicy>;
   readonly hashKey: HashKey;
   /** Clients that are served without a profile. */
   readonly allowedClients: Pick<CidrSet, 'has'>;

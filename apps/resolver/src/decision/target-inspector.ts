@@ -1,6 +1,6 @@
 import type { SuffixHashes } from '@weir/dns-name';
 import { MAX_NAME_BYTES, type Response, TargetCursor } from '@weir/dns-wire';
-import { type Policy, type PolicySource, type Reason, Verdict } from '@weir/policy';
+import { type PolicySource, type QueryPolicy, type Reason, Verdict } from '@weir/policy';
 import { MAX_TARGETS, TargetHashes } from '../query/target-hashes.js';
 import type { PolicyLookup } from './policy-lookup.js';
 
@@ -9,7 +9,7 @@ export const TargetVerdict = { pass: 0, block: 1, malformed: 2, tooMany: 3 } as 
 export type TargetVerdict = (typeof TargetVerdict)[keyof typeof TargetVerdict];
 
 export interface TargetInspectorOptions {
-  readonly source: PolicySource;
+  readonly source: PolicySource<QueryPolicy>;
   /** Its `decision` is the one for the queried name. */
   readonly policyLookup: PolicyLookup;
   /** False: every response passes. */
@@ -59,7 +59,7 @@ export class TargetInspector {
   }
 
   /** The policy, when it has a say about targets. */
-  private inspectingPolicy(): Policy | null {
+  private inspectingPolicy(): QueryPolicy | null {
     const { decision } = this.options.policyLookup;
     const isInspected = decision.verdict === Verdict.permit && !decision.explicitAllow;
     return isInspected && this.options.isEnabled ? this.options.source.policy : null;
@@ -74,7 +74,7 @@ export class TargetInspector {
     decision.explicitAllow = false;
   }
 
-  private judgeNames(policy: Policy, response: Response): TargetVerdict {
+  private judgeNames(policy: QueryPolicy, response: Response): TargetVerdict {
     const { targets, target } = this;
     const { decision, hashes } = this.options.policyLookup;
     targets.start(response);
@@ -89,7 +89,7 @@ export class TargetInspector {
     return TargetVerdict.pass;
   }
 
-  private judgeKept(policy: Policy, kept: TargetHashes): TargetVerdict {
+  private judgeKept(policy: QueryPolicy, kept: TargetHashes): TargetVerdict {
     const { decision, hashes } = this.options.policyLookup;
     let at = 0;
     for (let i = 0; i < kept.count; i++) {

@@ -23,6 +23,8 @@ export interface WatchedFileOptions<T> {
   readonly log: WatchedFileLog;
   /** Interval between checks of the file. */
   readonly checkMs?: number;
+  /** Called when a new version is in force. */
+  readonly onChange?: (value: T, text: string) => void;
 }
 
 /**
@@ -34,7 +36,8 @@ export class WatchedFile<T> {
   faults = 0;
   /** What the last usable file has. */
   value: T;
-  private text: string;
+  /** The text that it was parsed from. */
+  text: string;
   private lastFault = '';
   private isChecking = false;
   private readonly timer: NodeJS.Timeout;
@@ -83,6 +86,7 @@ export class WatchedFile<T> {
     if (text === this.text) return false;
     this.value = parse(text);
     this.text = text;
+    this.options.onChange?.(this.value, text);
     return true;
   }
 

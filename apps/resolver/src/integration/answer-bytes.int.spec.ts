@@ -8,6 +8,7 @@ import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
+import { TestClock } from '../testing/test-clock.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const TXT = 16;
@@ -20,7 +21,7 @@ async function serve(CLIENT_UDP_BYTE_RATE: number) {
       answers: Array.from({ length: isLarge ? 8 : 1 }, () => txt('x'.repeat(100))),
     });
   });
-  let nowMs = 1_000_000;
+  const clock = new TestClock({ monotonicMs: 1_000_000 });
   const service = new DnsService({
     configuration: {
       ...CONFIGURATION,
@@ -30,7 +31,7 @@ async function serve(CLIENT_UDP_BYTE_RATE: number) {
     upstreams: [server.endpoint],
     source: { policy: policyOf() },
     log,
-    monotonicMs: () => nowMs,
+    times: clock.times,
   });
   const bound = await service.start();
   onTestFinished(() => service.stop());
@@ -41,7 +42,7 @@ async function serve(CLIENT_UDP_BYTE_RATE: number) {
     return { isTruncated: (flags & 0x0200) !== 0, answers: answers.length };
   };
   const nextSecond = () => {
-    nowMs += 1000;
+    clock.monotonicMs += 1000;
   };
   return { service, ask, nextSecond };
 }
@@ -56,7 +57,7 @@ it('a subscriber beyond its share of bytes gets large answers over TCP only, in 
   expect(await ask('large.example')).toEqual(truncated);
   expect(await ask('small.example')).toEqual({ isTruncated: false, answers: 1 });
   expect(await ask('large.example', askOneTcp)).toEqual(whole);
-  expect(service.limits.truncations).toBe(1);
+  expect(service.counts.limits.truncations).toBe(1);
   nextSecond();
   expect(await ask('large.example')).toEqual(whole);
 });
@@ -65,7 +66,7 @@ it('small answers do not count', async () => {
   const { service, ask } = await serve(1_000);
   for (let i = 0; i < 20; i++) await ask('small.example');
   expect(await ask('large.example')).toEqual(whole);
-  expect(service.limits.truncations).toBe(0);
+  expect(service.counts.limits.truncations).toBe(0);
 });
 
 it('without a limit no answer is truncated for its bytes', async () => {

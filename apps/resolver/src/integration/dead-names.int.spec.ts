@@ -7,30 +7,36 @@ import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { upstream } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
+import { TestClock } from '../testing/test-clock.js';
 import type { Answerer } from '../testing/upstream-server.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 
 async function serve(answer: Answerer) {
   const server = await upstream(answer);
-  let skippedMs = 0;
+  const clock = new TestClock({ monotonicMs: 0 });
+  // Time goes on, or the upstream would never be found silent.
+  const timer = setInterval(() => (clock.monotonicMs += 20), 20);
   const service = new DnsService({
     configuration: { ...CONFIGURATION, DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.0/8']) },
     upstreams: [server.endpoint],
     source: { policy: policyOf() },
     log,
-    monotonicMs: () => performance.now() + skippedMs,
+    times: clock.times,
     forwarding: { attemptTimeoutMs: 300, queryTimeoutMs: 300 },
   });
   const address = await service.start();
   onTestFinished(() => service.stop());
+  onTestFinished(() => {
+    clearInterval(timer);
+  });
   const ask = async (name: string) => {
     const answered = await askUdp(address, encodeQuery(name, 1, { udpBytes: 1232 }));
     if (answered === null) throw new Error('no answer');
     return decodeMessage(answered);
   };
   const skip = (ms: number): void => {
-    skippedMs += ms;
+    clock.monotonicMs += ms;
   };
   return { server, ask, skip };
 }

@@ -1,55 +1,27 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
-import { CidrSet, createLogger } from '@weir/ops';
+import { CidrSet } from '@weir/ops';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService } from '../dns-service.js';
-import { makeCertificate } from '../testing/certificate.js';
+import { describe, expect, it } from 'vitest';
+import type { DnsConfiguration } from '../dns-service.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
+import { freePort } from '../testing/name-servers.js';
 import { hasProgram, run } from '../testing/programs.js';
+import { startService, useCertificate } from '../testing/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-designated-'));
-const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
-beforeAll(() => {
-  makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const certificate = useCertificate();
 
 const NAME = 'dns.example.net';
 const DISCOVERY = '_dns.resolver.arpa';
 const SVCB = 64;
 const [DOT, DOH] = ['alpn="dot"', 'alpn="h2,http/1.1"'];
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 async function serve(configuration: Partial<DnsConfiguration>) {
   const [DNS_TLS_PORT, DNS_HTTPS_PORT] = [await freePort(), await freePort()];
-  const secure = { DNS_TLS_PORT, DNS_HTTPS_PORT, DNS_TLS_CERT, DNS_TLS_KEY };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...secure, DNS_DESIGNATED_NAME: NAME, ...configuration },
-    upstreams: [],
-    source: { policy: policyOf(profile(1, { whiteListOnly: true }), loopback(1)) },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
-  });
-  const server = await service.start();
-  cleanups.push(() => service.stop());
+  const secure = { DNS_TLS_PORT, DNS_HTTPS_PORT, ...certificate };
+  const server = await startService(
+    { ...secure, DNS_DESIGNATED_NAME: NAME, ...configuration },
+    { source: { policy: policyOf(profile(1, { whiteListOnly: true }), loopback(1)) } },
+  );
   const ask = async (name: string, qtype: number, udpBytes = 1232) =>
     decodeMessage((await askUdp(server, encodeQuery(name, qtype, { udpBytes })))!);
   const digs = async (...args: string[]) =>

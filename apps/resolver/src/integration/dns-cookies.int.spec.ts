@@ -15,6 +15,7 @@ import { type DnsConfiguration, DnsService } from '../dns-service.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { hasProgram, run } from '../testing/programs.js';
+import { TestClock } from '../testing/test-clock.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -24,14 +25,17 @@ afterEach(async () => {
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const CLIENT_COOKIE = [1, 2, 3, 4, 5, 6, 7, 8];
 
-async function serve(configuration: Partial<DnsConfiguration> = {}, monotonicMs = () => 5000) {
+async function serve(
+  configuration: Partial<DnsConfiguration> = {},
+  clock = new TestClock({ monotonicMs: 5000 }),
+) {
   const policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example'));
   const service = new DnsService({
     configuration: { ...CONFIGURATION, ...configuration },
     upstreams: [],
     source: { policy },
     log,
-    monotonicMs,
+    times: clock.times,
   });
   const server: Server = await service.start();
   cleanups.push(() => service.stop());
@@ -106,7 +110,7 @@ describe('DNS cookies (RFC 7873)', () => {
     for (let i = 0; i < 4; i++) {
       expect(read(await askUdp(server, refused([...hint!.cookie!])))).toMatchObject({ rcode: 5 });
     }
-    const labels = [...service.counters.answeredCounts()].map(([one]) => one.rcode);
+    const labels = [...service.counts.queries.answeredCounts()].map(([one]) => one.rcode);
     expect(labels).toEqual(expect.arrayContaining(['REFUSED', 'BADCOOKIE']));
   });
 

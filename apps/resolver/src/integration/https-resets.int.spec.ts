@@ -1,14 +1,7 @@
 import { concat, encodeQuery } from '@weir/dns-wire/testing';
-import { createLogger } from '@weir/ops';
 import { policyOf } from '@weir/policy-feed/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { DnsService } from '../dns-service.js';
-import { makeCertificate } from '../testing/certificate.js';
-import { CONFIGURATION } from '../testing/configuration.js';
+import { expect, it, onTestFinished } from 'vitest';
 import {
   ACK,
   END_HEADERS,
@@ -20,27 +13,15 @@ import {
   readFrames,
   resetRequests,
 } from '../testing/http2-frames.js';
+import { startService, useCertificate } from '../testing/service.js';
 
 const { DATA, GOAWAY, HEADERS, PING } = FrameType;
-const folder = mkdtempSync(join(tmpdir(), 'weir-resets-'));
-const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
-beforeAll(() => {
-  makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const certificate = useCertificate();
 
 /** A client of HTTP/2 that sends its frames as they are: `node:http2` does not send a request that is reset at once. */
 async function connectClient() {
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY },
-    upstreams: [],
-    source: { policy: policyOf() },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
-  });
-  const { httpsPort: port = 0 } = await service.start();
-  onTestFinished(() => service.stop());
+  const configuration = { DNS_HTTPS_PORT: 0, ...certificate };
+  const { httpsPort: port } = await startService(configuration, { source: { policy: policyOf() } });
   const host = '127.0.0.1';
   const socket = connect({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
   onTestFinished(() => void socket.destroy());

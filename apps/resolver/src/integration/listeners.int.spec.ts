@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SendSlots } from '../listeners/send-slots.js';
 import { askOneTcp, askTcp, askUdp, type Server } from '../testing/client.js';
 import { EchoHandler } from '../testing/echo-handler.js';
-import { droppedFor, startTcp, startUdp, UDP_WAYS } from '../testing/listeners.js';
+import { droppedFor, startTcp, startUdp } from '../testing/listeners.js';
 import { frame } from '../testing/upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -38,8 +38,8 @@ async function askFromManySockets(server: Server, handler: EchoHandler, queries:
   return { answered: () => answers };
 }
 
-describe.each(UDP_WAYS)('UdpListener, %s', (_, way) => {
-  const udp = (host = '127.0.0.1') => startUdp({ host, ...way });
+describe('UdpListener', () => {
+  const udp = (host = '127.0.0.1') => startUdp({ host });
 
   it.each([
     ['127.0.0.1', { family: 4, word: 0x7f00_0001 }],
@@ -101,15 +101,13 @@ describe.each(UDP_WAYS)('UdpListener, %s', (_, way) => {
   it('reports a port that is taken', async () => {
     const { listener, server } = await udp();
     cleanups.push(() => listener.stop());
-    const second = startUdp(way, new EchoHandler(), server.port);
+    const second = startUdp({}, new EchoHandler(), server.port);
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
-});
 
-describe('UdpListener', () => {
   it('drops and counts only the answers for which there is no memory', async () => {
     const slots = new SendSlots(() => undefined, 3_000_000);
-    const { listener, handler, server, counters } = await startUdp({ slots, systemCalls: null });
+    const { listener, handler, server, counters } = await startUdp({ slots });
     cleanups.push(() => listener.stop());
     handler.isHolding = true;
     const { answered } = await askFromManySockets(server, handler, 3000);

@@ -63,6 +63,13 @@ describe('the resolver process', () => {
     },
   );
 
+  it('says why it has no lanes where UDP packets cannot come in batches, and answers', async () => {
+    const { output, ready } = run({ RESOLVER_THREADS: '2', NODE_OPTIONS: '--no-addons' });
+    const { dns: server } = await ready();
+    expect(await ask(server, 'blocked.example')).not.toBeNull();
+    expect(output.text).toMatch(/"reason":"[^"]+","msg":"one thread answers all queries/);
+  });
+
   it('is not ready while it drains, but still answers and obeys every change', async () => {
     const { plane } = resolverEnvironment;
     await plane.commit(activateCatalogue(plane));

@@ -15,7 +15,7 @@ import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
 import { LocalRecords } from '../local-records/local-records.js';
 import { LatencyHistogram } from '../metrics/latency-histogram.js';
-import { ProfileCounters } from '../metrics/profile-counters.js';
+import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { QueryPath } from '../query-path/query-path.js';
 import { Exchange, type ReplyPath } from '../query/exchange.js';
@@ -24,7 +24,7 @@ import { ServerIdentity } from '../special/server-identity.js';
 import { SpecialNameTable } from '../special/special-name-table.js';
 import { DISCOVERY_ZONES, LOCAL_ZONES } from '../special/special-names.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { ForwardResult } from '../upstream/forwarder.js';
+import { ForwardResult } from '../upstream/forward-result.js';
 
 const hashKey = parseHashKey(HASH_KEY_HEX);
 const QUERIES = 20_000;
@@ -110,7 +110,7 @@ function createPath() {
     }),
     cookies: new ServerCookies([hashKey], () => NOW_MS),
     counters: new QueryCounters(),
-    profileCounters: new ProfileCounters(1),
+    profileCounters: new ProfileCounters(new ProfileRows(1)),
     latencies: new LatencyHistogram(),
     nowMs: () => ++ticks,
     onDefect: (error) => {

@@ -10,6 +10,7 @@ import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
+import { TestClock } from '../testing/test-clock.js';
 
 /*
  * What clients see over time. A scenario is a list of steps: the time (seconds of a clock that the test moves), what
@@ -205,7 +206,7 @@ function answerOf(query: AskedQuery, does: Does): Uint8Array | null {
 
 /** Two upstreams and a service on a clock that `play` moves. */
 async function startService(configuration: Partial<DnsConfiguration> = {}) {
-  let nowMs = 0;
+  const clock = new TestClock({ monotonicMs: 0 });
   const asked: string[] = [];
   const does: Record<'first' | 'second', Does> = { first: servfail, second: servfail };
   const upstream = async (name: 'first' | 'second') => {
@@ -222,7 +223,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     upstreams: [await upstream('first'), await upstream('second')],
     source: { policy: policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')) },
     log: createLogger({ name: 'resolver', level: 'silent' }),
-    monotonicMs: () => nowMs,
+    times: clock.times,
   });
   const server = await service.start();
   cleanups.push(() => service.stop());
@@ -236,7 +237,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     const answered = askUdp(server, packet);
     let waited = 0;
     while (waited < waits && (await Promise.race([answered, sleep(80, 'none')])) === 'none') {
-      nowMs += 500;
+      clock.monotonicMs += 500;
       waited += 0.5;
     }
     const answer = await answered;
@@ -244,7 +245,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     return { message: decodeMessage(answer), waited };
   };
   const play = async (step: Step) => {
-    nowMs = step.at * 1000;
+    clock.monotonicMs = step.at * 1000;
     Object.assign(
       does,
       step.first && { first: step.first },
@@ -257,7 +258,7 @@ async function startService(configuration: Partial<DnsConfiguration> = {}) {
     // A refresh after the answer may still be in flight.
     while (service.forwarder.inFlight > 0) {
       await sleep(80);
-      if (does.first === 'silent' || does.second === 'silent') nowMs += 500;
+      if (does.first === 'silent' || does.second === 'silent') clock.monotonicMs += 500;
     }
     expect(asked).toEqual(step.asks);
   };

@@ -15,6 +15,7 @@ import { makeCertificate } from '../testing/certificate.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { hasProgram, run } from '../testing/programs.js';
 import { frame } from '../testing/upstream-server.js';
+import { TestClock } from '../testing/test-clock.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-secure-'));
 const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
@@ -52,7 +53,8 @@ async function serve(configuration: Partial<DnsConfiguration> = {}, options = {}
   });
   const { tlsPort = 0, httpsPort = 0 } = await service.start();
   cleanups.push(() => service.stop());
-  const transports = () => [...service.counters.answeredCounts()].map(([one]) => one.transport);
+  const transports = () =>
+    [...service.counts.queries.answeredCounts()].map(([one]) => one.transport);
   return { service, tlsPort, httpsPort, transports };
 }
 
@@ -104,7 +106,7 @@ describe('DNS over TLS (RFC 7858)', () => {
         expect(head).toMatch(/^HTTP\/1.1 200 /);
       }
     }
-    const rows = [...service.counters.answeredCounts()];
+    const rows = [...service.counts.queries.answeredCounts()];
     expect(rows.map(([row]) => row.verdict)).toEqual(['block', 'block']);
   });
 
@@ -279,12 +281,12 @@ describe('DNS over HTTPS (RFC 8484)', () => {
       expect([two.status, one.status], `${method} ${path}`).toEqual([status, status]);
       if (status === 405) expect(one.headers.allow).toBe('GET, POST');
     }
-    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'malformed' }, 4]);
+    expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'malformed' }, 4]);
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
   });
 
   it('answers 429 over the query limit', async () => {
-    const options = { monotonicMs: () => 5000 };
+    const options = new TestClock({ monotonicMs: 5000 });
     const { httpsPort } = await serve({ CLIENT_QUERY_RATE: 1 }, options);
     const session = http2(httpsPort);
     expectBlocked(await askHttp2(session, { ':path': getPath(blocked()) }));
@@ -353,15 +355,14 @@ describe('DNS over TLS and HTTPS', () => {
     });
 
   it('share the limit of handshakes per second, which begins again in the next second', async () => {
-    let seconds = 5;
-    const clock = { monotonicMs: () => seconds * 1000 };
+    const clock = new TestClock({ monotonicMs: 5000 });
     const { tlsPort, httpsPort, service } = await serve({ CLIENT_TLS_HANDSHAKE_RATE: 2 }, clock);
     expect(await handshake(tlsPort)).toBe(true);
     expect(await handshake(httpsPort)).toBe(true);
     expect(await handshake(tlsPort)).toBe(false);
     expect(await handshake(httpsPort)).toBe(false);
-    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'limited' }, 2]);
-    seconds = 6;
+    expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'limited' }, 2]);
+    clock.monotonicMs = 6000;
     expect(await handshake(httpsPort)).toBe(true);
   });
 
@@ -370,7 +371,7 @@ describe('DNS over TLS and HTTPS', () => {
     expect(await handshake(tlsPort)).toBe(true);
     expect(await handshake(httpsPort)).toBe(true);
     expect(await handshake(tlsPort)).toBe(false);
-    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
+    expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
   });
 
   it('share the connection limit with TCP', async () => {
@@ -380,7 +381,7 @@ describe('DNS over TLS and HTTPS', () => {
     await new Promise((resolve) => first.once('connect', resolve));
     const second = connectPlain(httpsPort, '127.0.0.1');
     await new Promise((resolve) => second.once('close', resolve));
-    expect(service.counters.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
+    expect(service.counts.queries.droppedCounts()).toContainEqual([{ why: 'crowded' }, 1]);
   });
 });
 

@@ -1,45 +1,19 @@
-import { createLogger } from '@weir/ops';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DnsService } from '../dns-service.js';
+import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
-import { makeCertificate } from '../testing/certificate.js';
-import { CONFIGURATION } from '../testing/configuration.js';
+import { upstream } from '../testing/forwarding.js';
 import { hasProgram, run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
-import { UpstreamServer } from '../testing/upstream-server.js';
+import { startService, useCertificate } from '../testing/service.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-keepalive-'));
-const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
-beforeAll(() => {
-  makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const certificate = useCertificate();
 
 async function serve() {
-  const upstream = await UpstreamServer.start((query) =>
-    respond(query, { answers: [a('192.0.2.1')] }),
+  const { endpoint } = await upstream((query) => respond(query, { answers: [a('192.0.2.1')] }));
+  const { port, tlsPort, httpsPort } = await startService(
+    { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, ...certificate },
+    { source: { policy: policyOf(profile(1), loopback(1)) }, upstreams: [endpoint] },
   );
-  cleanups.push(() => upstream.stop());
-  const secure = { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY };
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...secure },
-    upstreams: [upstream.endpoint],
-    source: { policy: policyOf(profile(1), loopback(1)) },
-    log: createLogger({ name: 'resolver', level: 'silent' }),
-  });
-  const { port, tlsPort, httpsPort } = await service.start();
-  cleanups.push(() => service.stop());
   const ask = (at: number | undefined, ...args: string[]) =>
     run('dig', ['@127.0.0.1', '-p', String(at), '+tries=1', 'www.example.com', ...args]);
   return { ask, port, tlsPort, httpsPort };

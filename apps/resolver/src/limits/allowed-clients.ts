@@ -11,16 +11,18 @@ export interface AllowedClientsOptions {
   readonly log: WatchedFileLog;
   /** Interval between checks of the file. */
   readonly checkMs?: number;
+  /** Called when a new version of the file is in force. */
+  readonly onChange?: (networks: CidrSet) => void;
 }
 
 /** The clients that are served without a profile. */
 export class AllowedClients {
-  private readonly networks: CidrSet;
+  private readonly given: CidrSet;
   private readonly file: WatchedFile<CidrSet> | null;
 
   /** @throws StartError when the file is not usable. */
   constructor({ networks, file, ...options }: AllowedClientsOptions) {
-    this.networks = networks;
+    this.given = networks;
     this.file =
       file === undefined
         ? null
@@ -40,7 +42,11 @@ export class AllowedClients {
   }
 
   has(client: AddressWords): boolean {
-    return (this.file?.value ?? this.networks).has(client);
+    return this.networks.has(client);
+  }
+
+  get networks(): CidrSet {
+    return this.file?.value ?? this.given;
   }
 
   close(): void {

@@ -23,22 +23,60 @@ export interface ClientLimitsOptions {
   readonly subscriber: SubscriberKey;
   /** Monotonic clock in whole seconds. */
   readonly nowSeconds: () => number;
+  /** Of the limits of another thread, which then hold for both together. */
+  readonly memory?: LimitsMemory;
+  /** Where it counts, see `LimitCounts`. */
+  readonly counts?: Float64Array;
+}
+
+/** What threads share of their limits. */
+export type LimitsMemory = Readonly<
+  Record<'queries' | 'errors' | 'handshakes' | 'bytes', SharedArrayBuffer>
+>;
+
+const SLIPS = 0;
+const TRUNCATIONS = 1;
+
+/** What the limits of one thread, or of several, have done. */
+export class LimitCounts {
+  static readonly size = 2;
+
+  constructor(readonly counts: Float64Array = new Float64Array(LimitCounts.size)) {}
+
+  /** How often `allowsSlip` returned true. */
+  get slips(): number {
+    return this.counts[SLIPS];
+  }
+
+  /** How often `exceedsByteRate` returned true. */
+  get truncations(): number {
+    return this.counts[TRUNCATIONS];
+  }
 }
 
 /** Rate limits for each subscriber. Allocates nothing. */
 export class ClientLimits {
-  private readonly queries = new RateTable(SLOTS);
-  private readonly errors = new RateTable(SLOTS);
-  private readonly handshakes = new RateTable(SLOTS);
-  private readonly bytes = new RateTable(SLOTS);
-
-  /** How often `allowsSlip` returned true. */
-  slips = 0;
+  readonly memory: LimitsMemory;
+  private readonly queries: RateTable;
+  private readonly errors: RateTable;
+  private readonly handshakes: RateTable;
+  private readonly bytes: RateTable;
+  private readonly counts: Float64Array;
   private untilSlip = SLIP;
-  /** How often `exceedsByteRate` returned true. */
-  truncations = 0;
 
-  constructor(private readonly options: ClientLimitsOptions) {}
+  constructor(private readonly options: ClientLimitsOptions) {
+    this.counts = options.counts ?? new Float64Array(LimitCounts.size);
+    this.queries = new RateTable(SLOTS, options.memory?.queries);
+    this.errors = new RateTable(SLOTS, options.memory?.errors);
+    this.handshakes = new RateTable(SLOTS, options.memory?.handshakes);
+    this.bytes = new RateTable(SLOTS, options.memory?.bytes);
+    this.memory = {
+      queries: this.queries.memory,
+      errors: this.errors.memory,
+      handshakes: this.handshakes.memory,
+      bytes: this.bytes.memory,
+    };
+  }
 
   /** Counts a query. @returns whether it is over the limit */
   exceedsQueryRate(client: Client): boolean {
@@ -62,7 +100,7 @@ export class ClientLimits {
   exceedsByteRate(client: Client, answerBytes: number): boolean {
     if (answerBytes <= SMALL_ANSWER_BYTES) return false;
     const isOver = this.exceeds(this.bytes, client, this.options.bytesPerSecond, answerBytes);
-    if (isOver) this.truncations++;
+    if (isOver) this.counts[TRUNCATIONS]++;
     return isOver;
   }
 
@@ -70,7 +108,7 @@ export class ClientLimits {
   allowsSlip(): boolean {
     if (--this.untilSlip > 0) return false;
     this.untilSlip = SLIP;
-    this.slips++;
+    this.counts[SLIPS]++;
     return true;
   }
 

@@ -1,14 +1,12 @@
 import type { ClientAddress, ClientConnections } from '@weir/clients';
 import { type CidrSet, explainListenError } from '@weir/ops';
-import type { SystemCalls } from '@weir/udp-batch';
 import type { AddressInfo } from 'node:net';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import type { QueryHandler } from '../query/query-handler.js';
 import type { ConnectionTotal } from './connection-total.js';
 import type { ListenerLog } from './listener-log.js';
-import type { SendSlots } from './send-slots.js';
 import { type Connect, StreamListener } from './stream-listener.js';
-import { UdpSockets } from './udp-sockets.js';
+import type { UdpHost } from './udp-host.js';
 
 /** The stream protocols. Null: TLS or HTTPS is off. */
 export interface Connectors {
@@ -37,10 +35,7 @@ export interface HostListenersOptions {
   readonly handler: QueryHandler;
   readonly counters: QueryCounters;
   readonly loadBalancers: CidrSet;
-  /** Shared with the listeners on other addresses. */
-  readonly slots: SendSlots;
-  /** Null: one system call for each UDP datagram. */
-  readonly systemCalls: SystemCalls | null;
+  readonly udp: UdpHost;
   /** Shared with the listeners on other addresses. */
   readonly connections: ClientConnections;
   /** Shared with the listeners on other addresses. */
@@ -54,14 +49,14 @@ export interface HostListenersOptions {
 
 /** All transports on one address. */
 export class HostListeners {
-  readonly udp: UdpSockets;
+  readonly udp: UdpHost;
   private readonly tcp: StreamListener;
   private readonly tls: StreamListener | null;
   private readonly https: StreamListener | null;
 
   constructor(private readonly options: HostListenersOptions) {
     const { tcp, tls, https } = options.connectors;
-    this.udp = new UdpSockets(options);
+    this.udp = options.udp;
     this.tcp = new StreamListener({ ...options, connect: tcp });
     const secure = { ...options, isWithinRate: options.mayHandshake };
     this.tls = tls && new StreamListener({ ...secure, connect: tls });

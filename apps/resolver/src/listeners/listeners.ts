@@ -5,7 +5,7 @@ import {
   type SubscriberKey,
 } from '@weir/clients';
 import { CidrSet, StartError } from '@weir/ops';
-import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
@@ -24,7 +24,10 @@ import type { Connect } from './stream-listener.js';
 import { InputTurns } from './input-turns.js';
 import { TcpConnection } from './tcp-connection.js';
 import { TlsIdentity } from './tls-identity.js';
+import { LaneSockets } from './lane-sockets.js';
+import type { UdpHost } from './udp-host.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
+import { UdpSockets, type UdpSocketsOptions } from './udp-sockets.js';
 import { UnreadBytes } from './unread-bytes.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -41,7 +44,6 @@ export interface ListenersConfiguration {
   readonly DNS_TLS_CERT: string | undefined;
   readonly DNS_TLS_KEY: string | undefined;
   readonly DNS_TLS_PORT: number | undefined;
-  readonly DNS_UDP_BATCH: boolean;
 }
 
 export interface ListenersOptions {
@@ -50,6 +52,8 @@ export interface ListenersOptions {
   readonly counters: QueryCounters;
   readonly subscriber: SubscriberKey;
   readonly limits: ClientLimits;
+  /** How many lanes take UDP. Null: this thread does. */
+  readonly lanes: { readonly count: number; readonly calls: SystemCalls } | null;
   /** Monotonic clock for idle connections, in milliseconds. */
   readonly nowMs: () => number;
   readonly log: ListenerLog;
@@ -70,8 +74,8 @@ export class Listeners {
   private readonly exchange = new Exchange();
   private readonly identity: TlsIdentity | null;
   private readonly hosts: readonly HostListeners[];
-  /** Null: one system call for each UDP datagram. */
-  private readonly systemCalls: SystemCalls | null;
+  /** By host; empty without lanes. */
+  private readonly laneHosts: LaneSockets[] = [];
   private readonly unread: UnreadBytes;
   private readonly turns: InputTurns;
 
@@ -82,14 +86,12 @@ export class Listeners {
     this.unread = new UnreadBytes(configuration.DNS_TCP_UNREAD_MB * MEBIBYTE, counters);
     this.turns = new InputTurns(subscriber, options.nowMs);
     this.identity = openIdentity(options);
-    this.systemCalls = configuration.DNS_UDP_BATCH ? loadSystemCalls() : null;
+    const slots = new SendSlots((error) => {
+      if (error !== null) counters.drop(DropReason.unsent);
+    });
     const shared = {
       ...options,
       connectors: this.connectors(),
-      slots: new SendSlots((error) => {
-        if (error !== null) counters.drop(DropReason.unsent);
-      }),
-      systemCalls: this.systemCalls,
       loadBalancers: configuration.DNS_PROXY_PROTOCOL_FROM ?? CidrSet.parse([]),
       connections: new ClientConnections(maxConnections, subscriber),
       total: new ConnectionTotal(configuration.DNS_TCP_CONNECTIONS),
@@ -98,8 +100,29 @@ export class Listeners {
     const hasIpv4 = addresses.some((address) => isIPv4(address));
     this.hosts = addresses.map((host) => {
       const ipv6Only = hasIpv4 && isIPv6(host);
-      return new HostListeners({ ...shared, host, ipv6Only });
+      const udp = this.createUdp(host, ipv6Only, { ...shared, slots });
+      return new HostListeners({ ...shared, udp, host, ipv6Only });
     });
+  }
+
+  private createUdp(
+    host: string,
+    ipv6Only: boolean,
+    options: Omit<UdpSocketsOptions, 'host'>,
+  ): UdpHost {
+    const { lanes } = this.options;
+    if (lanes === null) return new UdpSockets({ ...options, host, ipv6Only });
+    const sockets = new LaneSockets({ ...lanes, host, ipv6Only });
+    this.laneHosts.push(sockets);
+    return sockets;
+  }
+
+  /** The sockets of each lane, one for each address. */
+  get laneSockets(): readonly (readonly UdpSocketHandle[])[] {
+    const count = this.options.lanes?.count ?? 0;
+    return Array.from({ length: count }, (_, lane) =>
+      this.laneHosts.map(({ sockets }) => sockets[lane]),
+    );
   }
 
   /**
@@ -114,7 +137,6 @@ export class Listeners {
       const bound = await first.start(ports);
       for (const host of others) await host.start(bound);
       this.logReceiveBuffers();
-      this.logUdpBatch();
       return { ...bound, addresses: DNS_HOST };
     } catch (error) {
       for (const host of this.hosts) host.abort();
@@ -143,14 +165,6 @@ export class Listeners {
     if (isSmall)
       this.options.log.warn(details, 'receive buffers are small: raise net.core.rmem_max');
     else this.options.log.info(details, 'receive buffers');
-  }
-
-  private logUdpBatch(): void {
-    const { configuration, log } = this.options;
-    if (this.systemCalls !== null) log.info({}, 'UDP packets are received and sent in batches');
-    else if (configuration.DNS_UDP_BATCH) {
-      log.warn({}, 'UDP packets cost a system call each: this system has no batches');
-    }
   }
 
   /** Accepts no more queries; answers still go out. */

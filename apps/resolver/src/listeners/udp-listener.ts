@@ -1,13 +1,7 @@
 import { readProxyHeader } from '@weir/clients';
-import { type Query, readUint32 } from '@weir/dns-wire';
+import type { Query } from '@weir/dns-wire';
 import type { CidrSet } from '@weir/ops';
-import {
-  addressOfRoute,
-  MAX_DATAGRAM_BYTES,
-  portOfRoute,
-  type SystemCalls,
-  UdpBatchSocket,
-} from '@weir/udp-batch';
+import { MAX_DATAGRAM_BYTES } from '@weir/udp-batch';
 import { UDPServer } from 'dns2';
 import type { RemoteInfo, SocketOptions } from 'node:dgram';
 import { type AddressInfo, isIPv6 } from 'node:net';
@@ -48,8 +42,6 @@ export interface UdpListenerOptions {
   readonly loadBalancers: CidrSet;
   /** Called with errors of the socket; it goes on. */
   readonly onError: (error: Error) => void;
-  /** Null: one system call for each datagram. */
-  readonly systemCalls: SystemCalls | null;
 }
 
 /**
@@ -57,17 +49,12 @@ export interface UdpListenerOptions {
  * creates objects for every query, can be stalled by chains of compression pointers, and does not distinguish a dot in
  * a label from a separator.
  *
- * Where the system can, datagrams are received and sent in batches: dgram wakes this listener with the first datagram,
- * the others that have arrived come with one call, and their answers leave with one.
+ * It handles one packet at a time, in the thread of the event loop. Where there are lanes, they do its work.
  */
 export class UdpListener extends UDPServer implements ReplyPath {
   // Names of this class must not clash with those of dgram.Socket.
   readonly transport = Transport.udp;
   private readonly exchange = new Exchange();
-  /** Null: one datagram at a time. */
-  private batch: UdpBatchSocket | null = null;
-  /** Whether answers wait in the batch until all queries of this turn are handled. */
-  private isCollecting = false;
   private isDraining = false;
   private isClosed = false;
   /** Undefined until it is bound, and where there is no /proc. */
@@ -92,25 +79,10 @@ export class UdpListener extends UDPServer implements ReplyPath {
       this.once('error', reject);
       const onBound = (): void => {
         this.off('error', reject).on('error', this.options.onError);
-        this.inode = inodeOf(this.batch?.fd ?? fileDescriptorOf(this));
+        this.inode = inodeOf(fileDescriptorOf(this));
         resolve(this.address());
       };
-      // What it throws rejects the promise.
-      this.batch = this.openBatch(port);
-      if (this.batch === null) this.bind(port, this.options.host, onBound);
-      else this.bind({ fd: this.batch.fd }, onBound);
-    });
-  }
-
-  private openBatch(port: number): UdpBatchSocket | null {
-    const { host, systemCalls, ipv6Only = false, sharesPort = false } = this.options;
-    // A zone (`fe80::1%eth0`) is for dgram to resolve.
-    if (systemCalls === null || host.includes('%')) return null;
-    return UdpBatchSocket.open(systemCalls, {
-      host,
-      port,
-      ipv6Only,
-      reuseAddress: sharesPort,
+      this.bind(port, this.options.host, onBound);
     });
   }
 
@@ -143,49 +115,17 @@ export class UdpListener extends UDPServer implements ReplyPath {
   }
 
   override handle(data: Buffer, from: RemoteInfo): void {
-    this.isCollecting = this.batch !== null;
-    this.handleFirst(data, from);
-    if (this.batch !== null) this.handleBatch(this.batch);
-  }
-
-  /** The datagram that dgram has read. */
-  private handleFirst(data: Buffer, from: RemoteInfo): void {
-    const { exchange, batch } = this;
-    if (!exchange.client.set(from.address, from.port)) return this.drop(DropReason.unanswerable);
-    if (batch === null) {
-      exchange.peerAddress = from.address;
-      exchange.peerPort = from.port;
-    } else {
-      const { family, words } = exchange.client;
-      batch.writeRoute(exchange.route, family, words, from.port);
-    }
-    this.handleDatagram(data, data.length);
-  }
-
-  /** The datagrams that have arrived besides, as many as one call gives. The next turn has the rest. */
-  private handleBatch(batch: UdpBatchSocket): void {
-    const { exchange } = this;
-    const count = batch.receive();
-    for (let slot = 0; slot < count; slot++) {
-      const offset = batch.senderOffsetOf(slot);
-      const port = batch.senderPortOf(slot);
-      if (batch.family === 6) exchange.client.setIpv6(batch.bytes, offset, port);
-      else exchange.client.setIpv4(readUint32(batch.bytes, offset), port);
-      batch.copyRoute(slot, exchange.route);
-      this.handleDatagram(batch.receiveSlotBytes(slot), batch.lengthOf(slot));
-    }
-    this.isCollecting = false;
-    batch.flush(this.onNotSent);
-  }
-
-  private handleDatagram(bytes: Uint8Array, length: number): void {
     const { exchange } = this;
     if (this.isDraining) return this.drop(DropReason.draining);
-    if (exchange.client.port === 0) return this.drop(DropReason.unanswerable);
-    if (length > MAX_DATAGRAM_BYTES) return this.drop(DropReason.malformed);
-    exchange.bytes = bytes;
-    exchange.length = length;
-    if (this.options.loadBalancers.has(exchange.client) && !this.readClient(bytes)) {
+    if (from.port === 0 || !exchange.client.set(from.address, from.port)) {
+      return this.drop(DropReason.unanswerable);
+    }
+    if (data.length > MAX_DATAGRAM_BYTES) return this.drop(DropReason.malformed);
+    exchange.peerAddress = from.address;
+    exchange.peerPort = from.port;
+    exchange.bytes = data;
+    exchange.length = data.length;
+    if (this.options.loadBalancers.has(exchange.client) && !this.readClient(data)) {
       return this.drop(DropReason.unproxied);
     }
     this.options.handler.handle(exchange);
@@ -210,33 +150,13 @@ export class UdpListener extends UDPServer implements ReplyPath {
     return -1;
   }
 
-  reply(exchange: Exchange, answer: Uint8Array, length: number): void {
+  reply({ peerPort, peerAddress }: Exchange, answer: Uint8Array, length: number): void {
     if (this.isClosed) return this.drop(DropReason.unsent);
-    const { batch } = this;
-    if (batch === null) {
-      return this.sendOne(answer, length, exchange.peerPort, exchange.peerAddress);
-    }
-    if (!batch.hasRoom) batch.flush(this.onNotSent);
-    batch.queue(exchange.route, answer, length);
-    if (!this.isCollecting) batch.flush(this.onNotSent);
-  }
-
-  private sendOne(answer: Uint8Array, length: number, port: number, address: string): void {
     const { slots } = this.options;
     const slot = slots.fill(answer, length);
     if (slot < 0) return this.drop(DropReason.backlog);
-    this.send(slots.bufferOf(slot), 0, length, port, address, slots.callbackOf(slot));
+    this.send(slots.bufferOf(slot), 0, length, peerPort, peerAddress, slots.callbackOf(slot));
   }
-
-  /** Called for an answer that the kernel has not taken. When it has no room now, dgram sends it later. */
-  private readonly onNotSent = (slot: number, isBusy: boolean): void => {
-    const { batch } = this;
-    if (batch === null || !isBusy) return this.drop(DropReason.unsent);
-    const route = batch.sendSlotRoute(slot);
-    const bytes = batch.sendSlotBytes(slot);
-    const address = addressOfRoute(route, batch.family === 6);
-    this.sendOne(bytes, bytes.length, portOfRoute(route), address);
-  };
 
   drop(reason: DropReason): void {
     this.options.counters.drop(reason);

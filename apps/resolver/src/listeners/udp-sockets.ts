@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { countKernelDrops } from './kernel-drops.js';
 import type { ListenerLog } from './listener-log.js';
 import { isWildcard, machineAddresses, takes } from './machine-addresses.js';
+import type { UdpHost } from './udp-host.js';
 import { UdpListener, type UdpListenerOptions } from './udp-listener.js';
 
 /** Sockets of one wildcard address, besides its own. */
@@ -22,7 +23,7 @@ export interface UdpSocketsOptions extends Omit<UdpListenerOptions, 'sharesPort'
  * kernel would choose another one. The kernel gives a packet to the socket of its address; the wildcard socket gets
  * those for all other addresses, such as 127.0.0.2.
  */
-export class UdpSockets {
+export class UdpSockets implements UdpHost {
   private readonly main: UdpListener;
   /** By address of the machine. */
   private readonly others = new Map<string, UdpListener>();

@@ -1,5 +1,5 @@
 import type { HashKey } from '@weir/dns-name';
-import { WatchedFile, type WatchedFileLog } from '../files/watched-file.js';
+import { WatchedFile, type WatchedFileOptions } from '../files/watched-file.js';
 import { LocalRecords } from './local-records.js';
 
 /** Enough for `MAX_RECORDS`, which take less than a tenth of a second; no query is answered meanwhile. */
@@ -9,8 +9,7 @@ const MAX_FILE_BYTES = 2 ** 20;
 export function openLocalRecords(
   file: string,
   key: HashKey,
-  log: WatchedFileLog,
-  checkMs?: number,
+  options: Pick<WatchedFileOptions<LocalRecords>, 'log' | 'checkMs' | 'onChange'>,
 ): WatchedFile<LocalRecords> {
   return new WatchedFile({
     variable: 'LOCAL_RECORDS',
@@ -18,7 +17,6 @@ export function openLocalRecords(
     maxBytes: MAX_FILE_BYTES,
     parse: (text) => LocalRecords.parse(text, key),
     content: 'the local records',
-    log,
-    ...(checkMs !== undefined && { checkMs }),
+    ...options,
   });
 }

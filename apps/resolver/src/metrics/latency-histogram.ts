@@ -23,9 +23,17 @@ export interface HistogramValue {
  * Answer times by source of the answer. Counts are in typed arrays; they become metric lines when the metrics are read.
  */
 export class LatencyHistogram {
-  /** Number of answers per bucket: row-major over source and bucket. */
-  private readonly counts = new Float64Array(SOURCES.length * BUCKETS);
-  private readonly sumsMs = new Float64Array(SOURCES.length);
+  static readonly size = SOURCES.length * (BUCKETS + 1);
+
+  /** Number of answers per bucket: row-major over source and bucket. Then the sum of times of each source. */
+  private readonly counts: Float64Array;
+  private readonly sumsMs: Float64Array;
+
+  /** @param counts where it counts: `size` numbers, which another thread may read */
+  constructor(counts: Float64Array = new Float64Array(LatencyHistogram.size)) {
+    this.counts = counts.subarray(0, SOURCES.length * BUCKETS);
+    this.sumsMs = counts.subarray(SOURCES.length * BUCKETS);
+  }
 
   /** @param weight number of answers that this one represents */
   observe(source: AnswerSource, tookMs: number, weight: number): void {

@@ -1,10 +1,10 @@
 import { Reason, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
-import { ProfileCounters } from './profile-counters.js';
+import { ProfileCounters, ProfileRows } from './profile-counters.js';
 
 describe('ProfileCounters', () => {
   it('counts by profile, verdict and reason', () => {
-    const counters = new ProfileCounters(2);
+    const counters = new ProfileCounters(new ProfileRows(2));
     counters.answered(7, Verdict.block, Reason.category);
     counters.answered(7, Verdict.block, Reason.category);
     counters.answered(7, Verdict.permit, Reason.none);
@@ -19,7 +19,7 @@ describe('ProfileCounters', () => {
   });
 
   it('counts the profiles after the first ones together', () => {
-    const counters = new ProfileCounters(2);
+    const counters = new ProfileCounters(new ProfileRows(2));
     for (let id = 1; id <= 1000; id++) counters.answered(id, Verdict.permit, Reason.none);
     counters.answered(2_147_483_647, Verdict.block, Reason.none);
     counters.answered(1, Verdict.permit, Reason.none);

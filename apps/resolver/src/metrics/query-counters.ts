@@ -74,6 +74,7 @@ const TYPE_POSITIONS = new Uint8Array(256);
 TYPE_NUMBERS.forEach((type, i) => (TYPE_POSITIONS[type] = i + 1));
 
 const DROPPED = labelsOf(DropReason);
+const ANSWERS = TRANSPORTS.length * TYPES.length * VERDICTS.length * REASONS.length * RCODES.length;
 
 export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | 'rcode', string>;
 
@@ -82,11 +83,17 @@ export type QueryLabels = Record<'transport' | 'type' | 'verdict' | 'reason' | '
  * one increment in a typed array; label texts are made when the metrics are read.
  */
 export class QueryCounters {
-  /** Row-major over transport, type, verdict, reason, RCODE. */
-  private readonly answers = new Float64Array(
-    TRANSPORTS.length * TYPES.length * VERDICTS.length * REASONS.length * RCODES.length,
-  );
-  private readonly dropped = new Float64Array(DROPPED.length);
+  static readonly size = ANSWERS + DROPPED.length;
+
+  /** Those of answers: row-major over transport, type, verdict, reason, RCODE. Then those of packets without one. */
+  private readonly answers: Float64Array;
+  private readonly dropped: Float64Array;
+
+  /** @param counts where it counts: `size` numbers, which another thread may read */
+  constructor(counts: Float64Array = new Float64Array(QueryCounters.size)) {
+    this.answers = counts.subarray(0, ANSWERS);
+    this.dropped = counts.subarray(ANSWERS);
+  }
 
   /** @param verdict a `Verdict` or `NO_VERDICT`. @param reason a `Reason`. @param rcode 0 … 16 or BADCOOKIE. */
   answered(

@@ -5,6 +5,8 @@ import type { LatencyHistogram } from './latency-histogram.js';
 export interface Timed {
   /** Start time on the monotonic clock, in milliseconds. 0 when it is not timed. */
   startedMs: number;
+  /** When it arrived; 0: now. */
+  readonly arrivedMs: number;
 }
 
 /**
@@ -30,13 +32,13 @@ export class QueryTimer {
     query.startedMs = 0;
     if (--this.untilSample > 0) return;
     this.untilSample = SAMPLING;
-    query.startedMs = this.nowMs();
+    query.startedMs = this.arrivalOf(query);
   }
 
   /** The query waits for an upstream, so it is always timed. */
   startUpstream(query: Timed): void {
     this.source = AnswerSource.upstream;
-    if (query.startedMs === 0) query.startedMs = this.nowMs();
+    if (query.startedMs === 0) query.startedMs = this.arrivalOf(query);
   }
 
   /** The query is answered. */
@@ -44,5 +46,9 @@ export class QueryTimer {
     if (query.startedMs === 0) return;
     const weight = this.source === AnswerSource.upstream ? 1 : SAMPLING;
     this.latencies.observe(this.source, this.nowMs() - query.startedMs, weight);
+  }
+
+  private arrivalOf({ arrivedMs }: Timed): number {
+    return arrivedMs === 0 ? this.nowMs() : arrivedMs;
   }
 }

@@ -25,7 +25,8 @@ import type { QueryHandler } from '../query/query-handler.js';
 import type { Question } from '../query/question.js';
 import type { TargetHashes } from '../query/target-hashes.js';
 import { Transport } from '../query/transport.js';
-import { type ForwardEvents, ForwardResult } from '../upstream/forwarder.js';
+import { ForwardResult } from '../upstream/forward-result.js';
+import type { ForwardEvents } from '../upstream/forwarder.js';
 import { ExtendedErrors } from './extended-errors.js';
 import { Replies, type RepliesOptions } from './replies.js';
 
@@ -82,6 +83,15 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
+  /** Refreshes the cached answer to a query that a lane has answered. */
+  refresh(exchange: Exchange): void {
+    try {
+      this.refreshAnswer(exchange);
+    } catch (error) {
+      this.options.onDefect(error);
+    }
+  }
+
   onCompleted(question: Question, response: Response): void {
     const { keep, onDefect } = this.options;
     try {
@@ -118,7 +128,7 @@ export class QueryPath implements QueryHandler, ForwardEvents {
   private handleQuery(exchange: Exchange): void {
     const { replies } = this;
     this.timer.start(exchange);
-    if (this.options.limits.exceedsQueryRate(exchange.client)) {
+    if (!exchange.isAdmitted && this.options.limits.exceedsQueryRate(exchange.client)) {
       return replies.drop(exchange, DropReason.limited);
     }
     const { query } = exchange;
@@ -134,6 +144,15 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     if (status === QueryStatus.ok) this.answer(exchange);
     else if (status === QueryStatus.cookieOnly) replies.sendCookie(exchange);
     else replies.sendError(exchange, status, ExtendedErrors.none, NO_VERDICT);
+  }
+
+  private refreshAnswer(exchange: Exchange): void {
+    const { cache, decider } = this.options;
+    if (parseQuery(exchange.bytes, exchange.length, exchange.query) !== QueryStatus.ok) return;
+    const question = this.questionOf(exchange, decider.decide(exchange));
+    if (question === null || this.upstream.refresh(exchange, question)) return;
+    // The lane has claimed the refresh. The next hit tries again.
+    if (cache.findStale(question, this.nowSeconds())) cache.cancelRefresh();
   }
 
   private handleResponse(exchange: Exchange, response: Response): void {

@@ -22,5 +22,7 @@ export const DropReason = {
   unread: 9,
   /** A connection that was closed because all of them leave too many bytes unread, and this one the most. */
   memory: 10,
+  /** More queries wait for the main thread than a lane can hand over. */
+  handover: 11,
 } as const;
 export type DropReason = (typeof DropReason)[keyof typeof DropReason];

@@ -55,7 +55,7 @@ export class Exchange implements Question {
   /** Destination of a UDP answer, as the socket gave it: the client, or the load balancer in front of it. */
   peerAddress = '';
   peerPort = 0;
-  /** The same, with the address that was asked, where datagrams are received in batches. */
+  /** The same, with the address that was asked, of a datagram that a lane has received. */
   readonly route = new Int32Array(ROUTE_WORDS);
   replyPath: ReplyPath = NOWHERE;
   readonly query = new Query();
@@ -65,7 +65,11 @@ export class Exchange implements Question {
    */
   nameHashLow = 0;
   nameHashHigh = 0;
-  /** Time of arrival on the monotonic clock, in milliseconds. 0 when this query is not timed. */
+  /** Whether the query rate of its client was checked before, by the lane that has handed it over. */
+  isAdmitted = false;
+  /** Time of arrival on the monotonic clock, in milliseconds. 0: it arrives when its handling starts. */
+  arrivedMs = 0;
+  /** The same when the query is timed, else 0. */
   startedMs = 0;
   /** The next client that waits for the same answer: a linked list. */
   next: Exchange | null = null;

@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { CONFIGURATION } from './configuration.js';
 import { upstream } from './forwarding.js';
+import { TestClock } from './test-clock.js';
 import type { Answerer } from './upstream-server.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
@@ -20,7 +21,7 @@ export interface ClockedOptions {
 /** A service that serves 127.0.0.0/8, with one upstream, on a clock that only `skip` moves. */
 export async function clockedService({ answer, variables, forwarding }: ClockedOptions) {
   const server = await upstream(answer);
-  let elapsedMs = 0;
+  const clock = new TestClock({ monotonicMs: 0 });
   const service = new DnsService({
     configuration: {
       ...CONFIGURATION,
@@ -30,7 +31,7 @@ export async function clockedService({ answer, variables, forwarding }: ClockedO
     upstreams: [server.endpoint],
     source: { policy: policyOf() },
     log,
-    monotonicMs: () => elapsedMs,
+    times: clock.times,
     ...(forwarding && { forwarding }),
   });
   const address = await service.start();
@@ -70,7 +71,7 @@ export async function clockedService({ answer, variables, forwarding }: ClockedO
   const ask = async (name: string, client?: string): Promise<DecodedMessage> =>
     answerTo(await send(name, client));
   const skip = (ms: number): void => {
-    elapsedMs += ms;
+    clock.monotonicMs += ms;
   };
   /** Moves the clock until no question is in flight. */
   const settle = () =>

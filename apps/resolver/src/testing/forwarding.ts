@@ -5,7 +5,8 @@ import { decodeMessage, type DecodedMessage, encodeQuery } from '@weir/dns-wire/
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { afterEach } from 'vitest';
 import { Exchange } from '../query/exchange.js';
-import { Forwarder, type ForwarderOptions, ForwardResult } from '../upstream/forwarder.js';
+import { ForwardResult } from '../upstream/forward-result.js';
+import { Forwarder, type ForwarderOptions } from '../upstream/forwarder.js';
 import { type Answerer, type ServerOptions, UpstreamServer } from './upstream-server.js';
 
 const cleanups: (() => unknown)[] = [];

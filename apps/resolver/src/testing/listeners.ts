@@ -1,6 +1,5 @@
 import { ClientConnections, SubscriberKey } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
-import { loadSystemCalls } from '@weir/udp-batch';
 import { ConnectionTotal } from '../listeners/connection-total.js';
 import { InputTurns } from '../listeners/input-turns.js';
 import { SendSlots } from '../listeners/send-slots.js';
@@ -26,17 +25,8 @@ function udpOptions(host: string, handler: EchoHandler) {
   const counters = new QueryCounters();
   const slots = new SendSlots(() => undefined);
   const loadBalancers = CidrSet.parse([]);
-  const systemCalls = loadSystemCalls();
-  return { host, handler, counters, slots, systemCalls, loadBalancers, onError };
+  return { host, handler, counters, slots, loadBalancers, onError };
 }
-
-/** Both ways to receive UDP packets: a title, and options for `startUdp`. */
-export const UDP_WAYS: readonly (readonly [string, Pick<UdpListenerOptions, 'systemCalls'>])[] = [
-  ...(loadSystemCalls() === null
-    ? []
-    : ([['in batches', { systemCalls: loadSystemCalls() }]] as const)),
-  ['one packet at a time', { systemCalls: null }],
-];
 
 /** A UDP listener in front of an `EchoHandler`. */
 export async function startUdp(

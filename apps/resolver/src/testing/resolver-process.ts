@@ -41,7 +41,7 @@ export function startResolverProcess(
       .map((line) => JSON.parse(line) as { msg: string } & Partial<Started>);
   /** Resolves once it has a configuration. */
   const ready = async (): Promise<Started> => {
-    await expect.poll(() => logged().map(({ msg }) => msg), { timeout: 10_000 }).toContain('ready');
+    await expect.poll(() => logged().map(({ msg }) => msg)).toContain('ready');
     return logged().find(({ msg }) => msg === 'ready') as unknown as Started;
   };
   return { child, output, exited, ready };

@@ -4,6 +4,7 @@ import type { NameRange } from '../query/name-range.js';
 import type { Question } from '../query/question.js';
 import { AttemptRunner, type AttemptOptions } from './attempt-runner.js';
 import { setFailure } from './failure.js';
+import { ForwardResult } from './forward-result.js';
 import { InFlightPool } from './in-flight-pool.js';
 import { type InFlight, NO_ERROR } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
@@ -12,17 +13,6 @@ import { hasAnsweredOthers } from './upstream-choice.js';
 import type { Upstream } from './upstream.js';
 import { type ClientEvents, WaitingClients } from './waiting-clients.js';
 import { ZoneShares, type ZoneSharesOptions } from './zone-shares.js';
-
-/** What becomes of a query that is to be forwarded. */
-export const ForwardResult = {
-  /** An event follows. */
-  taken: 0,
-  /** Too many are in flight, or too many of this subscriber. */
-  refused: 1,
-  /** Nothing in its zone is answered. */
-  deadZone: 2,
-} as const;
-export type ForwardResult = (typeof ForwardResult)[keyof typeof ForwardResult];
 
 /**
  * Events of a question: `onCompleted` once unless it was forgotten, then `onResponse` once for each client that still

@@ -8,7 +8,6 @@ import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
-  type Position,
   type RedisNames,
   redisNames,
 } from '../protocol/protocol.js';
@@ -41,7 +40,7 @@ export class FollowerLink {
   private readonly subscriber: Redis;
   private readonly names: RedisNames;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
-  private inForce: Position | null = null;
+  private inForce: Head | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.sendState('publish'));
   private heartbeatTimer: NodeJS.Timeout | undefined;
   private lastMessageMs = performance.now();
@@ -97,13 +96,13 @@ export class FollowerLink {
   }
 
   /** Writes the lease: from now on writes wait for this follower. Resolves when Redis has it. */
-  async announce(inForce: Position): Promise<void> {
+  async announce(inForce: Head): Promise<void> {
     this.inForce = inForce;
     await this.sendState('set');
   }
 
   /** Publishes the revision in force, see `AcknowledgementPace`. Does nothing before `announce`. */
-  acknowledge(inForce: Position): void {
+  acknowledge(inForce: Head): void {
     if (this.inForce === null) return;
     this.inForce = inForce;
     this.pace.request();
@@ -160,9 +159,9 @@ export class FollowerLink {
   private async sendState(command: 'set' | 'del' | 'publish'): Promise<void> {
     if (this.commands.status !== 'ready') return;
     const { id, kind } = this.options;
-    const { lineage = null, revision = null } = this.inForce ?? {};
+    const { lineage = null, revision = null, digest = null } = this.inForce ?? {};
     const state: FollowerState = {
-      ...{ id, kind, lineage, revision },
+      ...{ id, kind, lineage, revision, digest },
       feedVersion: FEED_VERSION,
       readsGroups: true,
     };

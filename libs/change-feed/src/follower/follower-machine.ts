@@ -41,6 +41,8 @@ export class FollowerMachine {
   };
   /** Changes that were received and are not in force. */
   private readonly pending = new ChangeBuffer();
+  /** The digest that the change under way must lead to. */
+  private expectedDigest = '';
   private effects: FollowerEffect[] = [];
 
   get phase(): FollowerPhase {
@@ -192,6 +194,7 @@ export class FollowerMachine {
       this.pending.drop(change);
       return this.succeed(inForce, 'replaced');
     }
+    this.expectedDigest = change.digest;
     this.enter({ name: 'applying', inForce, change }, { type: 'apply', change });
   }
 
@@ -202,7 +205,7 @@ export class FollowerMachine {
     this.enter({ name: 'fetching', inForce, headBefore: head }, { type: 'fetch', inForce });
   }
 
-  /** Both ends are at the same revision and have different digests. */
+  /** What is in force is not what the log has at that revision. */
   private beginRepair(inForce: Head): void {
     this.count('digestMismatches');
     this.log(
@@ -232,11 +235,13 @@ export class FollowerMachine {
       throw this.impossible('applied');
     }
     const inForce = { ...before, ...point };
+    const isRight = point.digest === this.expectedDigest;
     this.count('changesApplied');
-    this.moveTo(inForce);
+    this.moveTo(inForce, isRight);
     this.emit({ type: 'compact' });
     if (name === 'stopping') this.end(inForce);
-    else this.succeed(inForce);
+    else if (isRight) this.succeed(inForce);
+    else this.beginRepair(inForce);
   }
 
   private endFetch(event: EventOf<'fetched' | 'logPruned' | 'overtaken'>): void {
@@ -334,11 +339,11 @@ export class FollowerMachine {
     this.enter({ name: 'stopped', inForce }, { type: 'reportStopped' });
   }
 
-  /** Another revision is in force. */
-  private moveTo(inForce: Head): void {
+  /** Another revision is in force. It is acknowledged only if it is what the log has. */
+  private moveTo(inForce: Head, isRight = true): void {
     this.know({ hasAwaited: false });
     this.pending.dropThrough(inForce);
-    this.emit({ type: 'acknowledge', inForce });
+    if (isRight) this.emit({ type: 'acknowledge', inForce });
     this.noteIfAtHead(inForce);
   }
 

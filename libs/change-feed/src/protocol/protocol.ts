@@ -68,6 +68,8 @@ export interface FollowerState {
   readonly lineage: string | null;
   /** The revision in force. Null: it is stopping, and no write waits for it. */
   readonly revision: number | null;
+  /** The digest of what is in force. Null: its release does not send it, or it is stopping. */
+  readonly digest: string | null;
   /** The feed version that it reads. */
   readonly feedVersion: number;
   /** Whether it reads several changes in one message. Older releases do not. */
@@ -107,6 +109,8 @@ export function parseFollowerState(text: string): FollowerState {
     throw new RowError('a follower has an id, a kind and a revision');
   }
   if (lineage !== null && typeof lineage !== 'string') throw new RowError('a lineage is a text');
+  const digest = value?.digest ?? null;
+  if (digest !== null && typeof digest !== 'string') throw new RowError('a digest is a text');
   const feedVersion = feedVersionOf(value?.feedVersion);
   const readsGroups = value?.readsGroups === true;
   return {
@@ -114,6 +118,7 @@ export function parseFollowerState(text: string): FollowerState {
     kind: known,
     lineage,
     revision: revision as number | null,
+    digest,
     feedVersion,
     readsGroups,
   };

@@ -6,10 +6,12 @@ import { type FollowerState, LEASE_MS, type Position } from '../protocol/protoco
 import type { Applied } from './resolver-positions.js';
 
 const LONG_MS = 600_000;
+const MISSING_MS = 2 * LEASE_MS;
 
 /** The rules of the registry, in the simplest form that can be right: everything is looked at each time. */
 class SlowRegistry {
   private followers = new Map<string, { state: FollowerState; expiresAtMs: number }>();
+  private missing: { id: string; untilMs: number }[] = [];
   private waiting: { name: number; position: Position }[] = [];
   private isComplete = false;
   private hasEndedWaits = false;
@@ -23,11 +25,17 @@ class SlowRegistry {
   }
 
   update(state: FollowerState, nowMs: number): void {
+    this.missing = this.missing.filter(({ id }) => id !== state.id);
     if (state.revision === null) this.followers.delete(state.id);
     else this.followers.set(state.id, { state, expiresAtMs: nowMs + LEASE_MS });
   }
 
   removeExpired(nowMs: number): void {
+    for (const { state, expiresAtMs } of this.followers.values()) {
+      if (expiresAtMs <= nowMs && state.kind === 'resolver')
+        this.missing.push({ id: state.id, untilMs: expiresAtMs + MISSING_MS });
+    }
+    this.missing = this.missing.filter(({ untilMs }) => untilMs > nowMs);
     const alive = [...this.followers].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs);
     this.followers = new Map(alive);
   }
@@ -38,7 +46,7 @@ class SlowRegistry {
       (one) =>
         (one.lineage === null || one.lineage === lineage) && (one.revision ?? -1) >= revision,
     );
-    return { applied: applied.length, total: resolvers.length };
+    return { applied: applied.length, total: resolvers.length + this.missing.length };
   }
 
   states(): FollowerState[] {
@@ -53,7 +61,8 @@ class SlowRegistry {
   endFinished(): number[] {
     const isFinished = (position: Position): boolean => {
       const { applied, total } = this.applied(position);
-      return this.hasEndedWaits || (this.isComplete && applied === total);
+      const live = total - this.missing.length;
+      return this.hasEndedWaits || (this.isComplete && applied === live);
     };
     const ended = this.waiting.filter(({ position }) => isFinished(position));
     this.waiting = this.waiting.filter((one) => !ended.includes(one));
@@ -92,14 +101,15 @@ const commands = fc.oneof(
 it('counts and ends waits exactly as a registry that looks at every follower and every wait each time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(commands, { maxLength: 60 }), async (script) => {
-      const [fast, slow] = [new FollowerRegistry(), new SlowRegistry()];
+      const [fast, slow] = [new FollowerRegistry(MISSING_MS), new SlowRegistry()];
       let nowMs = 0;
       let ended: number[] = [];
       for (const [name, command] of script.entries()) {
         switch (command.type) {
           case 'update': {
             const { id, kind, lineage, revision } = command;
-            const state = { id, kind, lineage, revision, feedVersion: 1, readsGroups: true };
+            const rest = { digest: null, feedVersion: 1, readsGroups: true };
+            const state = { id, kind, lineage, revision, ...rest };
             for (const registry of [fast, slow]) registry.update(state, nowMs);
             break;
           }

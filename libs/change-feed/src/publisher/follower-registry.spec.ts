@@ -8,7 +8,15 @@ const OTHER_LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
 describe('FollowerRegistry', () => {
   const at = (revision: number, lineage = LINEAGE) => ({ lineage, revision });
   const resolver = (id: string, revision: number | null, lineage: string | null = LINEAGE) =>
-    ({ id, kind: 'resolver', lineage, revision, feedVersion: 1, readsGroups: true }) as const;
+    ({
+      id,
+      kind: 'resolver',
+      lineage,
+      revision,
+      digest: null,
+      feedVersion: 1,
+      readsGroups: true,
+    }) as const;
   /** One that knows who is alive. */
   const known = () => {
     const registry = new FollowerRegistry();
@@ -21,7 +29,7 @@ describe('FollowerRegistry', () => {
     registry.update(resolver('a', 5), 0);
     registry.update(resolver('b', 4), 0);
     registry.update(
-      { id: 'c', kind: 'block-page', ...at(5), feedVersion: 1, readsGroups: true },
+      { id: 'c', kind: 'block-page', ...at(5), digest: null, feedVersion: 1, readsGroups: true },
       0,
     );
     expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
@@ -107,5 +115,72 @@ describe('FollowerRegistry', () => {
     const registry = known();
     registry.update(resolver('a', 4), 0);
     expect(await registry.waitApplied(at(5), 0)).toEqual({ applied: 0, total: 1 });
+  });
+
+  describe('with resolvers that count for a while after their lease has ended', () => {
+    const MISSING_MS = 60_000;
+    const withMissing = () => {
+      const registry = new FollowerRegistry(MISSING_MS);
+      registry.markComplete();
+      return registry;
+    };
+
+    it('counts one that said no goodbye, as not applied, and waits for it no longer', async () => {
+      const registry = withMissing();
+      registry.update(resolver('a', 5), LEASE_MS);
+      registry.update(resolver('cut off', 5), 0);
+      const waiting = registry.waitApplied(at(6), 600_000);
+      registry.update(resolver('a', 6), LEASE_MS);
+      registry.removeExpired(LEASE_MS);
+      expect(await waiting).toEqual({ applied: 1, total: 2 });
+      // It had that revision, but nobody knows what it has now.
+      expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+      expect(registry.missingCount).toBe(1);
+      registry.update(resolver('a', 6), LEASE_MS + MISSING_MS);
+      registry.removeExpired(LEASE_MS + MISSING_MS - 1);
+      expect(registry.applied(at(6)).total).toBe(2);
+      registry.removeExpired(LEASE_MS + MISSING_MS);
+      expect(registry.applied(at(6))).toEqual({ applied: 1, total: 1 });
+    });
+
+    it('counts it once when it comes back, and not when it says goodbye then', () => {
+      const registry = withMissing();
+      registry.update(resolver('a', 5), 0);
+      registry.removeExpired(LEASE_MS);
+      registry.update(resolver('a', 6), LEASE_MS + 1);
+      expect(registry.applied(at(6))).toEqual({ applied: 1, total: 1 });
+      registry.update(resolver('a', null), LEASE_MS + 2);
+      expect(registry.applied(at(6))).toEqual({ applied: 0, total: 0 });
+    });
+
+    it('does not count one that said goodbye, nor a block page', () => {
+      const registry = withMissing();
+      registry.update(resolver('a', 5), 0);
+      registry.update(resolver('a', null), 1);
+      registry.update({ ...resolver('b', 5), kind: 'block-page' }, 0);
+      registry.removeExpired(LEASE_MS);
+      expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
+    });
+  });
+
+  it('does not count what is not right, waits for it, and counts it when it is found right', async () => {
+    const registry = known();
+    registry.update(resolver('a', 6), 0, 'wrong');
+    const waiting = registry.waitApplied(at(5), 600_000);
+    expect(registry.applied(at(5))).toEqual({ applied: 0, total: 1 });
+    registry.judge(() => 'unknown');
+    expect(registry.applied(at(5))).toEqual({ applied: 0, total: 1 });
+    registry.judge(() => 'right');
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
+  });
+
+  it('ends no wait and counts nothing while it is held', async () => {
+    const registry = known();
+    registry.update(resolver('a', 6), 0);
+    registry.hold(true);
+    expect(await registry.waitApplied(at(5), 1)).toEqual({ applied: 0, total: 1 });
+    const waiting = registry.waitApplied(at(5), 600_000);
+    registry.hold(false);
+    expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
 });

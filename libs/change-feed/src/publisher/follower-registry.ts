@@ -1,5 +1,6 @@
 import { AcknowledgementWaits } from './acknowledgement-waits.js';
 import { type FollowerState, LEASE_MS, type Position } from '../protocol/protocol.js';
+import type { Judgement } from './known-points.js';
 import { type Applied, type ResolverPosition, ResolverPositions } from './resolver-positions.js';
 
 interface LiveFollower {
@@ -16,10 +17,16 @@ interface LiveFollower {
  */
 export class FollowerRegistry {
   private readonly followers = new Map<string, LiveFollower>();
+  /** Resolvers whose lease ended without a goodbye, and until when they count (decisions §10). */
+  private readonly missing = new Map<string, number>();
   private readonly positions = new ResolverPositions();
   private readonly waits = new AcknowledgementWaits((lineage) => this.finished(lineage));
   private isComplete = false;
   private hasEndedWaits = false;
+  private isHeld = false;
+
+  /** @param missingMs how long a resolver counts after its lease has ended without a goodbye. */
+  constructor(private readonly missingMs = 0) {}
 
   /** Call it once every live follower is known. Before that no wait ends before its timeout. */
   markComplete(): void {
@@ -27,22 +34,45 @@ export class FollowerRegistry {
     this.waits.endFinished();
   }
 
-  /** Takes the state that a follower has published, and renews its lease. */
-  update(state: FollowerState, nowMs: number): void {
-    const resolver = positionOf(state);
+  /** While it is held, nothing counts as applied, and no wait ends before its timeout. */
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    this.waits.endFinished();
+  }
+
+  /**
+   * Takes the state that a follower has published, and renews its lease. What it says is in force counts only if it is
+   * right.
+   */
+  update(state: FollowerState, nowMs: number, judgement: Judgement = 'right'): void {
+    const resolver = positionOf(state, judgement === 'right');
+    this.missing.delete(state.id);
     this.move(this.followers.get(state.id)?.resolver ?? null, resolver);
     if (state.revision === null) this.followers.delete(state.id);
     else this.followers.set(state.id, { state, resolver, expiresAtMs: nowMs + LEASE_MS });
     this.waits.endFinished();
   }
 
-  /** Removes the followers whose lease has expired. */
+  /** Judges again what the followers have said. */
+  judge(judge: (state: FollowerState) => Judgement): void {
+    for (const [id, follower] of this.followers) {
+      const resolver = positionOf(follower.state, judge(follower.state) === 'right');
+      if (resolver?.revision === follower.resolver?.revision) continue;
+      this.move(follower.resolver, resolver);
+      this.followers.set(id, { ...follower, resolver });
+    }
+    this.waits.endFinished();
+  }
+
+  /** Removes the followers whose lease has expired. No wait lasts for them, but resolvers count for a while. */
   removeExpired(nowMs: number): void {
     for (const [id, { resolver, expiresAtMs }] of this.followers) {
       if (expiresAtMs > nowMs) continue;
       this.move(resolver, null);
       this.followers.delete(id);
+      if (resolver !== null) this.missing.set(id, expiresAtMs + this.missingMs);
     }
+    for (const [id, untilMs] of this.missing) if (untilMs <= nowMs) this.missing.delete(id);
     this.waits.endFinished();
   }
 
@@ -53,9 +83,18 @@ export class FollowerRegistry {
     }
   }
 
-  /** How many live resolvers have the revision in force. A resolver with another lineage does not count as applied. */
+  /**
+   * How many resolvers have the revision in force, of all that may be answering somebody: live ones, and missing ones,
+   * which never count as applied. Neither does one with another lineage.
+   */
   applied(position: Position): Applied {
-    return this.positions.applied(position);
+    const { applied, total } = this.positions.applied(position);
+    return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };
+  }
+
+  /** Resolvers whose lease has ended without a goodbye. */
+  get missingCount(): number {
+    return this.missing.size;
   }
 
   /** Ends all waits with the present counts. Later waits end at once. */
@@ -93,10 +132,12 @@ export class FollowerRegistry {
 
   private finished(lineage: string | null): number {
     if (this.hasEndedWaits) return Infinity;
-    return this.isComplete ? this.positions.common(lineage) : -1;
+    return this.isComplete && !this.isHeld ? this.positions.common(lineage) : -1;
   }
 }
 
-function positionOf({ kind, lineage, revision }: FollowerState): ResolverPosition | null {
-  return kind === 'resolver' && revision !== null ? { lineage, revision, place: 0 } : null;
+function positionOf(state: FollowerState, isRight: boolean): ResolverPosition | null {
+  const { kind, lineage, revision } = state;
+  if (kind !== 'resolver' || revision === null) return null;
+  return { lineage, revision: isRight ? revision : -1, place: 0 };
 }

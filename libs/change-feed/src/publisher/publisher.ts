@@ -5,6 +5,7 @@ import { renderChangeMessages } from '../protocol/change-messages.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
 import { FollowerRegistry } from './follower-registry.js';
+import { LogWatch } from './log-watch.js';
 import type { Applied } from './resolver-positions.js';
 import {
   type FollowerState,
@@ -25,6 +26,8 @@ export interface ChangePublisherOptions {
   readonly feedToken: string;
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
+  /** How long a resolver counts after its lease has ended without a goodbye (decisions §10); 0 unless given. */
+  readonly missingResolverMs?: number;
   readonly log: FeedLogger;
 }
 
@@ -49,7 +52,8 @@ export class ChangePublisher {
   private readonly names: RedisNames;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
-  private readonly registry = new FollowerRegistry();
+  private readonly registry: FollowerRegistry;
+  private readonly watch: LogWatch;
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
@@ -59,6 +63,8 @@ export class ChangePublisher {
 
   constructor(private readonly options: ChangePublisherOptions) {
     this.names = redisNames(options.feedToken);
+    this.registry = new FollowerRegistry(options.missingResolverMs);
+    this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
     this.probeChannel = `${this.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
@@ -90,6 +96,7 @@ export class ChangePublisher {
 
   /** Publishes changes that were committed together. Never rejects: the feed API has what followers miss. */
   async publish(changes: readonly PublishedChange[]): Promise<void> {
+    for (const change of changes) this.watch.committed(change);
     const inGroups = changes.length > 1 && this.registry.allReadGroups();
     const messages = renderChangeMessages(changes, inGroups);
     await Promise.all(messages.map((text) => this.send(this.names.change, text)));
@@ -108,6 +115,11 @@ export class ChangePublisher {
   /** The live followers with the revision each has in force. */
   followers(): readonly FollowerState[] {
     return this.registry.states();
+  }
+
+  /** Resolvers whose lease ended a while ago without a goodbye. They may be answering queries. */
+  get missingResolvers(): number {
+    return this.registry.missingCount;
   }
 
   /** Whether Redis is connected and has answered lately. */
@@ -151,10 +163,25 @@ export class ChangePublisher {
     try {
       const state = parseFollowerState(text);
       this.reportVersion(state);
-      this.registry.update(state, performance.now());
+      const judgement = this.watch.judge(state);
+      this.registry.update(state, performance.now(), judgement);
+      if (judgement === 'unknown') void this.watch.resolveDoubts();
+      if (judgement === 'wrong') this.reportWrong(state);
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot read the message of a follower');
     }
+  }
+
+  private reportWrong({ id, kind, revision }: FollowerState): void {
+    this.options.log.warn(
+      { follower: id, kind, revision },
+      'a follower has another configuration than the log has at this revision; it does not count as applied',
+    );
+  }
+
+  private judgeAgain(): void {
+    this.registry.judge((state) => this.watch.judge(state));
+    this.registry.hold(this.watch.isInDoubt);
   }
 
   /** Writes wait for a follower of any version: `revision` means the same in all. */
@@ -191,7 +218,7 @@ export class ChangePublisher {
         await this.commands.ping();
         this.lastAnswerMs = performance.now();
       }
-      const head = await this.options.readHead();
+      const head = await this.watch.readHead();
       const message = {
         head,
         acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),

@@ -142,6 +142,7 @@ export class SimulatedFollower {
   private acknowledge(head: Head): void {
     assertRule(sameHead(head, this.inForce), 'only what is in force is acknowledged');
     assertRule(head.digest === digestOf(this.content), 'the digest is that of the target');
+    assertRule(this.log.hasHad(head), 'only what the log has or had is acknowledged');
     this.acknowledged = head;
   }
 

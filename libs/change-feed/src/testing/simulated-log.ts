@@ -22,6 +22,8 @@ export class SimulatedLog {
   private nextNumber = 1;
   /** Everything that was ever published, of this log and of those before. */
   readonly published: (Change & Head)[] = [];
+  /** Where logs began that were restored. */
+  private readonly restored: Head[] = [];
 
   get revision(): number {
     return this.entries.length;
@@ -43,6 +45,15 @@ export class SimulatedLog {
 
   get head(): Head {
     return this.headAt(this.revision);
+  }
+
+  /** Whether this was ever a point of the log, or of one before. */
+  hasHad(head: Head): boolean {
+    const { revision, digest } = head;
+    if (revision === 0) return digest === '';
+    return [...this.published, ...this.restored].some(
+      (one) => one.lineage === head.lineage && one.revision === revision && one.digest === digest,
+    );
   }
 
   commit(): void {
@@ -76,6 +87,7 @@ export class SimulatedLog {
   restore(steps: number): void {
     this.cutTo(Math.max(0, this.revision - steps));
     this.logs++;
+    this.restored.push(this.head);
     this.prune();
   }
 

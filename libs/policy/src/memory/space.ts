@@ -1,5 +1,6 @@
 import { type Fork, NO_FORK } from './fork.js';
 import { countAsHeap } from './heap-weight.js';
+import { giveBuffer, takeBuffer } from './spare-buffers.js';
 
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
 
@@ -37,8 +38,9 @@ export class Space {
   add(words: number): Int32Array {
     const number = this.nextNumber;
     this.freeNumbers.pop();
-    this.put(number, new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT));
-    return this.chunks[number];
+    const { buffer, isNew } = takeBuffer(words * Int32Array.BYTES_PER_ELEMENT);
+    this.put(number, buffer);
+    return isNew ? this.chunks[number] : this.chunks[number].fill(0);
   }
 
   drop(number: number): void {
@@ -62,9 +64,21 @@ export class Space {
     return other;
   }
 
+  /** Gives away all chunks that the other space does not have. This one must not be used any more. */
+  giveAwayFor(other: Space): void {
+    for (const [number, chunk] of this.chunks.entries()) {
+      if (chunk === NOTHING || chunk === other.chunks[number]) continue;
+      giveBuffer(chunk.buffer as SharedArrayBuffer);
+    }
+    this.chunks.length = 0;
+  }
+
   /** Takes over chunks of the thread that writes. */
   adopt(changes: readonly ChunkChange[]): void {
-    for (const [number, buffer] of changes) this.put(number, buffer);
+    for (const [number, buffer] of changes) {
+      if (buffer !== null) countAsHeap(buffer);
+      this.put(number, buffer);
+    }
   }
 
   /** What must be adopted where the chunks are those of `known`, an earlier copy of `chunks`. */
@@ -85,12 +99,11 @@ export class Space {
 
   private copy(number: number): void {
     const chunk = this.chunks[number];
-    this.put(number, new SharedArrayBuffer(chunk.byteLength));
+    this.put(number, takeBuffer(chunk.byteLength).buffer);
     this.chunks[number].set(chunk);
   }
 
   private put(number: number, buffer: SharedArrayBuffer | null): void {
-    if (buffer !== null) countAsHeap(buffer);
     this.chunks[number] = buffer === null ? NOTHING : new Int32Array(buffer);
     this.common[number] = false;
   }

@@ -19,12 +19,8 @@ const PERIOD_WORDS = 2;
 /** A list of more than 512 periods has its own chunk. */
 const MAX_LIST_WORDS = 1024;
 
-/** A schedule as it was stored. */
-export interface StoredSchedule {
-  readonly targetSlot: number;
-  /** Start and end of each period, in the submitted order. */
-  readonly points: readonly number[];
-}
+/** The row of a schedule, with the slots of its profiles instead of their ids. */
+export type SlotRow = number[];
 
 /** The schedules by the slot of the profile that has one. `ScheduleLookup` reads them. */
 export class Schedules {
@@ -66,9 +62,9 @@ export class Schedules {
   }
 
   /** @returns the schedule that was replaced; null: it is new. */
-  set(slot: number, { periods }: Schedule, targetSlot: number): StoredSchedule | null {
+  set(slot: number, { periods }: Schedule, targetSlot: number): SlotRow | null {
     const known = this.numbers.find(slot);
-    const previous = known < 0 ? null : this.take(known);
+    const previous = known < 0 ? null : this.take(slot, known);
     const number = known < 0 ? this.newNumber(slot) : known;
     const words = this.records.own(number);
     const at = this.records.offsetOf(number);
@@ -78,36 +74,46 @@ export class Schedules {
     words[at + TARGET_SLOT] = targetSlot;
     words.set(weekBits(periods), at + WEEK);
     words[at + PERIOD_COUNT] = periods.length;
-    words[at + PERIODS] = this.store(periods.flatMap(({ start, end }) => [start, end]));
+    words[at + PERIODS] = this.store(periods);
     return previous;
   }
 
   /** @returns the schedule that was deleted; null: there was none. */
-  delete(slot: number): StoredSchedule | null {
+  delete(slot: number): SlotRow | null {
     const number = this.numbers.find(slot);
     if (number < 0) return null;
-    const previous = this.take(number);
+    const previous = this.take(slot, number);
     this.freeNumbers.push(number);
     this.numbers.delete(slot);
     return previous;
   }
 
   /** @returns the address of the list; 0: it is empty. */
-  private store(points: readonly number[]): number {
-    if (points.length === 0) return 0;
-    const address = this.periods.allocate(points.length);
-    this.periods.own(address).set(points, wordOf(address));
+  private store(periods: Schedule['periods']): number {
+    if (periods.length === 0) return 0;
+    const address = this.periods.allocate(periods.length * PERIOD_WORDS);
+    const words = this.periods.own(address);
+    let at = wordOf(address);
+    for (const { start, end } of periods) {
+      words[at++] = start;
+      words[at++] = end;
+    }
     return address;
   }
 
   /** Reads a schedule and releases its periods. */
-  private take(number: number): StoredSchedule {
-    const address = this.records.read(number, PERIODS);
-    const words = this.records.read(number, PERIOD_COUNT) * PERIOD_WORDS;
-    const at = wordOf(address);
-    const points = Array.from(this.periods.chunks[chunkOf(address)].subarray(at, at + words));
-    if (words > 0) this.periods.release(address, words);
-    return { targetSlot: this.records.read(number, TARGET_SLOT), points };
+  private take(slot: number, number: number): SlotRow {
+    const words = this.records.chunkOf(number);
+    const at = this.records.offsetOf(number);
+    const address = words[at + PERIODS];
+    const count = words[at + PERIOD_COUNT];
+    const row = [slot, words[at + TARGET_SLOT], count];
+    if (count === 0) return row;
+    const chunk = this.periods.chunks[chunkOf(address)];
+    const first = wordOf(address);
+    for (let i = 0; i < count * PERIOD_WORDS; i++) row.push(chunk[first + i]);
+    this.periods.release(address, count * PERIOD_WORDS);
+    return row;
   }
 
   private newNumber(slot: number): number {

@@ -123,13 +123,16 @@ describe('SharedPolicy', () => {
       let policy = build(1);
       expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
       for (let revision = 2; revision <= REVISIONS; revision++) {
+        const before = policy;
         if (revision % SWAP_EVERY === 0) {
           policy = build(revision);
           expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+          before.giveWayTo(policy);
         } else if (revision % FORK_EVERY === 0) {
-          policy = policy.fork();
+          policy = before.fork();
           advance(policy, revision);
           expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
+          before.giveWayTo(policy);
           policy.endFork();
         } else {
           const step = (): void => advance(policy, revision);

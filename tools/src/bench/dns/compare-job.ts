@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../services/ports.js';
-import type { Job } from './jobs.js';
+import { type Job, type PhaseName, PHASES } from './jobs.js';
 import { Contestant } from './measure.js';
 import type { ServerRounds } from './report.js';
 import { map, writeLines } from './servers/peer.js';
@@ -63,8 +63,10 @@ async function runRounds(
   options: ComparisonOptions,
 ): Promise<Contestant[]> {
   const { job, rounds, progress } = options;
-  const [queries, warmUp] = [join(folder, 'queries'), join(folder, 'warm-up')];
-  await writeQueries(queries, job.names());
+  const fileOf = (phase: PhaseName): string => join(folder, `queries-${phase}`);
+  const queries = { warm: fileOf('warm'), full: fileOf('full'), steady: fileOf('steady') };
+  for (const phase of PHASES) await writeQueries(queries[phase], job.names(phase));
+  const warmUp = join(folder, 'warm-up');
   await writeQueries(warmUp, job.warmUp);
   const prefix = ['taskset', '-c', options.processors];
   const setup = { ...options, folder, upstreamPort, prefix, queries, warmUp };

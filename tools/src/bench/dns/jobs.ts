@@ -8,9 +8,13 @@ export interface Job {
   readonly blockedDomains: () => Iterable<string>;
   /** Names that are asked once before the measurement, so that they are cached. */
   readonly warmUp: readonly string[];
-  /** Names of the measurement, in order. */
-  readonly names: () => Iterable<string>;
+  /** Names of a part of the measurement, in order. */
+  readonly names: (phase: PhaseName) => Iterable<string>;
 }
+
+/** What a process is measured with: load that is not counted, full load, a steady rate. */
+export const PHASES = ['warm', 'full', 'steady'] as const;
+export type PhaseName = (typeof PHASES)[number];
 
 /** Address of every blocked name. */
 export const BLOCK_ADDRESS = '192.0.2.1';
@@ -67,15 +71,15 @@ function listedDomain(i: number): string {
   return `${((i * 2_654_435_761) % 2 ** 32).toString(36)}-${i.toString(36)}.${ORIGIN}`;
 }
 
-/** More than a server answers in one measurement, because a forwarded name must not be asked twice. */
+/** More than a server answers in one phase. A forwarded name must not be asked twice, in no phase. */
 const MIXED_NAMES = 3_000_000;
 
-function* mixedNames(): Generator<string> {
+function* mixedNames(phase: PhaseName): Generator<string> {
   const random = new Random(1);
   for (let i = 0; i < MIXED_NAMES; i++) {
     const kind = i % 5;
     if (kind === 1) yield `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
-    else if (kind === 3) yield `${i}.new.${ORIGIN}`;
+    else if (kind === 3) yield `${phase}-${i}.new.${ORIGIN}`;
     else yield cachedName(random);
   }
 }

@@ -10,14 +10,15 @@ describe('readOptions', () => {
   });
 
   it('takes other numbers of lanes', () => {
-    expect(read('--lanes', '1,2,4', '--jobs', 'mix')).toMatchObject({
+    expect(read('--lanes', '0,1,4', '--jobs', 'mix')).toMatchObject({
       jobs: ['mix'],
-      lanes: [1, 2, 4],
+      lanes: [0, 1, 4],
     });
   });
 
   it.each([
-    [['--lanes', '0'], '--lanes: 0 is not an integer from 1 to 64'],
+    [['--lanes', '65'], '--lanes: 65 is not an integer from 0 to 64'],
+    [['--lanes', '1,'], '--lanes:  is not an integer from 0 to 64'],
     [['--jobs', 'million'], '--jobs: there is no million'],
   ])('refuses %s and prints the help', (args, message) => {
     expect(read(...args)).toHaveProperty('error', expect.stringContaining(message));

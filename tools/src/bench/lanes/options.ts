@@ -20,6 +20,7 @@ export function readOptions(
     'npm run bench:lanes -- [--jobs zone,cached] [--lanes 1,2] [--rounds 5] [--seconds 5] [--rate 20000]',
     '',
     'Compares a resolver with one lane (RESOLVER_THREADS) with one that has more. The ratio is to the first number.',
+    'lanes: 0 stands for a resolver whose only thread answers all queries',
     `jobs: ${jobs.join(', ')}`,
     'seconds: of each of the two phases, full load and the steady rate (queries per second)',
     'A round takes 15 s for each number of lanes. With less than four cores the load generator shares those of the',
@@ -40,7 +41,7 @@ export function readOptions(
     if (values.help) return { help };
     return {
       jobs: readNames('--jobs', values.jobs, jobs),
-      lanes: values.lanes.split(',').map((text) => readInteger('--lanes', text, MAX_LANES)),
+      lanes: values.lanes.split(',').map((text) => readInteger('--lanes', text, MAX_LANES, 0)),
       rounds: readInteger('--rounds', values.rounds, 100),
       seconds: readInteger('--seconds', values.seconds, 600),
       rate: readInteger('--rate', values.rate, 1_000_000),

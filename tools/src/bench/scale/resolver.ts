@@ -28,7 +28,7 @@ export interface StartedResolver {
 /** A configuration of full size comes over the feed within this time. */
 const READY_DEADLINE_MS = 600_000;
 
-/** Starts a resolver as it is shipped, and waits until it is ready. */
+/** Starts a resolver with one lane, otherwise as it is shipped, and waits until it is ready. */
 export async function startResolver(options: ResolverOptions): Promise<StartedResolver> {
   const { root, folder, feed } = options;
   mkdirSync(folder, { recursive: true });

@@ -79,10 +79,9 @@ async function compareUnderLoad(around: Surroundings) {
   writeFileSync(queries, load.queries.content);
   writeFileSync(warmUp, load.warmUp.content);
   const settings = { ...around, queries, warmUp };
-  const [empty, full] = [
-    await Configuration.empty(around),
-    await Configuration.of(size, 'full', around),
-  ];
+  // In this order: generating the full size takes longer than Redis waits.
+  const full = await Configuration.of(size, 'full', around);
+  const empty = await Configuration.empty(around);
   try {
     progress('starts a resolver that loads the full size over the feed');
     const feedMs = await full.start(({ readyMs }) => Promise.resolve(readyMs));

@@ -2,8 +2,10 @@ import { Digest } from '@weir/config-model';
 import type { PoolClient } from 'pg';
 import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
 import { copyIn } from '../../platform/database/copy-in.js';
+import type { Replacement } from '../../revisions/configuration-writer.js';
 import type { Draft } from '../draft/draft-tables.js';
 import { Yielder } from '../draft/yielder.js';
+import { Difference } from './difference.js';
 import { DraftRows } from './draft-rows.js';
 import { REFERENCES, type Table, TABLES } from './tables.js';
 
@@ -14,11 +16,12 @@ import { REFERENCES, type Table, TABLES } from './tables.js';
  * An empty table is filled with COPY. For a table with rows, the new rows are copied into a staging table, and only
  * differences are written: most replacements repeat the stored configuration, and unchanged rows need no new index
  * entries.
- * @returns the digest of the new configuration.
+ * @returns the digest of the new configuration, and the operations that lead to it.
  */
-export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<string> {
+export async function replaceConfiguration(client: PoolClient, draft: Draft): Promise<Replacement> {
   const digest = new Digest();
   const rows = new DraftRows(draft, digest, new Yielder());
+  const difference = new Difference(client);
   await client.query(NO_NESTED_LOOPS);
   const checksDisabled = await disableReferenceChecks(client);
   const staged: Table[] = [];
@@ -29,28 +32,31 @@ export async function replaceConfiguration(client: PoolClient, draft: Draft): Pr
     staged.push(table);
   }
   const profilesAreStaged = staged.some(({ name }) => name === 'profile');
-  for (const statement of DELETE_SCHEDULES(profilesAreStaged)) await client.query(statement);
+  for (const statement of DELETE_SCHEDULES(profilesAreStaged)) {
+    await difference.deleteSchedulesBy(statement);
+  }
   const referring = staged.filter((table) => !isReferenced(table));
-  for (const table of referring) await client.query(DELETE_OTHERS(table));
+  for (const table of referring) await difference.deleteBy(DELETE_OTHERS(table), table.name);
   for (const table of TABLES) {
     if (staged.includes(table)) {
-      if (isReferenced(table)) await client.query(UPDATE_CHANGED(table));
-      await client.query(INSERT_NEW(table));
+      if (isReferenced(table)) await difference.putBy(UPDATE_CHANGED(table), table.name);
+      await difference.putBy(INSERT_NEW(table), table.name);
     } else {
       await copyIn(client, `${table.name} (${columnsOf(table)})`, rows.of(table.name));
+      await difference.putAll(table.name);
     }
     await client.query(ANALYZE(table));
   }
   // Last, when no row refers to them any more.
   const referredTo = staged.filter(isReferenced).toReversed();
-  for (const table of referredTo) await client.query(DELETE_OTHERS(table));
+  for (const table of referredTo) await difference.deleteBy(DELETE_OTHERS(table), table.name);
   if (checksDisabled) await checkReferences(client);
   // Schedules and the catalogue are not part of the draft.
   for (const kind of ['schedule', 'catalogue'] as const) {
     const kept = await client.query<object>(SNAPSHOT_TABLES[kind].sql);
     for (const row of kept.rows) digest.add(kind, SNAPSHOT_TABLES[kind].toRow(row));
   }
-  return digest.toString();
+  return { digest: digest.toString(), operations: await difference.operations() };
 }
 
 /**

@@ -63,7 +63,7 @@ describe('a replacement of the whole configuration', () => {
         WHERE name LIKE 'tcp_keepalives%' OR name = 'idle_in_transaction_session_timeout'
         ORDER BY name`);
       limits.push(...rows.map(({ setting }) => Number(setting)));
-      return '0000000000000000';
+      return { digest: '0000000000000000', operations: [{ type: 'reload' }] };
     });
     expect(limits).toEqual([60_000, 4, 10, 5]);
     await database.close();

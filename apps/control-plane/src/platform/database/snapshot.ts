@@ -31,15 +31,9 @@ export class Snapshot {
     }
   }
 
-  /** Reads the rows of a query, at most `PAGE_ROWS` at a time. Only one query may run at a time. */
-  async *pages(sql: string): AsyncGenerator<unknown[]> {
-    await this.client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
-    for (;;) {
-      const { rows } = await this.client.query<object>(`FETCH ${PAGE_ROWS} FROM page`);
-      if (rows.length > 0) yield rows;
-      if (rows.length < PAGE_ROWS) break;
-    }
-    await this.client.query('CLOSE page');
+  /** As `readPages`. */
+  pages(sql: string): AsyncGenerator<unknown[]> {
+    return readPages(this.client, sql);
   }
 
   /** Ends the transaction and releases the connection. A broken connection is discarded. */
@@ -52,6 +46,17 @@ export class Snapshot {
       this.client.release(error instanceof Error ? error : true);
     }
   }
+}
+
+/** Reads the rows of a query in an open transaction, at most `PAGE_ROWS` at a time. One query may run at a time. */
+export async function* readPages(client: PoolClient, sql: string): AsyncGenerator<unknown[]> {
+  await client.query(`DECLARE page NO SCROLL CURSOR FOR ${sql}`);
+  for (;;) {
+    const { rows } = await client.query<object>(`FETCH ${PAGE_ROWS} FROM page`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) break;
+  }
+  await client.query('CLOSE page');
 }
 
 /** The listener for the error of a connection that breaks between two queries. The next query fails and reports it. */

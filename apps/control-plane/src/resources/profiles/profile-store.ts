@@ -43,6 +43,17 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
   }),
 };
 
+/** Reads the profiles with the ids of its parameter, which may be thousands. */
+export const PROFILES_OF_IDS = `
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
+         COALESCE(application_ids, '{}') AS application_ids, COALESCE(statuses, '{}') AS statuses
+  FROM profile LEFT JOIN (
+    SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
+           array_agg(status::text ORDER BY application_id) AS statuses
+    FROM application_rule WHERE profile_id = ANY ($1::integer[]) GROUP BY profile_id
+  ) AS rules ON rules.profile_id = profile.id
+  WHERE profile.id = ANY ($1::integer[])`;
+
 export async function findProfile(tx: Transaction, id: number): Promise<Profile | null> {
   const [row] = await tx.$queryRawUnsafe<ProfileRow[]>(`${SELECT} WHERE profile.id = $1`, id);
   return row === undefined ? null : PROFILES.toEntity(row);

@@ -134,7 +134,7 @@ export class Fuzzer {
 
   /** Queries whose handling threw an exception. */
   get defects(): number {
-    const dropped = this.service.counters.droppedCounts();
+    const dropped = this.service.counts.queries.droppedCounts();
     return dropped.find(([{ why }]) => why === 'defect')?.[1] ?? 0;
   }
 

@@ -70,7 +70,10 @@ function* initBody(blockedDomains: Iterable<string>): Generator<string> {
   yield ']}]}';
 }
 
-/** A resolver of this repository as it is shipped. Only the limits for one client are off. */
+/**
+ * A resolver of this repository with a number of lanes (`RESOLVER_THREADS`), otherwise as it is shipped. Only the
+ * limits for one client are off.
+ */
 export function weir(
   root: string,
   controlPlane: WeirControlPlane,

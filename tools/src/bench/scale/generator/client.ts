@@ -1,11 +1,19 @@
-import { BATCH, ROUTE_WORDS, type SystemCalls, UdpBatchSocket } from '@weir/udp-batch';
+import {
+  BATCH,
+  BatchReceiver,
+  BatchSender,
+  MSG_DONTWAIT,
+  routeTo,
+  type SystemCalls,
+  UdpSocket,
+} from '@weir/udp-batch';
 import { BLOCK_ADDRESS } from '../../dns/jobs.js';
 import type { QueryReader } from './query-reader.js';
 
 /** The load balancer: the resolver accepts PROXY headers from this address only. */
 export const BALANCER = '127.0.0.2';
 
-const LOOPBACK = 0x7f00_0001;
+const SERVER = '127.0.0.1';
 const IDS = 65_536;
 const RCODE_MASK = 0x0f;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
@@ -14,6 +22,12 @@ const LOST_AFTER_MS = 2_000;
 const GIVE_UP_EVERY_MS = 100;
 const RCODE_NAMES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 const BLOCK_BYTES = BLOCK_ADDRESS.split('.').map(Number);
+
+interface ClientSocket {
+  readonly socket: UdpSocket;
+  readonly receiver: BatchReceiver;
+  readonly sender: BatchSender;
+}
 
 /** Sends queries over several sockets in turns, and knows by the message id which are not answered yet. */
 export class Client {
@@ -24,8 +38,8 @@ export class Client {
   blocked = 0;
   readonly rcodes = new Map<string, number>();
   readonly latenciesMs: number[] = [];
-  private readonly sockets: readonly UdpBatchSocket[];
-  private readonly route = new Int32Array(ROUTE_WORDS);
+  private readonly sockets: readonly ClientSocket[];
+  private readonly route: Int32Array;
   /** When the query with this id was sent; 0: none is without an answer. */
   private readonly sentMs = new Float64Array(IDS);
   private nextId = 0;
@@ -34,17 +48,24 @@ export class Client {
 
   constructor(calls: SystemCalls, sockets: number, port: number) {
     const options = { host: BALANCER, port: 0, receiveBufferBytes: RECEIVE_BUFFER_BYTES };
-    this.sockets = Array.from({ length: sockets }, () => UdpBatchSocket.open(calls, options));
-    this.sockets[0]?.writeRoute(this.route, 4, Uint32Array.of(LOOPBACK), port);
+    this.sockets = Array.from({ length: sockets }, () => {
+      const socket = UdpSocket.open(calls, options);
+      return {
+        socket,
+        receiver: new BatchReceiver(calls, socket),
+        sender: new BatchSender(calls, socket, MSG_DONTWAIT),
+      };
+    });
+    this.route = routeTo(SERVER, port);
   }
 
   /** @returns the number of datagrams that have arrived */
   receive(nowMs: number): number {
     let received = 0;
-    for (const socket of this.sockets) {
-      const count = socket.receive();
+    for (const { receiver } of this.sockets) {
+      const count = receiver.receive(MSG_DONTWAIT);
       for (let slot = 0; slot < count; slot++) {
-        this.take(socket.bytes, socket.offsetOf(slot), socket.lengthOf(slot), nowMs);
+        this.take(receiver.bytesOf(slot), receiver.lengthOf(slot), nowMs);
       }
       received += count;
     }
@@ -63,10 +84,10 @@ export class Client {
       reader.datagram[reader.idOffset + 1] = id & 0xff;
       if (this.sentMs[id] === 0) this.outstanding++;
       this.sentMs[id] = nowMs;
-      socket.queue(this.route, reader.datagram, reader.length);
+      socket.sender.queue(this.route, reader.datagram, reader.length);
     }
     // A query that the kernel does not take is one without an answer.
-    socket.flush(() => undefined);
+    socket.sender.flush(() => undefined);
     this.sent += count;
     return count;
   }
@@ -84,22 +105,22 @@ export class Client {
   }
 
   close(): void {
-    for (const socket of this.sockets) socket.close();
+    for (const { socket } of this.sockets) socket.close();
   }
 
-  private take(bytes: Uint8Array, offset: number, length: number, nowMs: number): void {
-    const id = ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+  private take(bytes: Uint8Array, length: number, nowMs: number): void {
+    const id = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
     const sentMs = this.sentMs[id] ?? 0;
     if (sentMs === 0) return; // late
     this.sentMs[id] = 0;
     this.outstanding--;
     this.answered++;
     this.latenciesMs.push(nowMs - sentMs);
-    const rcode = (bytes[offset + 3] ?? 0) & RCODE_MASK;
+    const rcode = (bytes[3] ?? 0) & RCODE_MASK;
     const rcodeName = RCODE_NAMES[rcode] ?? `RCODE${rcode}`;
     this.rcodes.set(rcodeName, (this.rcodes.get(rcodeName) ?? 0) + 1);
     // The answer to a query without EDNS ends with its last address.
-    const last = offset + length - BLOCK_BYTES.length;
+    const last = length - BLOCK_BYTES.length;
     if (BLOCK_BYTES.every((byte, i) => bytes[last + i] === byte)) this.blocked++;
   }
 }

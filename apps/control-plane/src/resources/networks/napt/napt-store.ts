@@ -48,16 +48,34 @@ export async function findOverlapping(
   return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
 }
 
-/** Adds assignments, or replaces those with the same key. */
-export async function putAssignments(
+/** @throws when there is one with the same key. */
+export function insertAssignments(
   tx: Transaction,
   assignments: readonly NaptAssignment[],
+): Promise<void> {
+  return writeAssignments(tx, assignments, Prisma.empty);
+}
+
+/** Replaces the assignments with the same keys. */
+export function replaceAssignments(
+  tx: Transaction,
+  assignments: readonly NaptAssignment[],
+): Promise<void> {
+  const replace = Prisma.sql`
+    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`;
+  return writeAssignments(tx, assignments, replace);
+}
+
+async function writeAssignments(
+  tx: Transaction,
+  assignments: readonly NaptAssignment[],
+  onConflict: Prisma.Sql,
 ): Promise<void> {
   if (assignments.length === 0) return;
   await tx.$executeRaw`
     INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
     SELECT * FROM ${unnest(assignments, Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`)}
-    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`;
+    ${onConflict}`;
 }
 
 export async function deleteAssignments(tx: Transaction, keys: readonly NaptKey[]): Promise<void> {

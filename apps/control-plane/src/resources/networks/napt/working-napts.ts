@@ -5,9 +5,10 @@ import type { WorkingTable } from '../../../revisions/working-tables.js';
 import {
   deleteAssignments,
   findOverlapping,
+  insertAssignments,
   type NaptKey,
   naptText,
-  putAssignments,
+  replaceAssignments,
 } from './napt-store.js';
 
 /** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges. */
@@ -52,15 +53,16 @@ export class WorkingNapts implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const changes = this.rows.changes();
-    await deleteAssignments(
-      tx,
-      changes.flatMap(({ before, after }) => (before !== null && after === null ? [before] : [])),
-    );
-    await putAssignments(
-      tx,
-      changes.flatMap(({ after }) => (after === null ? [] : [after])),
-    );
+    const deleted: NaptAssignment[] = [];
+    const inserted: NaptAssignment[] = [];
+    const replaced: NaptAssignment[] = [];
+    for (const { before, after } of this.rows.changes()) {
+      if (after !== null) (before === null ? inserted : replaced).push(after);
+      else if (before !== null) deleted.push(before);
+    }
+    await deleteAssignments(tx, deleted);
+    await insertAssignments(tx, inserted);
+    await replaceAssignments(tx, replaced);
   }
 
   private show(assignment: NaptAssignment): void {

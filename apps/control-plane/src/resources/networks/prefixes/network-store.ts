@@ -16,7 +16,7 @@ export interface NetworkRow {
   readonly profile_id: number;
 }
 
-const COLUMNS = 'host(address) AS address, prefix_length, profile_id';
+export const NETWORK_COLUMNS = 'host(address) AS address, prefix_length, profile_id';
 
 export const IPV4_NETWORKS: EntityTable<'ipv4Network', NetworkRow> = {
   kind: 'ipv4Network',
@@ -32,7 +32,7 @@ export const IPV6_NETWORKS: EntityTable<'ipv6Network', NetworkRow> = {
 
 /** Every network of a family, by address. */
 export function listing({ table }: Pick<AddressFamily<unknown>, 'table'>): string {
-  return `SELECT ${COLUMNS} FROM ${table} ORDER BY ${table}.address`;
+  return `SELECT ${NETWORK_COLUMNS} FROM ${table} ORDER BY ${table}.address`;
 }
 
 export function fromRow<A>(family: AddressFamily<A>, row: NetworkRow): NetworkRecord<A> {
@@ -55,7 +55,7 @@ export function masked<A>(
 /** The networks of one family in the database. */
 export class NetworkStore<A> {
   private readonly table: Prisma.Sql;
-  private readonly columns = Prisma.raw(COLUMNS);
+  private readonly columns = Prisma.raw(NETWORK_COLUMNS);
 
   constructor(readonly family: AddressFamily<A>) {
     this.table = Prisma.raw(family.table);
@@ -81,8 +81,24 @@ export class NetworkStore<A> {
       WHERE address = ANY (${addresses.map((address) => this.family.format(address))}::inet[])`;
   }
 
-  /** Adds networks, or replaces those with the same address. */
-  async putAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+  /** @throws when there is one with the same address or prefix. */
+  insertAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    return this.write(tx, records, Prisma.empty);
+  }
+
+  /** Replaces the networks with the same addresses. */
+  replaceAll(tx: Transaction, records: readonly NetworkRecord<A>[]): Promise<void> {
+    const replace = Prisma.sql`
+      ON CONFLICT (address) DO UPDATE
+      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
+    return this.write(tx, records, replace);
+  }
+
+  private async write(
+    tx: Transaction,
+    records: readonly NetworkRecord<A>[],
+    onConflict: Prisma.Sql,
+  ): Promise<void> {
     if (records.length === 0) return;
     await tx.$executeRaw`
       INSERT INTO ${this.table} (address, prefix_length, profile_id)
@@ -90,7 +106,6 @@ export class NetworkStore<A> {
         ${records.map(({ address }) => this.family.format(address))}::inet[],
         ${records.map(({ prefixLength }) => prefixLength)}::integer[],
         ${records.map(({ profileId }) => profileId)}::integer[])
-      ON CONFLICT (address) DO UPDATE
-      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`;
+      ${onConflict}`;
   }
 }

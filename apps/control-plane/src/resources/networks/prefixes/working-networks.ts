@@ -53,19 +53,26 @@ export class WorkingNetworks<A> implements WorkingTable {
     }
   }
 
+  /**
+   * A prefix may pass from one network to another. So a network whose prefix changes is deleted and added, and all
+   * deletions come first.
+   */
   async write(tx: Transaction): Promise<void> {
-    const changes = this.byAddress.changes();
-    // A prefix may pass from one network to another. So those that lose theirs are deleted before any is written.
-    const deleted = changes.flatMap(({ before, after }) =>
-      before !== null && (after === null || this.prefixOf(before) !== this.prefixOf(after))
-        ? [before.address]
-        : [],
-    );
+    const deleted: A[] = [];
+    const inserted: NetworkRecord<A>[] = [];
+    const replaced: NetworkRecord<A>[] = [];
+    for (const { before, after } of this.byAddress.changes()) {
+      const keepsPrefix = before && after && this.prefixOf(before) === this.prefixOf(after);
+      if (keepsPrefix) {
+        replaced.push(after);
+        continue;
+      }
+      if (before !== null) deleted.push(before.address);
+      if (after !== null) inserted.push(after);
+    }
     await this.store.deleteAll(tx, deleted);
-    await this.store.putAll(
-      tx,
-      changes.flatMap(({ after }) => (after === null ? [] : [after])),
-    );
+    await this.store.insertAll(tx, inserted);
+    await this.store.replaceAll(tx, replaced);
   }
 
   private prefixOf(record: Pick<NetworkRecord<A>, 'address' | 'prefixLength'>): string {

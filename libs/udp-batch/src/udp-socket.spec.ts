@@ -1,13 +1,13 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
+import { networkInterfaces } from 'node:os';
+import { BatchReceiver, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
+import { BatchSender } from './batch-sender.js';
+import { MSG_DONTWAIT, MSG_WAITFORONE } from './constants.js';
 import { ROUTE_WORDS } from './route.js';
+import { SocketPoller } from './socket-poller.js';
 import { loadSystemCalls, type SystemCalls, SystemError } from './system-calls.js';
-import {
-  BATCH,
-  MAX_DATAGRAM_BYTES,
-  UdpBatchSocket,
-  type UdpBatchOptions,
-} from './udp-batch-socket.js';
+import { BATCH, UdpSocket, type UdpSocketOptions } from './udp-socket.js';
 
 const loaded = loadSystemCalls();
 const LISTEN = { host: '127.0.0.1', port: 0 };
@@ -17,15 +17,60 @@ interface Received {
   readonly from: RemoteInfo;
 }
 
-describe.skipIf(loaded === null)('UdpBatchSocket', () => {
+/** A socket, and what receives and sends its datagrams. */
+class TestSocket {
+  readonly receiver: BatchReceiver;
+  readonly sender: BatchSender;
+  readonly route = new Int32Array(ROUTE_WORDS);
+
+  constructor(
+    readonly socket: UdpSocket,
+    calls: SystemCalls,
+  ) {
+    this.receiver = new BatchReceiver(calls, socket);
+    this.sender = new BatchSender(calls, socket, MSG_DONTWAIT);
+  }
+
+  get port(): number {
+    return this.socket.port;
+  }
+
+  receive(): number {
+    return this.receiver.receive(MSG_DONTWAIT);
+  }
+
+  textOf(slot: number): string {
+    const bytes = this.receiver.bytesOf(slot).subarray(0, this.receiver.lengthOf(slot));
+    return Buffer.from(bytes).toString();
+  }
+
+  answer(slot: number, text: string): void {
+    this.receiver.copyRoute(slot, this.route);
+    this.sender.queue(this.route, Buffer.from(text), text.length);
+  }
+
+  /** Answers every datagram that has arrived with its own bytes. @returns their texts */
+  echo(onFailed: (isBusy: boolean) => void): string[] {
+    const texts = Array.from({ length: this.receive() }, (_, slot) => this.textOf(slot));
+    for (const [slot, text] of texts.entries()) this.answer(slot, text);
+    this.sender.flush(onFailed);
+    return texts;
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}
+
+describe.skipIf(loaded === null)('UdpSocket', () => {
   const calls = loaded as SystemCalls;
   const toClose: { close(): void }[] = [];
   afterEach(() => {
     for (const one of toClose.splice(0)) one.close();
   });
 
-  const open = (options: Partial<UdpBatchOptions> = {}, using = calls): UdpBatchSocket => {
-    const socket = UdpBatchSocket.open(using, { ...LISTEN, ...options });
+  const open = (options: Partial<UdpSocketOptions> = {}, using = calls): TestSocket => {
+    const socket = new TestSocket(UdpSocket.open(using, { ...LISTEN, ...options }), using);
     toClose.push(socket);
     return socket;
   };
@@ -54,28 +99,6 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
       });
     });
 
-  const textOf = (socket: UdpBatchSocket, slot: number): string => {
-    const offset = socket.offsetOf(slot);
-    return Buffer.from(socket.bytes.subarray(offset, offset + socket.lengthOf(slot))).toString();
-  };
-
-  /** Answers every datagram that has arrived with its own bytes. @returns their texts */
-  const echo = (
-    socket: UdpBatchSocket,
-    onFailed: (slot: number, isBusy: boolean) => void,
-  ): string[] => {
-    const texts: string[] = [];
-    const route = new Int32Array(ROUTE_WORDS);
-    const count = socket.receive();
-    for (let slot = 0; slot < count; slot++) {
-      const offset = socket.offsetOf(slot);
-      socket.copyRoute(slot, route);
-      socket.queue(route, socket.bytes.subarray(offset), socket.lengthOf(slot));
-      texts.push(textOf(socket, slot));
-    }
-    socket.flush(onFailed);
-    return texts;
-  };
   const never = (): never => {
     throw new Error('a datagram was not sent');
   };
@@ -91,7 +114,7 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     const one = await client(type);
     const answer = next(one);
     await send(one, 'hello', socket.port, asked);
-    expect(echo(socket, never)).toEqual(['hello']);
+    expect(socket.echo(never)).toEqual(['hello']);
     expect(await answer).toMatchObject({ text: 'hello', from: { address: asked } });
   });
 
@@ -104,20 +127,9 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     for (const asked of ['127.0.0.2', '127.1.2.3']) {
       const answer = next(one);
       await send(one, asked, socket.port, asked);
-      echo(socket, never);
+      socket.echo(never);
       expect((await answer).from.address).toBe(asked);
     }
-  });
-
-  it('answers from the address that it is bound to where something else has read the query', async () => {
-    const socket = open({ host: '127.0.0.2' });
-    const one = await client();
-    const answer = next(one);
-    const route = new Int32Array(ROUTE_WORDS);
-    socket.writeRoute(route, 4, Uint32Array.of(0x7f00_0001), one.address().port);
-    socket.queue(route, Buffer.from('hello'), 5);
-    socket.flush(never);
-    expect(await answer).toMatchObject({ text: 'hello', from: { address: '127.0.0.2' } });
   });
 
   it('receives no more than a batch at once, and the rest the next time', async () => {
@@ -125,9 +137,9 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     const one = await client();
     const texts = Array.from({ length: BATCH + 3 }, (_, i) => `query ${i}`);
     for (const text of texts) await send(one, text, socket.port, '127.0.0.1');
-    const first = echo(socket, never);
+    const first = socket.echo(never);
     expect(first).toHaveLength(BATCH);
-    expect([...first, ...echo(socket, never)]).toEqual(texts);
+    expect([...first, ...socket.echo(never)]).toEqual(texts);
     expect(socket.receive()).toBe(0);
   });
 
@@ -136,7 +148,7 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     const clients = await Promise.all(Array.from({ length: 5 }, () => client()));
     const answers = clients.map(next);
     for (const [i, one] of clients.entries()) await send(one, `${i}`, socket.port, '127.0.0.1');
-    echo(socket, never);
+    socket.echo(never);
     expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(['0', '1', '2', '3', '4']);
   });
 
@@ -146,7 +158,7 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     const lengths = [MAX_DATAGRAM_BYTES, MAX_DATAGRAM_BYTES + 1000];
     for (const length of lengths) await send(one, 'x'.repeat(length), socket.port, '127.0.0.1');
     expect(socket.receive()).toBe(2);
-    expect([socket.lengthOf(0), socket.lengthOf(1)]).toEqual(lengths);
+    expect([0, 1].map((slot) => socket.receiver.lengthOf(slot))).toEqual(lengths);
   });
 
   it('sends the other answers when the kernel refuses one', async () => {
@@ -155,18 +167,75 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
     const answer = next(one);
     for (const text of ['first', 'second']) await send(one, text, socket.port, '127.0.0.1');
     expect(socket.receive()).toBe(2);
-    const route = new Int32Array(ROUTE_WORDS);
-    const failed: [number, boolean][] = [];
+    const failed: boolean[] = [];
+    const { route, receiver, sender } = socket;
+    receiver.copyRoute(0, route);
     // To port 0.
-    socket.copyRoute(0, route);
     route[0] &= 0xffff;
-    socket.queue(route, Buffer.from('lost'), 4);
-    socket.copyRoute(1, route);
-    socket.queue(route, Buffer.from('sent'), 4);
-    socket.flush((slot, isBusy) => failed.push([slot, isBusy]));
-    expect(failed).toEqual([[0, false]]);
+    sender.queue(route, Buffer.from('lost'), 4);
+    socket.answer(1, 'sent');
+    sender.flush((isBusy) => failed.push(isBusy));
+    expect(failed).toEqual([false]);
     expect((await answer).text).toBe('sent');
-    expect(socket.unsent).toBe(0);
+    expect(sender.hasRoom).toBe(true);
+  });
+
+  it('sends bytes that were written in their place', async () => {
+    const socket = open();
+    const one = await client();
+    const answer = next(one);
+    await send(one, 'query', socket.port, '127.0.0.1');
+    expect(socket.receive()).toBe(1);
+    const { route, receiver, sender } = socket;
+    receiver.copyRoute(0, route);
+    Buffer.from('in place').copy(sender.next);
+    sender.queue(route, sender.next, 8);
+    sender.flush(never);
+    expect((await answer).text).toBe('in place');
+  });
+
+  it('waits for a datagram as long as it was told', async () => {
+    const socket = open({ timeoutMs: 1 });
+    expect(socket.receiver.receive(MSG_WAITFORONE)).toBe(0);
+    const one = await client();
+    await send(one, 'query', socket.port, '127.0.0.1');
+    expect(socket.receiver.receive(MSG_WAITFORONE)).toBe(1);
+    expect(socket.textOf(0)).toBe('query');
+  });
+
+  it('tells which of several sockets has datagrams', async () => {
+    const sockets = [open(), open({ host: '::1' }), open()];
+    const poller = new SocketPoller(
+      calls,
+      sockets.map(({ socket }) => socket.fd),
+    );
+    const ready = (timeoutMs: number) => {
+      poller.wait(timeoutMs);
+      return sockets.map((_, i) => poller.isReady(i));
+    };
+    expect(ready(1)).toEqual([false, false, false]);
+    await send(await client('udp6'), 'query', sockets[1].port, '::1');
+    expect(ready(60_000)).toEqual([false, true, false]);
+    sockets[1].echo(never);
+    expect(ready(1)).toEqual([false, false, false]);
+  });
+
+  const linkLocal = Object.entries(networkInterfaces())
+    .flatMap(([zone, addresses = []]) => addresses.map((one) => ({ zone, ...one })))
+    .find((one) => one.family === 'IPv6' && one.scopeid !== 0);
+  it.skipIf(linkLocal === undefined)('answers on a link-local address', async () => {
+    const host = `${linkLocal!.address}%${linkLocal!.zone}`;
+    const socket = open({ host });
+    const one = createSocket('udp6');
+    toClose.push(one);
+    const answer = next(one);
+    await send(one, 'query', socket.port, host);
+    socket.echo(never);
+    expect(await answer).toMatchObject({ text: 'query', from: { address: host } });
+  });
+
+  it('names an interface that does not exist', () => {
+    expect(() => open({ host: 'fe80::1%nowhere' })).toThrow('there is no interface nowhere');
   });
 
   it('goes on where the kernel took only a part, and tells what it has no room for', async () => {
@@ -194,13 +263,11 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
       });
     });
     for (let i = 0; i < 5; i++) await send(one, `${i}`, socket.port, '127.0.0.1');
-    const busy: string[] = [];
-    echo(socket, (slot, isBusy) => {
-      busy.push(`${Buffer.from(socket.sendSlotBytes(slot)).toString()} ${isBusy}`);
-    });
+    const failed: boolean[] = [];
+    socket.echo((isBusy) => failed.push(isBusy));
     await arrived;
     expect(texts).toEqual(['0', '1', '2']);
-    expect(busy).toEqual(['3 true', '4 true']);
+    expect(failed).toEqual([true, true]);
   });
 
   it('names the error when the port is taken', () => {
@@ -225,6 +292,6 @@ describe.skipIf(loaded === null)('UdpBatchSocket', () => {
   });
 
   it('says which receive buffer the kernel granted', () => {
-    expect(open({ receiveBufferBytes: 65_536 }).receiveBufferBytes).toBe(65_536);
+    expect(open({ receiveBufferBytes: 65_536 }).socket.receiveBufferBytes).toBe(65_536);
   });
 });

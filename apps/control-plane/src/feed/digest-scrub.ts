@@ -1,0 +1,59 @@
+import type { Logger } from '@weir/ops';
+import type { Pool } from 'pg';
+import { Counter, type Registry } from 'prom-client';
+import { Snapshot } from '../platform/database/snapshot.js';
+import type { Job } from '../platform/jobs/job.js';
+import { digestOfRows } from './rows-digest.js';
+
+const EVERY_MS = 24 * 60 * 60_000;
+const RETRY_MS = 60_000;
+
+export interface DigestScrubOptions {
+  /** Connections for readers of the whole configuration. */
+  readonly snapshots: Pool;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+/**
+ * The job that computes the digest of all rows anew and compares it with that of the head. They differ when somebody
+ * has changed the tables directly, or the disk of the database has. It changes nothing: see `npm run repair`.
+ */
+export function digestScrub({ snapshots, registry, log }: DigestScrubOptions): Job {
+  const scrubs = new Counter({
+    name: 'weir_digest_scrubs_total',
+    help: 'Comparisons of the digest in the database with its rows on this replica, by what they found',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  // From 0, so that an alert sees the first one.
+  for (const result of ['fits', 'differs']) scrubs.inc({ result }, 0);
+  return {
+    name: 'scrub-digest',
+    everyMs: EVERY_MS,
+    attempts: 3,
+    firstRetryDelayMs: RETRY_MS,
+    run: async (signal) => {
+      const { revision, digest, ofRows } = await readDigests(snapshots, signal);
+      const fits = digest === ofRows;
+      scrubs.inc({ result: fits ? 'fits' : 'differs' });
+      const fields = { revision, digest, digestOfRows: ofRows };
+      if (fits) log.info(fields, 'the digest of the configuration fits its rows');
+      else log.error(fields, 'the digest of the configuration does not fit its rows');
+    },
+  };
+}
+
+/** The digest of the head, and that of all rows at the same revision. */
+async function readDigests(
+  snapshots: Pool,
+  signal: AbortSignal,
+): Promise<{ revision: number; digest: string; ofRows: string }> {
+  const snapshot = await Snapshot.open(snapshots);
+  try {
+    const ofRows = await digestOfRows((sql) => snapshot.pages(sql), signal);
+    return { revision: snapshot.head.revision, digest: snapshot.head.digest, ofRows };
+  } finally {
+    await snapshot.close();
+  }
+}

@@ -1,0 +1,153 @@
+import type { Operation, Schedule } from '@weir/config-model';
+import { parseHashKey } from '@weir/dns-name';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
+import type { Replacement } from '../../revisions/configuration-writer.js';
+import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
+import { HASH_KEY } from '../../testing/harness.js';
+import { RowReplica } from '../../testing/row-replica.js';
+import { readInit } from '../read/init-reader.js';
+import { MAX_LOGGED_ROWS } from './difference.js';
+import { replaceConfiguration } from './replace-configuration.js';
+
+const adminUrl = inject('databaseUrl');
+const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+
+/** A few of many possible items, each key once. */
+const some = <T>(items: readonly fc.Arbitrary<T>[]): fc.Arbitrary<T[]> =>
+  fc
+    .tuple(...items.map((item) => fc.option(item, { nil: null })))
+    .map((all) => all.filter((one) => one !== null));
+const each = <T>(count: number, make: (i: number) => fc.Arbitrary<T>) =>
+  some(Array.from({ length: count }, (_, i) => make(i)));
+
+/** Few keys with few values, so that two bodies have much in common. */
+const bodies = fc
+  .tuple(
+    each(2, (id) => fc.record({ id: fc.constant(id), type: fc.nat({ max: 1 }) })),
+    fc.integer({ min: 1, max: 4 }),
+  )
+  .chain(([blockpages, profiles]) => {
+    const profileId = fc.nat({ max: profiles - 1 });
+    const page = fc.constantFrom(null, ...blockpages.map(({ id }) => id));
+    const apps = each(3, (app) =>
+      fc.constantFrom('allow', 'deny').map((status) => ({ app_id: app, status })),
+    );
+    const network = (ips: readonly string[], prefixLength: fc.Arbitrary<number>) =>
+      some(
+        ips.map((ip) =>
+          fc.record({ ip: fc.constant(ip), prefix_len: prefixLength, profile_id: profileId }),
+        ),
+      );
+    return fc.record({
+      blockpages: fc.constant(blockpages),
+      profiles: fc.tuple(
+        ...Array.from({ length: profiles }, (_, id) =>
+          fc.record({
+            profile: fc.record({ id: fc.constant(id), page_id: page }),
+            cat_ids: fc.array(fc.nat({ max: 3 }), { maxLength: 2 }),
+            apps,
+          }),
+        ),
+      ),
+      bw_lists: each(6, (i) =>
+        fc.record({
+          profile_id: fc.constant(i % profiles),
+          type: fc.constantFrom('allow', 'deny'),
+          domains: fc.constant([`host-${i}.example.com`]),
+        }),
+      ),
+      napts: each(4, (i) =>
+        fc.record({
+          ip: fc.constant('192.0.2.1'),
+          lower_port_bound: fc.constant(i * 10),
+          upper_port_bound: fc.constant(i * 10 + 9),
+          profile_id: profileId,
+        }),
+      ),
+      nets: network(['10.0.0.1', '10.0.1.1'], fc.constantFrom(24, 32)),
+      nets6: network(['2001:db8::1', '2001:db8:1::2'], fc.constantFrom(64, 128)),
+    });
+  });
+
+describe('the operations of POST /init/', () => {
+  let url: string;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    url = await createFreshDatabase(adminUrl);
+    client = new pg.Client(url);
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await dropDatabase(adminUrl, url);
+  });
+
+  const replace = async (body: object): Promise<Replacement> => {
+    const bytes = (async function* () {
+      await Promise.resolve();
+      yield Buffer.from(JSON.stringify(body));
+    })();
+    const draft = await readInit(bytes, new DomainHasher(parseHashKey(HASH_KEY)));
+    await client.query('BEGIN');
+    const replacement = await replaceConfiguration(client as unknown as pg.PoolClient, draft);
+    await client.query('COMMIT');
+    return replacement;
+  };
+  const apply = (replica: RowReplica, operations: readonly Operation[]) =>
+    replica.apply({ revision: 1, digest: '', operations });
+
+  it('lead from any small configuration to any other', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(bodies, { minLength: 2, maxLength: 6 }), async (steps) => {
+        const replica = new RowReplica();
+        await replace(EMPTY);
+        for (const body of steps) {
+          const { digest, operations } = await replace(body);
+          expect(await apply(replica, operations)).toBe(digest);
+          const changed = operations.map((one) =>
+            one.type === 'reload' ? '' : JSON.stringify(one),
+          );
+          expect(new Set(changed).size).toBe(changed.length);
+          if (body.profiles.length < 2) continue;
+          // Schedules are not part of a body. They go with their profiles.
+          const schedule: Schedule = {
+            profileId: body.profiles.length - 1,
+            targetProfileId: 0,
+            periods: [],
+          };
+          await client.query(
+            `INSERT INTO schedule (profile_id, target_profile_id, periods) VALUES ($1, 0, '[]')
+             ON CONFLICT (profile_id) DO UPDATE SET target_profile_id = 0`,
+            [schedule.profileId],
+          );
+          await apply(replica, [{ type: 'put', kind: 'schedule', entity: schedule }]);
+        }
+      }),
+      { numRuns: 25, endOnFailure: true },
+    );
+  });
+
+  it('are none for the same body, one for each row that differs, and one reload for too many', async () => {
+    const profiles = [0, 1].map((id) => ({ profile: { id }, cat_ids: [], apps: [] }));
+    const nets = Array.from({ length: MAX_LOGGED_ROWS + 1 }, (_, i) => ({
+      ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
+      profile_id: 0,
+    }));
+    await replace({ ...EMPTY, profiles });
+    expect((await replace({ ...EMPTY, profiles, nets })).operations).toEqual([{ type: 'reload' }]);
+    expect((await replace({ ...EMPTY, profiles, nets })).operations).toEqual([]);
+    const other = { ip: '10.0.0.7', profile_id: 1 };
+    const { operations } = await replace({ ...EMPTY, profiles, nets: nets.with(7, other) });
+    expect(operations).toMatchObject([
+      { type: 'put', kind: 'ipv4Network', entity: { profileId: 1 } },
+    ]);
+    expect((await replace({ ...EMPTY, profiles, nets: nets.slice(1) })).operations).toHaveLength(2);
+    expect((await replace({ ...EMPTY, profiles })).operations).toHaveLength(MAX_LOGGED_ROWS);
+    expect((await replace({ ...EMPTY, profiles, nets })).operations).toEqual([{ type: 'reload' }]);
+    expect((await replace(EMPTY)).operations).toEqual([{ type: 'reload' }]);
+  });
+});

@@ -1,0 +1,40 @@
+import { encodeChange } from '@weir/config-model';
+import type { Pool } from 'pg';
+import { digestOfRows } from '../feed/rows-digest.js';
+import { readPages } from '../platform/database/snapshot.js';
+import { withConnection } from '../platform/database/with-connection.js';
+import { lockHead, logChanges } from '../revisions/change-log.js';
+
+/** Longest time between two statements while the rows are read. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+export interface DigestRepair {
+  /** The revision at the end. */
+  readonly revision: number;
+  /** The digest that the head had, and that of the rows. */
+  readonly before: string;
+  readonly ofRows: string;
+}
+
+/**
+ * Computes the digest of all rows anew. If the head has another one, a change puts the right one in force: it has a
+ * revision of its own and makes every follower load the whole configuration. Other changes wait meanwhile.
+ * @param mends false: it only looks.
+ */
+export async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRepair> {
+  return withConnection(pool, async (client) => {
+    await client.query('BEGIN');
+    const { head } = await lockHead(client, IDLE_IN_TRANSACTION_MS);
+    const { lineage, digest: before } = head;
+    const ofRows = await digestOfRows((sql) => readPages(client, sql));
+    if (before === ofRows || !mends) {
+      await client.query('ROLLBACK');
+      return { revision: head.revision, before, ofRows };
+    }
+    const revision = head.revision + 1;
+    const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
+    await logChanges(client, [{ lineage, ...change }]);
+    await client.query('COMMIT');
+    return { revision, before, ofRows };
+  });
+}

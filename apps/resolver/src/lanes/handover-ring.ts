@@ -1,0 +1,153 @@
+import { ROUTE_WORDS } from '@weir/udp-batch';
+import type { Exchange } from '../query/exchange.js';
+
+/*
+ * Queries on their way from a lane to the main thread: a ring of records in shared memory. One thread writes, another
+ * one reads; neither waits.
+ *
+ *   control  word 0   words that were written since the start; the reader sees a record when it has grown
+ *            word 16  words that were read (in another cache line)
+ *   record   word 0   its length in words; 0: the rest of the ring is not used, go on at its start
+ *                 1   length of the query in bytes
+ *                 2   index of the socket      3  a `HandoverKind`
+ *                 4   address family of the client, its port (5), its address (6 … 9)
+ *                10   time of arrival in microseconds (2)
+ *                12   route (ROUTE_WORDS)
+ *                24   the query, padded to words
+ */
+const WRITTEN = 0;
+const READ = 16;
+const CONTROL_WORDS = 32;
+
+const LENGTH = 1;
+const SOCKET = 2;
+const KIND = 3;
+const FAMILY = 4;
+const PORT = 5;
+const ADDRESS = 6;
+const ARRIVED = 10;
+const ROUTE = 12;
+const QUERY = ROUTE + ROUTE_WORDS;
+const MICROSECONDS = 1e3;
+const HIGH = 2 ** 32;
+
+/** What the main thread is to do with a query. */
+export const HandoverKind = {
+  /** All of it. */
+  handle: 0,
+  /** The same, but the query rate of the client was checked. */
+  admitted: 1,
+  /** Only to refresh the cached answer: the client has got it. */
+  refresh: 2,
+} as const;
+export type HandoverKind = (typeof HandoverKind)[keyof typeof HandoverKind];
+
+/** A power of two: 1 MiB, for about 6000 queries. */
+const RING_WORDS = 2 ** 18;
+
+export function createHandoverRing(): SharedArrayBuffer {
+  return new SharedArrayBuffer((CONTROL_WORDS + RING_WORDS) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** What both ends need. */
+class RingEnd {
+  protected readonly control: Int32Array;
+  protected readonly words: Int32Array;
+  protected readonly bytes: Uint8Array;
+
+  constructor(memory: SharedArrayBuffer) {
+    const start = CONTROL_WORDS * Int32Array.BYTES_PER_ELEMENT;
+    this.control = new Int32Array(memory, 0, CONTROL_WORDS);
+    this.words = new Int32Array(memory, start, RING_WORDS);
+    this.bytes = new Uint8Array(memory, start);
+  }
+}
+
+/** The end of the lane. Allocates nothing. */
+export class HandoverWriter extends RingEnd {
+  /**
+   * @param exchange with its route
+   * @returns false: there is no room
+   */
+  write(exchange: Exchange, socket: number, kind: HandoverKind, arrivedMs: number): boolean {
+    const size = QUERY + ((exchange.length + 3) >> 2);
+    const at = this.reserve(size);
+    if (at < 0) return false;
+    const { words, bytes } = this;
+    const { client, route } = exchange;
+    words[at] = size;
+    words[at + LENGTH] = exchange.length;
+    words[at + SOCKET] = socket;
+    words[at + KIND] = kind;
+    words[at + FAMILY] = client.family;
+    words[at + PORT] = client.port;
+    for (let i = 0; i < client.words.length; i++) words[at + ADDRESS + i] = client.words[i];
+    const microseconds = Math.floor(arrivedMs * MICROSECONDS);
+    words[at + ARRIVED] = microseconds >>> 0;
+    words[at + ARRIVED + 1] = Math.floor(microseconds / HIGH);
+    for (let i = 0; i < ROUTE_WORDS; i++) words[at + ROUTE + i] = route[i];
+    const start = (at + QUERY) << 2;
+    for (let i = 0; i < exchange.length; i++) bytes[start + i] = exchange.bytes[i];
+    Atomics.store(this.control, WRITTEN, (this.control[WRITTEN] + size) | 0);
+    return true;
+  }
+
+  /** @returns where a record of that many words begins, or −1 */
+  private reserve(size: number): number {
+    const { control } = this;
+    const written = control[WRITTEN];
+    const free = RING_WORDS - ((written - Atomics.load(control, READ)) | 0);
+    const at = written & (RING_WORDS - 1);
+    const untilEnd = RING_WORDS - at;
+    if (size <= untilEnd) return size <= free ? at : -1;
+    if (untilEnd + size > free) return -1;
+    this.words[at] = 0;
+    Atomics.store(control, WRITTEN, (written + untilEnd) | 0);
+    return 0;
+  }
+}
+
+/** The end of the main thread. */
+export class HandoverReader extends RingEnd {
+  /** Of the query that was read last. */
+  socket = 0;
+  kind: HandoverKind = HandoverKind.handle;
+
+  get isEmpty(): boolean {
+    return this.control[READ] === Atomics.load(this.control, WRITTEN);
+  }
+
+  /**
+   * Reads the next query.
+   * @param exchange gets what a listener sets, but for `replyPath`
+   * @param buffer becomes the bytes of the exchange: room for the longest query
+   * @returns false: there is none
+   */
+  read(exchange: Exchange, buffer: Uint8Array): boolean {
+    const { control, words, bytes } = this;
+    if (this.isEmpty) return false;
+    let read = control[READ];
+    let at = read & (RING_WORDS - 1);
+    if (words[at] === 0) {
+      read = (read + RING_WORDS - at) | 0;
+      at = 0;
+      Atomics.store(control, READ, read);
+      if (this.isEmpty) return false;
+    }
+    const { client, route } = exchange;
+    exchange.bytes = buffer;
+    exchange.length = words[at + LENGTH];
+    this.socket = words[at + SOCKET];
+    this.kind = words[at + KIND] as HandoverKind;
+    client.family = words[at + FAMILY] === 4 ? 4 : 6;
+    client.port = words[at + PORT];
+    for (let i = 0; i < client.words.length; i++) client.words[i] = words[at + ADDRESS + i];
+    const microseconds = words[at + ARRIVED + 1] * HIGH + (words[at + ARRIVED] >>> 0);
+    exchange.arrivedMs = microseconds / MICROSECONDS;
+    for (let i = 0; i < ROUTE_WORDS; i++) route[i] = words[at + ROUTE + i];
+    const start = (at + QUERY) << 2;
+    for (let i = 0; i < exchange.length; i++) buffer[i] = bytes[start + i];
+    Atomics.store(control, READ, (read + words[at]) | 0);
+    return true;
+  }
+}

@@ -1,0 +1,74 @@
+import type { CacheReader } from '../cache/cache-reader.js';
+import type { QueryHandler } from '../query/query-handler.js';
+import type { ReplyPath, Exchange } from '../query/exchange.js';
+import { DropReason } from '../query/drop-reason.js';
+import type { UpstreamAccess } from '../query-path/query-path.js';
+import { ForwardResult } from '../upstream/forward-result.js';
+import { HandoverKind, type HandoverWriter } from './handover-ring.js';
+import type { LaneCounts } from './lane-counts.js';
+
+export interface HandoverOptions {
+  readonly ring: HandoverWriter;
+  /** The reply paths of the sockets, in their order. */
+  readonly paths: readonly ReplyPath[];
+  readonly counts: LaneCounts;
+  readonly cache: Pick<CacheReader, 'forgetMiss'>;
+  readonly nowMs: () => number;
+  /** A word that the main thread waits on. */
+  readonly wake: Int32Array;
+}
+
+/**
+ * Hands queries over to the main thread: those that need an upstream (`UpstreamAccess`), or all (`QueryHandler`). The
+ * main thread handles them from the start, and answers through the same socket.
+ */
+export class Handover implements UpstreamAccess, QueryHandler {
+  /** Of this batch. */
+  private handedOver = 0;
+  private arrivedMs = 0;
+
+  constructor(private readonly options: HandoverOptions) {}
+
+  handle(exchange: Exchange): void {
+    this.handOver(exchange, HandoverKind.handle);
+  }
+
+  forward(exchange: Exchange): ForwardResult {
+    this.options.cache.forgetMiss();
+    this.handOver(exchange, HandoverKind.admitted);
+    return ForwardResult.taken;
+  }
+
+  /** The main thread knows. */
+  isStaleDue(): boolean {
+    return false;
+  }
+
+  refresh(exchange: Exchange): boolean {
+    return this.tryHandOver(exchange, HandoverKind.refresh);
+  }
+
+  /** The batch has ended: wakes the main thread if there is something for it. */
+  afterBatch = (): void => {
+    if (this.handedOver === 0) return;
+    const { wake } = this.options;
+    Atomics.add(wake, 0, this.handedOver);
+    Atomics.notify(wake, 0);
+    this.handedOver = 0;
+  };
+
+  private handOver(exchange: Exchange, kind: HandoverKind): void {
+    if (!this.tryHandOver(exchange, kind)) exchange.replyPath.drop(DropReason.handover);
+  }
+
+  private tryHandOver(exchange: Exchange, kind: HandoverKind): boolean {
+    const { ring, paths, counts, nowMs } = this.options;
+    // One look at the clock for the whole batch.
+    if (this.handedOver === 0) this.arrivedMs = nowMs();
+    const socket = paths.indexOf(exchange.replyPath);
+    if (!ring.write(exchange, socket, kind, this.arrivedMs)) return false;
+    this.handedOver++;
+    counts.countHandedOver();
+    return true;
+  }
+}

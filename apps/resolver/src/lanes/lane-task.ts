@@ -1,0 +1,113 @@
+import type { HashKey } from '@weir/dns-name';
+import type { CidrSet } from '@weir/ops';
+import type { Invitation } from '@weir/policy';
+import type { UdpSocketHandle } from '@weir/udp-batch';
+import type { MessagePort } from 'node:worker_threads';
+import type { CacheInvitation } from '../cache/cache-memory.js';
+import type { SetTimes } from '../clocks.js';
+import type { LimitsMemory } from '../limits/client-limits.js';
+import type { ThreadCounts } from '../metrics/thread-counts.js';
+import type { AnswerConfiguration } from '../query-path/create-query-path.js';
+
+/** Words by which the main thread and one lane tell each other what they do. */
+export const LaneWord = {
+  /** What the lane is to do: a `LaneOrder`. */
+  order: 0,
+  /** The order by which it has handled its last batch. */
+  done: 1,
+  /** Counts its turns: a lane that hangs makes none. */
+  turns: 2,
+  /** Counts the messages that were sent to it. */
+  sent: 3,
+  /** 1 while the resolver is ready. */
+  ready: 4,
+  /** Its number among the threads of the system. */
+  threadId: 5,
+} as const;
+export const LANE_WORDS = 16;
+
+export const LaneOrder = { run: 0, drain: 1, stop: 2 } as const;
+export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
+
+/** Rates that each subscriber may have, under the names of the variables. */
+export interface LaneRates {
+  readonly CLIENT_ERROR_RATE: number;
+  readonly CLIENT_QUERY_RATE: number;
+  readonly CLIENT_UDP_BYTE_RATE: number;
+}
+
+/** What all lanes have in common. */
+export interface SharedTask {
+  readonly configuration: AnswerConfiguration & LaneRates;
+  readonly hashKey: HashKey;
+  readonly cookieSecrets: readonly HashKey[];
+  /** Of `SubscriberKey`. */
+  readonly subscriberSalt: number;
+  readonly limits: LimitsMemory;
+  readonly profileRows: { readonly capacity: number; readonly memory: SharedArrayBuffer } | null;
+  /** Whether every query goes to the main thread, because it logs answers. */
+  readonly handsOverAll: boolean;
+  /** The same moment on the clocks of the process and of the main thread. */
+  readonly clock: { readonly hrtimeNs: bigint; readonly monotonicMs: number };
+  /** Times in place of the real ones. */
+  readonly times: SetTimes | undefined;
+  readonly loadBalancers: CidrSet;
+  /** A word that the main thread waits on: the lanes count in it what they hand over. */
+  readonly wake: Int32Array;
+}
+
+/** What lanes need of the configuration, in a form that can be sent to them. */
+export function laneConfiguration(
+  configuration: AnswerConfiguration & LaneRates,
+): SharedTask['configuration'] {
+  const { DNS_PROXY_PROTOCOL_FROM: loadBalancers } = configuration;
+  return {
+    BLOCK_PAGE_ADDRESSES: configuration.BLOCK_PAGE_ADDRESSES,
+    BLOCK_PAGE_IPV4: configuration.BLOCK_PAGE_IPV4,
+    BLOCK_PAGE_IPV6: configuration.BLOCK_PAGE_IPV6,
+    BLOCK_RESOLVER_DISCOVERY: configuration.BLOCK_RESOLVER_DISCOVERY,
+    BLOCK_TTL: configuration.BLOCK_TTL,
+    CACHE_MAX_TTL: configuration.CACHE_MAX_TTL,
+    CACHE_NXDOMAIN_CUT: configuration.CACHE_NXDOMAIN_CUT,
+    CLIENT_ERROR_RATE: configuration.CLIENT_ERROR_RATE,
+    CLIENT_QUERY_RATE: configuration.CLIENT_QUERY_RATE,
+    CLIENT_UDP_BYTE_RATE: configuration.CLIENT_UDP_BYTE_RATE,
+    DNS_DESIGNATED_HTTPS_PORT: configuration.DNS_DESIGNATED_HTTPS_PORT,
+    DNS_DESIGNATED_NAME: configuration.DNS_DESIGNATED_NAME,
+    DNS_DESIGNATED_TLS_PORT: configuration.DNS_DESIGNATED_TLS_PORT,
+    DNS_HOST: configuration.DNS_HOST,
+    DNS_HTTPS_PORT: configuration.DNS_HTTPS_PORT,
+    DNS_PROXY_PROTOCOL_FROM: loadBalancers === undefined ? undefined : {},
+    DNS_SERVER_ID: configuration.DNS_SERVER_ID,
+    DNS_TLS_PORT: configuration.DNS_TLS_PORT,
+    INSPECT_CNAME: configuration.INSPECT_CNAME,
+    LOCAL_ZONES: configuration.LOCAL_ZONES,
+  };
+}
+
+/** What the main thread may replace while the lane runs. */
+export interface LaneFiles {
+  readonly allowedClients?: CidrSet;
+  /** The text of the file. */
+  readonly localRecords?: string;
+}
+
+/** What a lane starts with. All of it can be sent to its thread. */
+export interface LaneTask extends SharedTask, LaneFiles {
+  readonly sockets: readonly UdpSocketHandle[];
+  readonly words: Int32Array;
+  readonly ring: SharedArrayBuffer;
+  readonly counts: ThreadCounts;
+  /** See `LaneCounts`. */
+  readonly turns: Float64Array;
+  readonly invitation: Invitation;
+  readonly cache: CacheInvitation;
+  /** The messages of the shared policy. */
+  readonly policyPort: MessagePort;
+  /** `LaneFiles`, as many as `LaneWord.sent` says. */
+  readonly port: MessagePort;
+}
+
+/** What a lane tells. */
+export type LaneReport =
+  { readonly type: 'running' } | { readonly type: 'defect'; readonly error: unknown };

@@ -1,0 +1,131 @@
+/*
+ * A lane: a thread that answers UDP queries from memory. It blocks in a system call between batches, so its event loop
+ * never runs; it hears of changes at the start of each batch.
+ */
+import { SubscriberKey } from '@weir/clients';
+import { CidrSet } from '@weir/ops/cidr-set';
+import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { parentPort, workerData } from 'node:worker_threads';
+import { SharedCache } from '../cache/shared-cache.js';
+import { withTimes } from '../clocks.js';
+import { ClientLimits } from '../limits/client-limits.js';
+import { ServerCookies } from '../limits/server-cookies.js';
+import { LatencyHistogram } from '../metrics/latency-histogram.js';
+import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
+import { QueryCounters } from '../metrics/query-counters.js';
+import { createQueryPath } from '../query-path/create-query-path.js';
+import { Handover } from './handover.js';
+import { HandoverWriter } from './handover-ring.js';
+import { LaneCounts } from './lane-counts.js';
+import { LaneFiles } from './lane-files.js';
+import { LaneLoop } from './lane-loop.js';
+import { LanePolicy } from './lane-policy.js';
+import { LaneSocket } from './lane-socket.js';
+import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
+
+/** Minimum time between two reports of defects. */
+const REPORT_INTERVAL_MS = 10_000;
+
+const task = workerData as LaneTask;
+
+const report = (message: LaneReport): void => parentPort?.postMessage(message);
+
+/** The clock of the main thread, in milliseconds. */
+const offsetMs =
+  task.clock.monotonicMs +
+  Number(process.hrtime.bigint() - task.clock.hrtimeNs) / 1e6 -
+  performance.now();
+const real = { wallMs: Date.now, monotonicMs: () => performance.now() + offsetMs };
+const { wallMs, monotonicMs: nowMs } = withTimes(real, task.times);
+const nowSeconds = (): number => Math.floor(nowMs() / 1000);
+
+let quietUntilMs = 0;
+const onDefect = (error: unknown): void => {
+  if (nowMs() < quietUntilMs) return;
+  quietUntilMs = nowMs() + REPORT_INTERVAL_MS;
+  report({ type: 'defect', error });
+};
+
+function createLoop(calls: SystemCalls): LaneLoop {
+  const { configuration, hashKey, words, counts, profileRows } = task;
+  const policy = new LanePolicy(task, hashKey);
+  const cache = new SharedCache(task.cache);
+  const files = new LaneFiles(task, hashKey);
+  const counters = new QueryCounters(counts.queries);
+  const laneCounts = new LaneCounts(task.turns);
+  const sockets: LaneSocket[] = [];
+  const handover = new Handover({
+    ring: new HandoverWriter(task.ring),
+    cache,
+    paths: sockets,
+    counts: laneCounts,
+    nowMs,
+    wake: task.wake,
+  });
+  const path = createQueryPath(configuration, {
+    source: policy,
+    hashKey,
+    wallClockMs: wallMs,
+    allowedClients: files.allowedClients,
+    localRecords: files.localRecords,
+    isReady: () => Atomics.load(words, LaneWord.ready) === 1,
+    cache,
+    keep: () => {
+      throw new Error('a lane does not write the cache');
+    },
+    upstream: () => handover,
+    limits: new ClientLimits({
+      queriesPerSecond: configuration.CLIENT_QUERY_RATE,
+      errorsPerSecond: configuration.CLIENT_ERROR_RATE,
+      handshakesPerSecond: 0,
+      bytesPerSecond: configuration.CLIENT_UDP_BYTE_RATE,
+      subscriber: new SubscriberKey(policy, task.subscriberSalt),
+      nowSeconds,
+      memory: task.limits,
+      counts: counts.limits,
+    }),
+    cookies: new ServerCookies(task.cookieSecrets, wallMs),
+    counters,
+    profileCounters:
+      profileRows &&
+      new ProfileCounters(
+        new ProfileRows(profileRows.capacity, profileRows.memory),
+        counts.profiles,
+      ),
+    latencies: new LatencyHistogram(counts.latencies),
+    queryLog: null,
+    dnstap: null,
+    nowMs,
+    nowSeconds,
+    onDefect,
+  });
+  const loadBalancers = CidrSet.revive(task.loadBalancers);
+  const handler = task.handsOverAll ? handover : path;
+  const shared = { calls, handler, counters, counts: laneCounts, loadBalancers };
+  for (const socket of task.sockets) sockets.push(new LaneSocket({ ...shared, socket }));
+  return new LaneLoop({
+    calls,
+    sockets,
+    fds: task.sockets.map(({ fd }) => fd),
+    words,
+    enter: () => {
+      files.update();
+      policy.enter();
+      cache.enter();
+    },
+    leave: () => {
+      cache.leave();
+      policy.leave();
+    },
+    afterBatch: handover.afterBatch,
+  });
+}
+
+const calls = loadSystemCalls();
+if (calls === null) throw new Error('this system has no batches of datagrams');
+const loop = createLoop(calls);
+Atomics.store(task.words, LaneWord.threadId, calls.gettid());
+report({ type: 'running' });
+loop.run();
+task.port.close();
+task.policyPort.close();

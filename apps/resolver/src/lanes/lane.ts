@@ -1,0 +1,163 @@
+import type { PolicyShare } from '@weir/policy';
+import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { AnswerCache } from '../cache/answer-cache.js';
+import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { HandedOver, type HandedOverOptions } from './handed-over.js';
+import { createHandoverRing } from './handover-ring.js';
+import { LaneCounts } from './lane-counts.js';
+import {
+  LANE_WORDS,
+  type LaneFiles,
+  type LaneOrder,
+  type LaneReport,
+  type LaneTask,
+  LaneWord,
+  type SharedTask,
+} from './lane-task.js';
+
+// A thread does not read TypeScript as tests do, so they run the compiled program.
+const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/lanes/lane-thread.js' : './lane-thread.js',
+  import.meta.url,
+);
+
+/** Checks, a second apart, at which a lane must have made a turn since the one before. */
+const PATIENCE = 5;
+
+export interface LaneOptions {
+  /** From 0. */
+  readonly number: number;
+  readonly calls: SystemCalls;
+  readonly share: PolicyShare;
+  readonly cache: Pick<AnswerCache, 'connect' | 'disconnect'>;
+  readonly sockets: readonly UdpSocketHandle[];
+  readonly task: SharedTask;
+  /** What the files have now. */
+  readonly files: () => LaneFiles;
+  readonly isReady: () => boolean;
+  /** Handles what the lane hands over. */
+  readonly handler: HandedOverOptions['handler'];
+  readonly counters: QueryCounters;
+  readonly onRunning: () => void;
+  readonly onDefect: (error: unknown) => void;
+  /** The thread has ended. */
+  readonly onEnd: (error: unknown) => void;
+}
+
+/**
+ * One lane, as the main thread sees it. When its thread ends, another one can take its place: sockets, counts and
+ * queries on their way belong to the process.
+ */
+export class Lane {
+  readonly counts: ThreadCounts;
+  readonly laneCounts: LaneCounts;
+  readonly handedOver: HandedOver;
+  private readonly turns = sharedNumbers(LaneCounts.size);
+  private readonly words = new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS));
+  private readonly ring = createHandoverRing();
+  private thread: Worker | null = null;
+  private files: MessagePort | null = null;
+  private lastTurns = 0;
+  private idleChecks = 0;
+
+  constructor(private readonly options: LaneOptions) {
+    const { task } = options;
+    this.counts = createThreadCounts(task.profileRows?.capacity ?? 0);
+    this.laneCounts = new LaneCounts(this.turns);
+    this.handedOver = new HandedOver({ ...options, ring: this.ring });
+  }
+
+  /** The thread begins. */
+  start(): void {
+    const { options, words } = this;
+    const policy = new MessageChannel();
+    const files = new MessageChannel();
+    words[LaneWord.sent] = 0;
+    words[LaneWord.turns] = 0;
+    this.lastTurns = 0;
+    this.idleChecks = 0;
+    this.updateReady();
+    const task: LaneTask = {
+      ...options.task,
+      ...options.files(),
+      sockets: options.sockets.map(({ fd, family, isWildcard }) => ({ fd, family, isWildcard })),
+      words,
+      ring: this.ring,
+      counts: this.counts,
+      turns: this.turns,
+      invitation: options.share.connect(options.number, (message) => {
+        policy.port1.postMessage(message);
+      }),
+      cache: options.cache.connect(options.number),
+      policyPort: policy.port2,
+      port: files.port2,
+    };
+    this.files = files.port1;
+    const thread = new Worker(PROGRAM, {
+      workerData: task,
+      transferList: [policy.port2, files.port2],
+      // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+      execArgv: [],
+      name: `lane ${options.number}`,
+    });
+    this.thread = thread;
+    let cause: unknown = null;
+    thread.on('message', (report: LaneReport) => {
+      if (report.type === 'running') options.onRunning();
+      else options.onDefect(report.error);
+    });
+    thread.on('error', (error) => {
+      cause = error;
+    });
+    thread.on('exit', () => {
+      this.thread = null;
+      policy.port1.close();
+      files.port1.close();
+      options.share.disconnect(options.number);
+      options.cache.disconnect(options.number);
+      options.onEnd(cause);
+    });
+  }
+
+  /** Tells the lane that files have changed. */
+  update(files: LaneFiles): void {
+    this.files?.postMessage(files);
+    Atomics.add(this.words, LaneWord.sent, 1);
+  }
+
+  updateReady(): void {
+    Atomics.store(this.words, LaneWord.ready, this.options.isReady() ? 1 : 0);
+  }
+
+  order(order: LaneOrder): void {
+    Atomics.store(this.words, LaneWord.order, order);
+  }
+
+  /** Whether it has handled a batch by that order, or has ended. */
+  hasDone(order: LaneOrder): boolean {
+    return this.thread === null || Atomics.load(this.words, LaneWord.done) === order;
+  }
+
+  get isRunning(): boolean {
+    return this.thread !== null;
+  }
+
+  /** Its number among the threads of the system; 0 before it has one. */
+  get threadId(): number {
+    return Atomics.load(this.words, LaneWord.threadId);
+  }
+
+  /** To be called each second. @returns whether it hangs */
+  hangs(): boolean {
+    const turns = Atomics.load(this.words, LaneWord.turns);
+    this.idleChecks = this.thread === null || turns !== this.lastTurns ? 0 : this.idleChecks + 1;
+    this.lastTurns = turns;
+    return this.idleChecks >= PATIENCE;
+  }
+
+  async terminate(): Promise<void> {
+    await this.thread?.terminate();
+  }
+}

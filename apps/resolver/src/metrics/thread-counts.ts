@@ -1,0 +1,60 @@
+import { LimitCounts } from '../limits/client-limits.js';
+import { LatencyHistogram } from './latency-histogram.js';
+import { ProfileCounters, type ProfileRows } from './profile-counters.js';
+import { QueryCounters } from './query-counters.js';
+
+/** What a thread that answers queries counts. The thread that reports metrics reads it. */
+export interface ThreadCounts {
+  readonly queries: Float64Array;
+  readonly latencies: Float64Array;
+  readonly limits: Float64Array;
+  /** Empty: queries are not counted by profile. */
+  readonly profiles: Float64Array;
+}
+
+/** @param profiles number of profiles with counts of their own */
+export function createThreadCounts(profiles: number): ThreadCounts {
+  return {
+    queries: sharedNumbers(QueryCounters.size),
+    latencies: sharedNumbers(LatencyHistogram.size),
+    limits: sharedNumbers(LimitCounts.size),
+    profiles: sharedNumbers(profiles === 0 ? 0 : ProfileCounters.sizeFor(profiles)),
+  };
+}
+
+/** What all threads have counted together, as far as their counts can be read now. */
+export class CountsOfAll {
+  /** @param threads those that there are. @param rows null: queries are not counted by profile */
+  constructor(
+    private readonly threads: () => readonly ThreadCounts[],
+    private readonly rows: ProfileRows | null,
+  ) {}
+
+  get queries(): QueryCounters {
+    return new QueryCounters(sumOf(this.threads().map(({ queries }) => queries)));
+  }
+
+  get latencies(): LatencyHistogram {
+    return new LatencyHistogram(sumOf(this.threads().map(({ latencies }) => latencies)));
+  }
+
+  get limits(): LimitCounts {
+    return new LimitCounts(sumOf(this.threads().map(({ limits }) => limits)));
+  }
+
+  get profiles(): ProfileCounters | null {
+    if (this.rows === null) return null;
+    return new ProfileCounters(this.rows, sumOf(this.threads().map(({ profiles }) => profiles)));
+  }
+}
+
+/** Numbers that one thread writes and others read. */
+export function sharedNumbers(length: number): Float64Array {
+  return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
+}
+
+function sumOf(all: readonly Float64Array[]): Float64Array {
+  const sum = new Float64Array(all[0].length);
+  for (const one of all) for (let i = 0; i < sum.length; i++) sum[i] += one[i];
+  return sum;
+}

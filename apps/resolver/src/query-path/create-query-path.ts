@@ -1,0 +1,116 @@
+import type { HashKey } from '@weir/dns-name';
+import type { PolicySource, QueryPolicy } from '@weir/policy';
+import { BlockPages } from '../answer/block-pages.js';
+import { designatedResolvers } from '../answer/designated-resolvers.js';
+import type { ResolverConfiguration } from '../configuration.js';
+import { PolicyLookup, type PolicyLookupOptions } from '../decision/policy-lookup.js';
+import { QueryDecider, type QueryDeciderOptions } from '../decision/query-decider.js';
+import { TargetInspector } from '../decision/target-inspector.js';
+import { ServerIdentity } from '../special/server-identity.js';
+import { SpecialNameTable } from '../special/special-name-table.js';
+import {
+  DESIGNATION_ZONES,
+  DISCOVERY_ZONES,
+  LOCAL_ZONES,
+  READINESS_ZONES,
+} from '../special/special-names.js';
+import { QueryPath, type QueryPathOptions } from './query-path.js';
+
+/** The variables that say how queries are answered. All of them can be sent to another thread. */
+export type AnswerConfiguration = Pick<
+  ResolverConfiguration,
+  | 'BLOCK_PAGE_ADDRESSES'
+  | 'BLOCK_PAGE_IPV4'
+  | 'BLOCK_PAGE_IPV6'
+  | 'BLOCK_RESOLVER_DISCOVERY'
+  | 'BLOCK_TTL'
+  | 'CACHE_MAX_TTL'
+  | 'CACHE_NXDOMAIN_CUT'
+  | 'DNS_DESIGNATED_HTTPS_PORT'
+  | 'DNS_DESIGNATED_NAME'
+  | 'DNS_DESIGNATED_TLS_PORT'
+  | 'DNS_HOST'
+  | 'DNS_HTTPS_PORT'
+  | 'DNS_SERVER_ID'
+  | 'DNS_TLS_PORT'
+  | 'INSPECT_CNAME'
+  | 'LOCAL_ZONES'
+> & { readonly DNS_PROXY_PROTOCOL_FROM: object | undefined };
+
+/** What else the path of a thread is made from. */
+export type QueryPathParts = Pick<
+  QueryPathOptions,
+  | 'cache'
+  | 'cookies'
+  | 'counters'
+  | 'dnstap'
+  | 'keep'
+  | 'latencies'
+  | 'limits'
+  | 'nowMs'
+  | 'nowSeconds'
+  | 'onDefect'
+  | 'profileCounters'
+  | 'queryLog'
+  | 'upstream'
+> &
+  Pick<PolicyLookupOptions, 'allowedClients'> &
+  Pick<QueryDeciderOptions, 'isReady' | 'localRecords'> & {
+    readonly source: PolicySource<QueryPolicy>;
+    readonly hashKey: HashKey;
+    /** Wall clock in milliseconds: schedules follow it. */
+    readonly wallClockMs: () => number;
+  };
+
+/** Wires the path of the queries of one thread. */
+export function createQueryPath(
+  configuration: AnswerConfiguration,
+  parts: QueryPathParts,
+): QueryPath {
+  const { source, hashKey, wallClockMs, ...others } = parts;
+  const policyLookup = new PolicyLookup({
+    source,
+    hashKey,
+    allowedClients: parts.allowedClients,
+    nowMs: wallClockMs,
+  });
+  const targetInspector = new TargetInspector({
+    source,
+    policyLookup,
+    isEnabled: configuration.INSPECT_CNAME,
+  });
+  const serverIdentity = new ServerIdentity(configuration.DNS_SERVER_ID);
+  const designated = designatedResolvers(configuration);
+  return new QueryPath({
+    // First what the policy says about the client and the name …
+    decider: new QueryDecider({
+      policyLookup,
+      discoveryNames: new SpecialNameTable(hashKey, [
+        ...(configuration.BLOCK_RESOLVER_DISCOVERY ? DISCOVERY_ZONES : []),
+        ...(designated.length > 0 ? DESIGNATION_ZONES : []),
+      ]),
+      localNames: new SpecialNameTable(hashKey, [
+        ...READINESS_ZONES,
+        ...(configuration.LOCAL_ZONES ? LOCAL_ZONES : []),
+      ]),
+      localRecords: parts.localRecords,
+      targetInspector,
+      rewriteTtlSeconds: configuration.BLOCK_TTL,
+      serverIdentity,
+      isReady: parts.isReady,
+    }),
+    // … then, for a blocked name, the block page …
+    pages: new BlockPages(
+      [...configuration.BLOCK_PAGE_IPV4, ...configuration.BLOCK_PAGE_IPV6],
+      configuration.BLOCK_PAGE_ADDRESSES,
+    ),
+    blockTtlSeconds: configuration.BLOCK_TTL,
+    designatedResolvers: designated,
+    serverIdentity,
+    // … and for a permitted name, the cache and the upstreams. The targets of either answer are inspected.
+    targetInspector,
+    hasNxDomainCut: configuration.CACHE_NXDOMAIN_CUT,
+    maxTtlSeconds: configuration.CACHE_MAX_TTL ?? Infinity,
+    ...others,
+  });
+}

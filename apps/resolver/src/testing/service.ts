@@ -1,0 +1,43 @@
+import { createLogger } from '@weir/ops';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { makeCertificate } from './certificate.js';
+import { CONFIGURATION } from './configuration.js';
+
+/** A certificate and its key, as variables, for all tests of the file. */
+export function useCertificate(): { DNS_TLS_CERT: string; DNS_TLS_KEY: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-certificate-'));
+  const DNS_TLS_CERT = join(folder, 'dns.crt');
+  const DNS_TLS_KEY = join(folder, 'dns.key');
+  beforeAll(() => {
+    makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  return { DNS_TLS_CERT, DNS_TLS_KEY };
+}
+
+/** A service with these variables and a silent log, not started. */
+export function createService(
+  configuration: Partial<DnsConfiguration>,
+  options: Partial<DnsServiceOptions> & Pick<DnsServiceOptions, 'source'>,
+): DnsService {
+  return new DnsService({
+    upstreams: [],
+    log: createLogger({ name: 'resolver', level: 'silent' }),
+    ...options,
+    configuration: { ...CONFIGURATION, ...configuration },
+  });
+}
+
+/** Such a service, which runs until the end of the test. */
+export async function startService(...options: Parameters<typeof createService>) {
+  const service = createService(...options);
+  const bound = await service.start();
+  onTestFinished(() => service.stop());
+  return { service, ...bound };
+}

@@ -1,0 +1,101 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { KnownPoints } from './known-points.js';
+
+const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
+const OTHER = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a02';
+/** Later than everything that follows a start. */
+const LATER = 1_000_000;
+
+const head = (revision: number, log = 'a', lineage = LINEAGE) => ({
+  lineage,
+  revision,
+  digest: `${log} ${revision}`,
+});
+
+describe('KnownPoints', () => {
+  let points: KnownPoints;
+  const read = (one: ReturnType<typeof head>, nowMs = LATER) => {
+    points.read(one, points.beginRead(), nowMs);
+  };
+  beforeEach(() => {
+    points = new KnownPoints(0);
+    read(head(100), 0);
+  });
+
+  it('finds a digest wrong that is not the one of the log', () => {
+    points.committed(head(101), LATER);
+    expect(points.judge(head(101), LATER)).toBe('right');
+    expect(points.judge(head(101, 'b'), LATER)).toBe('wrong');
+    expect(points.judge(head(100, 'b'), LATER)).toBe('wrong');
+  });
+
+  it('believes what it cannot know: old revisions, releases without digests, changes of other replicas', () => {
+    expect(points.judge(head(50, 'b'), LATER)).toBe('right');
+    expect(points.judge({ ...head(100), digest: null }, LATER)).toBe('right');
+    expect(points.judge(head(105), LATER)).toBe('right');
+  });
+
+  it('leaves other lineages to those who count them', () => {
+    expect(points.judge(head(100, 'b', OTHER), LATER)).toBe('right');
+  });
+
+  it('asks for the head when a follower is ahead of it after a start', () => {
+    expect(points.judge(head(105, 'lost'), 1_000)).toBe('unknown');
+    read(head(105), 1_000);
+    expect(points.judge(head(105), 1_000)).toBe('right');
+    expect(points.judge(head(105, 'lost'), 1_000)).toBe('wrong');
+  });
+
+  it('believes no follower that is ahead after the log was set back', () => {
+    for (let revision = 101; revision <= 105; revision++) points.committed(head(revision), LATER);
+    read(head(102));
+    expect(points.judge(head(105), LATER)).toBe('unknown');
+    expect(points.judge(head(102), LATER)).toBe('right');
+    points.committed(head(103, 'b'), LATER);
+    expect(points.judge(head(103), LATER)).toBe('wrong');
+    expect(points.judge(head(103, 'b'), LATER)).toBe('right');
+  });
+
+  it('notices at its first commit after a failover that the log was set back', () => {
+    for (let revision = 101; revision <= 105; revision++) points.committed(head(revision), LATER);
+    const later = LATER + 5_000;
+    points.committed(head(103, 'b'), later);
+    expect(points.judge(head(105), later)).toBe('unknown');
+    expect(points.judge(head(103), later)).toBe('wrong');
+  });
+
+  it('is in doubt when its own commit is behind what it has read long before', () => {
+    read(head(105));
+    const later = LATER + 5_000;
+    points.committed(head(103, 'b'), later);
+    expect(points.isInDoubt).toBe(true);
+    expect(points.judge(head(103, 'b'), later)).toBe('unknown');
+    expect(points.judge(head(105), later)).toBe('unknown');
+    read(head(103, 'b'), later);
+    expect(points.isInDoubt).toBe(false);
+    expect(points.judge(head(103, 'b'), later)).toBe('right');
+    expect(points.judge(head(105), later)).toBe('unknown');
+  });
+
+  it('is not in doubt when another replica has just committed behind its own commit', () => {
+    read(head(105));
+    points.committed(head(103), LATER + 200);
+    expect(points.isInDoubt).toBe(false);
+    expect(points.judge(head(105), LATER + 200)).toBe('right');
+  });
+
+  it('takes a head that was read before its own commit for old, and not for a log that was set back', () => {
+    const begun = points.beginRead();
+    points.committed(head(101), LATER);
+    points.committed(head(102), LATER);
+    points.read(head(101), begun, LATER);
+    expect(points.judge(head(102), LATER)).toBe('right');
+    expect(points.judge(head(102, 'b'), LATER)).toBe('wrong');
+  });
+
+  it('begins anew with another lineage', () => {
+    read(head(7, 'restored', OTHER));
+    expect(points.judge(head(7, 'restored', OTHER), LATER)).toBe('right');
+    expect(points.judge(head(7, 'b', OTHER), LATER)).toBe('wrong');
+  });
+});

@@ -1,0 +1,63 @@
+import type { Head } from '@weir/config-model';
+import type { FollowerState } from '../protocol/protocol.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { type Judgement, KnownPoints } from './known-points.js';
+
+export interface LogWatchOptions {
+  /** Reads the head of the change log from the database. */
+  readonly readHead: () => Promise<Head>;
+  /** What was judged before may be wrong. */
+  readonly onJudgeAgain: () => void;
+  readonly log: FeedLogger;
+}
+
+/** Judges what followers say is in force, and reads the head of the log when only that can tell. */
+export class LogWatch {
+  private readonly points = new KnownPoints(performance.now());
+  private isReading = false;
+  private mustRead = false;
+
+  constructor(private readonly options: LogWatchOptions) {}
+
+  /** Whether nothing that a follower says can be believed before the head was read. */
+  get isInDoubt(): boolean {
+    return this.points.isInDoubt;
+  }
+
+  /** Call it with each change that this replica has committed, before anybody can acknowledge it. */
+  committed(change: Head): void {
+    if (!this.points.committed(change, performance.now())) return;
+    this.options.onJudgeAgain();
+    if (this.isInDoubt) void this.resolveDoubts();
+  }
+
+  judge(state: FollowerState): Judgement {
+    return this.points.judge(state, performance.now());
+  }
+
+  async readHead(): Promise<Head> {
+    const begun = this.points.beginRead();
+    const head = await this.options.readHead();
+    this.points.read(head, begun, performance.now());
+    this.options.onJudgeAgain();
+    return head;
+  }
+
+  /** Reads the head: one read at a time, and one more if it was asked for meanwhile. */
+  async resolveDoubts(): Promise<void> {
+    this.mustRead = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.mustRead) {
+        this.mustRead = false;
+        await this.readHead();
+      }
+    } catch (error) {
+      // What is in doubt does not count until then. The next heartbeat reads the head too.
+      this.options.log.warn({ reason: String(error) }, 'cannot read the head revision');
+    } finally {
+      this.isReading = false;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { isIPv6 } from 'node:net';
+import {
+  AF_INET,
+  AF_INET6,
+  IP_PKTINFO,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_RECVPKTINFO,
+  IPV6_V6ONLY,
+  SO_RCVBUF,
+  SO_RCVTIMEO,
+  SO_REUSEPORT,
+  SO_SNDTIMEO,
+  SOCK_CLOEXEC,
+  SOCK_DGRAM,
+  SOL_SOCKET,
+} from './constants.js';
+import { NAME_BYTES } from './layout.js';
+import { encodeSocketAddress, isUnspecified, portOf } from './socket-address.js';
+import { SystemError, type SystemCalls } from './system-calls.js';
+
+/** Most datagrams of one system call. */
+export const BATCH = 64;
+
+export interface UdpSocketOptions {
+  /** Address to listen on; a link-local one with its zone. It determines the address family. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether `::` leaves IPv4 to another socket. Default: it takes both. */
+  readonly ipv6Only?: boolean;
+  /** Whether other sockets with this option may have the same port. The kernel then spreads clients over them. */
+  readonly reusePort?: boolean;
+  /** Size of the receive buffer to ask for. The kernel may grant less. */
+  readonly receiveBufferBytes?: number;
+  /** Longest wait for the first datagram of a batch, and for room to send. Default: no limit. */
+  readonly timeoutMs?: number;
+}
+
+/** What other threads need to use a socket: descriptors belong to the process. */
+export interface UdpSocketHandle {
+  readonly fd: number;
+  readonly family: 4 | 6;
+  /** Whether it listens on all addresses. Then each route has the address that was asked (IP_PKTINFO). */
+  readonly isWildcard: boolean;
+}
+
+/**
+ * A UDP socket of Linux, to be used with `BatchReceiver` and `BatchSender`. Answers leave from the address that was
+ * asked, also on a wildcard.
+ */
+export class UdpSocket implements UdpSocketHandle {
+  /** The port that it listens on. */
+  readonly port: number;
+
+  private constructor(
+    private readonly calls: SystemCalls,
+    readonly fd: number,
+    readonly family: 4 | 6,
+    readonly isWildcard: boolean,
+  ) {
+    const local = new Uint8Array(NAME_BYTES);
+    const length = Int32Array.of(NAME_BYTES);
+    check('getsockname', calls, calls.getsockname(fd, local, length));
+    this.port = portOf(local);
+  }
+
+  /** Opens and binds a socket. @throws SystemError such as EADDRINUSE, EADDRNOTAVAIL or EACCES */
+  static open(calls: SystemCalls, options: UdpSocketOptions): UdpSocket {
+    const [host] = options.host.split('%', 1);
+    const family = isIPv6(host) ? 6 : 4;
+    const domain = family === 6 ? AF_INET6 : AF_INET;
+    const address = encodeSocketAddress(options.host, options.port);
+    const fd = calls.socket(domain, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) throw new SystemError('socket', calls.errno());
+    try {
+      const isWildcard = isUnspecified(address, family);
+      configure(calls, fd, { family, isWildcard }, options);
+      check('bind', calls, calls.bind(fd, address, address.length));
+      return new UdpSocket(calls, fd, family, isWildcard);
+    } catch (error) {
+      calls.close(fd);
+      throw error;
+    }
+  }
+
+  /** Size of the receive buffer that the kernel granted. */
+  get receiveBufferBytes(): number {
+    const value = new Int32Array(1);
+    const length = Int32Array.of(value.byteLength);
+    const { calls } = this;
+    check('getsockopt', calls, calls.getsockopt(this.fd, SOL_SOCKET, SO_RCVBUF, value, length));
+    // Linux reports twice the size that it granted, because it needs space for its own records (socket(7)).
+    return value[0] / 2;
+  }
+
+  close(): void {
+    this.calls.close(this.fd);
+  }
+}
+
+function configure(
+  calls: SystemCalls,
+  fd: number,
+  { family, isWildcard }: Pick<UdpSocketHandle, 'family' | 'isWildcard'>,
+  options: UdpSocketOptions,
+): void {
+  const { ipv6Only = false, reusePort = false, receiveBufferBytes, timeoutMs } = options;
+  if (family === 6) setOption(calls, fd, IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only ? 1 : 0);
+  // Each datagram tells which address it was sent to.
+  if (isWildcard && family === 4) setOption(calls, fd, IPPROTO_IP, IP_PKTINFO, 1);
+  if (isWildcard && family === 6) setOption(calls, fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+  if (reusePort) setOption(calls, fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (receiveBufferBytes !== undefined) {
+    setOption(calls, fd, SOL_SOCKET, SO_RCVBUF, receiveBufferBytes);
+  }
+  if (timeoutMs !== undefined) {
+    // struct timeval: seconds and microseconds.
+    const timeout = BigInt64Array.of(
+      BigInt(Math.floor(timeoutMs / 1000)),
+      BigInt((timeoutMs % 1000) * 1000),
+    );
+    const bytes = new Uint8Array(timeout.buffer);
+    setBytes(calls, fd, SOL_SOCKET, SO_RCVTIMEO, bytes);
+    setBytes(calls, fd, SOL_SOCKET, SO_SNDTIMEO, bytes);
+  }
+}
+
+function setOption(
+  calls: SystemCalls,
+  fd: number,
+  level: number,
+  name: number,
+  value: number,
+): void {
+  setBytes(calls, fd, level, name, new Uint8Array(Int32Array.of(value).buffer));
+}
+
+function setBytes(
+  calls: SystemCalls,
+  fd: number,
+  level: number,
+  name: number,
+  value: Uint8Array,
+): void {
+  check('setsockopt', calls, calls.setsockopt(fd, level, name, value, value.length));
+}
+
+function check(syscall: string, calls: SystemCalls, result: number): void {
+  if (result < 0) throw new SystemError(syscall, calls.errno());
+}
