@@ -101,6 +101,8 @@ export interface DnsServiceOptions {
   readonly fileCheckMs?: number;
   /** Destination of the query log. Default: standard output. */
   readonly queryLogOutput?: LineOutput;
+  /** Interval between checks whether lanes hang, in milliseconds. */
+  readonly laneCheckMs?: number;
   /** Times in place of the real ones. */
   readonly times?: SetTimes;
   /** See `ForwarderOptions`. */
@@ -345,6 +347,7 @@ export class DnsService {
         counters,
         onDefect,
         log,
+        ...(options.laneCheckMs !== undefined && { checkMs: options.laneCheckMs }),
       });
     };
   }

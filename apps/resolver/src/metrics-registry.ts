@@ -6,6 +6,8 @@ import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
 import type { WatchedFile } from './files/watched-file.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
+import { registerLaneMetrics } from './lanes/lane-metrics.js';
+import type { Lanes } from './lanes/lanes.js';
 import type { LimitCounts } from './limits/client-limits.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
@@ -31,6 +33,8 @@ export interface MetricsSources {
   readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
+  /** Null: there are none. */
+  readonly lanes: () => Lanes | null;
 }
 
 const PREFIX = 'weir_resolver_';
@@ -66,6 +70,7 @@ export function createRegistry({
   dnstap,
   forwarder,
   follower,
+  lanes,
 }: MetricsSources): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -265,6 +270,7 @@ export function createRegistry({
       dnstap.isConnected ? 1 : 0,
     );
   }
+  registerLaneMetrics(registry, PREFIX, lanes);
   registerFeedMetrics(registry, PREFIX, follower);
   return registry;
 }

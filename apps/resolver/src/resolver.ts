@@ -71,6 +71,7 @@ async function startParts(
   const dns = await service.start();
   const registry = createRegistry({
     counts: service.counts,
+    lanes: () => service.lanes,
     allowedClients: service.allowedClients,
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
@@ -91,7 +92,7 @@ async function startParts(
   return {
     dns,
     opsPort: ops.port,
-    ready: follower.start(),
+    ready: follower.start().then(() => service.lanes?.tellReady()),
     drain,
     stop: async () => {
       drain();

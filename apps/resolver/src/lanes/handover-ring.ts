@@ -45,8 +45,9 @@ export type HandoverKind = (typeof HandoverKind)[keyof typeof HandoverKind];
 /** A power of two: 1 MiB, for about 6000 queries. */
 const RING_WORDS = 2 ** 18;
 
-export function createHandoverRing(): SharedArrayBuffer {
-  return new SharedArrayBuffer((CONTROL_WORDS + RING_WORDS) * Int32Array.BYTES_PER_ELEMENT);
+/** @param words for records: a power of two */
+export function createHandoverRing(words = RING_WORDS): SharedArrayBuffer {
+  return new SharedArrayBuffer((CONTROL_WORDS + words) * Int32Array.BYTES_PER_ELEMENT);
 }
 
 /** What both ends need. */
@@ -58,7 +59,7 @@ class RingEnd {
   constructor(memory: SharedArrayBuffer) {
     const start = CONTROL_WORDS * Int32Array.BYTES_PER_ELEMENT;
     this.control = new Int32Array(memory, 0, CONTROL_WORDS);
-    this.words = new Int32Array(memory, start, RING_WORDS);
+    this.words = new Int32Array(memory, start);
     this.bytes = new Uint8Array(memory, start);
   }
 }
@@ -94,14 +95,14 @@ export class HandoverWriter extends RingEnd {
 
   /** @returns where a record of that many words begins, or −1 */
   private reserve(size: number): number {
-    const { control } = this;
+    const { control, words } = this;
     const written = control[WRITTEN];
-    const free = RING_WORDS - ((written - Atomics.load(control, READ)) | 0);
-    const at = written & (RING_WORDS - 1);
-    const untilEnd = RING_WORDS - at;
+    const free = words.length - ((written - Atomics.load(control, READ)) | 0);
+    const at = written & (words.length - 1);
+    const untilEnd = words.length - at;
     if (size <= untilEnd) return size <= free ? at : -1;
     if (untilEnd + size > free) return -1;
-    this.words[at] = 0;
+    words[at] = 0;
     Atomics.store(control, WRITTEN, (written + untilEnd) | 0);
     return 0;
   }
@@ -127,9 +128,9 @@ export class HandoverReader extends RingEnd {
     const { control, words, bytes } = this;
     if (this.isEmpty) return false;
     let read = control[READ];
-    let at = read & (RING_WORDS - 1);
+    let at = read & (words.length - 1);
     if (words[at] === 0) {
-      read = (read + RING_WORDS - at) | 0;
+      read = (read + words.length - at) | 0;
       at = 0;
       Atomics.store(control, READ, read);
       if (this.isEmpty) return false;

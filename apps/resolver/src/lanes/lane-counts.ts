@@ -1,9 +1,10 @@
-/** Upper bounds of the sizes of batches, but for the last. */
+/** Upper bounds of the sizes of batches. */
 export const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64] as const;
-const ANSWERS = BATCH_BOUNDS.length;
+const QUERIES = BATCH_BOUNDS.length;
+const ANSWERS = QUERIES + 1;
 const HANDED_OVER = ANSWERS + 1;
 
-/** What a lane counts beside its queries, in memory that the main thread reads. */
+/** What a lane counts beside what every thread counts, in memory that the main thread reads. */
 export class LaneCounts {
   static readonly size = HANDED_OVER + 1;
 
@@ -12,6 +13,7 @@ export class LaneCounts {
   countBatch(size: number): void {
     // The bounds are powers of two.
     this.counts[32 - Math.clz32(size - 1)]++;
+    this.counts[QUERIES] += size;
   }
 
   countAnswers(count: number): void {
@@ -25,6 +27,11 @@ export class LaneCounts {
   /** Batches of each size, in the order of `BATCH_BOUNDS`. */
   get batches(): readonly number[] {
     return [...this.counts.subarray(0, BATCH_BOUNDS.length)];
+  }
+
+  /** Packets that it has received. */
+  get queries(): number {
+    return this.counts[QUERIES];
   }
 
   get answers(): number {

@@ -59,6 +59,8 @@ export class Lane {
   private readonly ring = createHandoverRing();
   private thread: Worker | null = null;
   private files: MessagePort | null = null;
+  /** Whether its thread takes queries. */
+  isRunning = false;
   private lastTurns = 0;
   private idleChecks = 0;
 
@@ -105,14 +107,18 @@ export class Lane {
     this.thread = thread;
     let cause: unknown = null;
     thread.on('message', (report: LaneReport) => {
-      if (report.type === 'running') options.onRunning();
-      else options.onDefect(report.error);
+      if (report.type === 'running') {
+        this.isRunning = true;
+        options.onRunning();
+      }
+      if (report.type === 'defect') options.onDefect(report.error);
     });
     thread.on('error', (error) => {
       cause = error;
     });
     thread.on('exit', () => {
       this.thread = null;
+      this.isRunning = false;
       policy.port1.close();
       files.port1.close();
       options.share.disconnect(options.number);
@@ -140,10 +146,6 @@ export class Lane {
     return this.thread === null || Atomics.load(this.words, LaneWord.done) === order;
   }
 
-  get isRunning(): boolean {
-    return this.thread !== null;
-  }
-
   /** Its number among the threads of the system; 0 before it has one. */
   get threadId(): number {
     return Atomics.load(this.words, LaneWord.threadId);
@@ -152,9 +154,9 @@ export class Lane {
   /** To be called each second. @returns whether it hangs */
   hangs(): boolean {
     const turns = Atomics.load(this.words, LaneWord.turns);
-    this.idleChecks = this.thread === null || turns !== this.lastTurns ? 0 : this.idleChecks + 1;
+    this.idleChecks = !this.isRunning || turns !== this.lastTurns ? 0 : this.idleChecks + 1;
     this.lastTurns = turns;
-    return this.idleChecks >= PATIENCE;
+    return this.idleChecks === PATIENCE;
   }
 
   async terminate(): Promise<void> {

@@ -17,6 +17,8 @@ export interface LanesOptions extends Omit<
 > {
   /** The sockets of each lane. */
   readonly sockets: readonly LaneOptions['sockets'][];
+  /** Interval between checks whether lanes hang. */
+  readonly checkMs?: number;
   readonly log: { error(details: object, text: string): void };
 }
 
@@ -39,7 +41,10 @@ export class Lanes {
   async start(): Promise<void> {
     for (const lane of this.all) lane.start();
     await Promise.all(this.starts.map(({ promise }) => promise));
-    this.timers.push(setInterval(this.check, CHECK_MS), setInterval(this.tellReady, READY_MS));
+    this.timers.push(
+      setInterval(this.check, this.options.checkMs ?? CHECK_MS),
+      setInterval(this.tellReady, READY_MS),
+    );
     this.listen();
   }
 

@@ -1,0 +1,222 @@
+import {
+  decodeMessage,
+  encodeMessage,
+  encodeQuery,
+  hexOf,
+  opt,
+  option,
+  wireName,
+} from '@weir/dns-wire/testing';
+import { createLogger } from '@weir/ops';
+import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
+import { createSocket, type Socket } from 'node:dgram';
+import { Worker } from 'node:worker_threads';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { laneCount } from '../lanes/lane-count.js';
+import { a } from '../query/testing/records.js';
+import { askUdp } from '../testing/client.js';
+import { CONFIGURATION } from '../testing/configuration.js';
+import type { LaneClient } from '../testing/lane-client-worker.js';
+import { buildResolver } from '../testing/resolver-process.js';
+import { respond } from '../testing/respond.js';
+import { SharedSource } from '../testing/shared-source.js';
+import { TestClock } from '../testing/test-clock.js';
+import { UpstreamServer } from '../testing/upstream-server.js';
+
+const BLOCKED = 'c0000250';
+const PERMITTED = 'c0000201';
+const LOCALHOST = '7f000001';
+
+async function serve(
+  variables: Partial<typeof CONFIGURATION> = {},
+  options: Partial<DnsServiceOptions> = {},
+) {
+  const upstream = await UpstreamServer.start((query) =>
+    respond(query, { answers: [a('192.0.2.1')] }),
+  );
+  onTestFinished(() => upstream.stop());
+  const source = new SharedSource(
+    policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
+  );
+  const logged: string[] = [];
+  const service = new DnsService({
+    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...variables },
+    upstreams: [upstream.endpoint],
+    source,
+    share: source.share,
+    log: createLogger(
+      { name: 'resolver', level: 'error' },
+      { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) },
+    ),
+    ...options,
+  });
+  const server = await service.start();
+  onTestFinished(() => service.stop());
+  const ask = async (name: string): Promise<string> => {
+    for (;;) {
+      const answer = await askUdp(server, encodeQuery(name, 1), 1_000);
+      // The one that a lane which ends has taken may be lost.
+      if (answer !== null) return hexOf(answer.subarray(-4));
+    }
+  };
+  return { service, source, server, upstream, ask, logged, lanes: service.lanes!.all };
+}
+
+/** Sockets, so that the kernel gives some to each lane. */
+async function clients(count: number): Promise<Socket[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = createSocket('udp4');
+      onTestFinished(() => void socket.close());
+      await new Promise<void>((resolve) => {
+        socket.bind(0, '127.0.0.1', resolve);
+      });
+      return socket;
+    }),
+  );
+}
+
+describe.skipIf(laneCount(1) === 0)('a lane', () => {
+  beforeAll(buildResolver);
+
+  it('answers blocked, cached and special names while the main thread does nothing', async () => {
+    const { server, ask, upstream, service } = await serve();
+    // Now it is in the cache.
+    expect(await ask('www.example.com')).toBe(PERMITTED);
+    const words = new Int32Array(new SharedArrayBuffer(12));
+    const workerData: LaneClient = {
+      address: server.address,
+      port: server.port,
+      queries: [
+        ['www.blocked.example', BLOCKED],
+        ['www.example.com', PERMITTED],
+        ['localhost', LOCALHOST],
+      ].map(([name, end]) => ({ packet: encodeQuery(name, 1), end: Buffer.from(end, 'hex') })),
+      rounds: 300,
+      words,
+    };
+    const client = new Worker(new URL('../testing/lane-client-worker.ts', import.meta.url), {
+      workerData,
+      execArgv: [],
+    });
+    await new Promise((resolve) => client.once('online', resolve));
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    // From here on this thread, which is the main thread of the service, is blocked.
+    for (let seen = 0; seen < 900; seen = Atomics.load(words, 1)) {
+      if (Atomics.wait(words, 1, seen, 30_000) === 'timed-out') break;
+    }
+    expect([...words.subarray(1)]).toEqual([900, 0]);
+    expect(upstream.asked).toHaveLength(1);
+    expect(service.counts.queries.droppedCounts().filter(([, count]) => count > 0)).toEqual([]);
+    await new Promise((resolve) => client.once('exit', resolve));
+  });
+
+  it('obeys each change from the moment of its acknowledgement', async () => {
+    const { server, source, lanes } = await serve({ RESOLVER_THREADS: 2 });
+    const sockets = await clients(8);
+    const answers = () =>
+      Promise.all(
+        sockets.map(
+          (socket) =>
+            new Promise<string>((resolve) => {
+              socket.once('message', (answer) => {
+                resolve(hexOf(answer.subarray(-4)));
+              });
+              socket.send(encodeQuery('www.changing.example', 1), server.port, server.address);
+            }),
+        ),
+      );
+    for (let revision = 2; revision < 60; revision++) {
+      const isDenied = revision % 2 === 0;
+      const operations = [domainRule(1, isDenied ? 'deny' : 'allow', 'changing.example')];
+      source.change(() => source.policy?.apply({ revision, digest: '', operations }));
+      expect(new Set(await answers())).toEqual(new Set([isDenied ? BLOCKED : PERMITTED]));
+    }
+    expect(lanes.filter(({ laneCounts }) => laneCounts.answers > 0)).toHaveLength(2);
+  });
+
+  it('shares limits with the others: at most one query more for each', async () => {
+    const clock = new TestClock({ monotonicMs: 5000 });
+    const { server, lanes, service } = await serve(
+      { RESOLVER_THREADS: 2, CLIENT_QUERY_RATE: 100 },
+      { times: clock.times },
+    );
+    const sockets = await clients(8);
+    let answered = 0;
+    for (const socket of sockets) socket.on('message', () => answered++);
+    const dropped = () =>
+      service.counts.queries.droppedCounts().find(([{ why }]) => why === 'limited')?.[1] ?? 0;
+    for (let i = 1; i <= 50; i++) {
+      for (const socket of sockets) {
+        socket.send(encodeQuery('www.blocked.example', 1), server.port, server.address);
+      }
+      await expect.poll(() => answered + dropped(), { interval: 1 }).toBe(i * sockets.length);
+    }
+    expect(answered).toBeGreaterThanOrEqual(100);
+    expect(answered).toBeLessThanOrEqual(101);
+    expect(lanes.every(({ laneCounts }) => laneCounts.answers > 0)).toBe(true);
+  });
+
+  it('gives cookies that the main thread accepts', async () => {
+    const { server, service } = await serve({ DNS_COOKIE_SECRETS: undefined });
+    const cookieOf = (answer: Uint8Array | null) => /000a0018(.{48})/.exec(hexOf(answer!))?.[1];
+    const ask = async (name: string, cookie: string) => {
+      const query = encodeMessage({
+        flags: 0x0100,
+        questions: [{ qname: wireName(name), qtype: 1 }],
+        additionals: [opt(1232, 0, option(10, [...Buffer.from(cookie, 'hex')]))],
+      });
+      return cookieOf(await askUdp(server, query));
+    };
+    const cookie = await ask('www.blocked.example', '0102030405060708');
+    expect(service.lanes!.all[0].laneCounts.answers).toBe(1);
+    // A valid one comes back as it is.
+    expect(await ask('www.example.com', cookie!)).toBe(cookie);
+    expect(service.lanes!.all[0].laneCounts.handedOver).toBe(1);
+  });
+
+  it('that ends is replaced, and the others answer meanwhile', async () => {
+    const { ask, lanes, service, logged, source } = await serve();
+    expect(await ask('www.blocked.example')).toBe(BLOCKED);
+    await lanes[0].terminate();
+    expect(await ask('www.blocked.example')).toBe(BLOCKED);
+    expect(await ask('www.example.com')).toBe(PERMITTED);
+    expect(service.lanes!.replaced).toBe(1);
+    expect(logged).toEqual(['a thread for UDP ended; another one follows']);
+    source.policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'example.com'));
+    expect(await ask('www.example.com')).toBe(BLOCKED);
+  });
+
+  it('that fails on a policy ends, and answers again with one that it can read', async () => {
+    const { ask, source, service } = await serve();
+    const broken = policyOf(profile(1), loopback(1));
+    broken.setCatalogue({ shareable: 'no image' } as never);
+    source.policy = broken;
+    await expect.poll(() => service.lanes!.replaced).toBeGreaterThan(0);
+    source.policy = policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'example.com'));
+    expect(await ask('www.example.com')).toBe(BLOCKED);
+  });
+
+  it('that hangs is replaced', async () => {
+    const { ask, source, service, logged } = await serve({}, { laneCheckMs: 200 });
+    // As if the writer had never come back: the lane waits inside the lock.
+    const words = new Int32Array(source.share.connect(3, () => undefined).lock);
+    Atomics.store(words, 0, 1);
+    await expect.poll(() => service.lanes!.replaced).toBeGreaterThan(0);
+    Atomics.store(words, 0, 0);
+    expect(await ask('www.blocked.example')).toBe(BLOCKED);
+    expect(logged).toContain('a thread for UDP hangs and is ended');
+  });
+
+  it('gets changed files from the main thread', async () => {
+    const { ask, service, server } = await serve();
+    service.lanes!.update({ localRecords: 'portal.example A 192.0.2.77' });
+    expect(await ask('portal.example')).toBe('c000024d');
+    expect(service.lanes!.all[0].laneCounts.answers).toBe(1);
+    expect(decodeMessage((await askUdp(server, encodeQuery('portal.example', 28)))!)).toMatchObject(
+      { rcode: 0, answers: [] },
+    );
+  });
+});
