@@ -39,7 +39,25 @@ export const SCHEMA = {
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
   MANAGEMENT_TOKENS: secretList(16, {
     description:
-      'Bearer tokens of the management API. Use several to replace one without an outage.',
+      'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
+  }),
+  MANAGEMENT_TOKENS_FILE: optional(
+    text('a YAML file', {
+      description:
+        'More tokens: a YAML list with name, sha256 (see npm run token), scope (read, write or replace), and ' +
+        'optionally sources and expires. A changed file is used within two seconds, without a restart. A bad one ' +
+        'is logged and changes nothing; at the start it ends the process.',
+    }),
+  ),
+  MANAGEMENT_CALLS_PER_SECOND: integer(1, 1_000_000, {
+    description:
+      'Calls that each token may make in a second, on each control plane. Further ones get 429 with Retry-After.',
+    default: '5000',
+  }),
+  MANAGEMENT_CALLS_AT_ONCE: integer(1, 100_000, {
+    description:
+      'Calls that each token may have in progress, on each control plane. Further ones get 429.',
+    default: '512',
   }),
   MANAGEMENT_ALLOWED_SOURCES: optional(
     cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
@@ -58,7 +76,9 @@ export const SCHEMA = {
     text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
-    description: 'Largest request body after decompression. A larger one is answered with 413.',
+    description:
+      'Largest body of POST /init/ after decompression. Other bodies have the same limit, but at most 16mb. A larger ' +
+      'one is answered with 413.',
     default: '256mb',
   }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
@@ -74,6 +94,12 @@ export const SCHEMA = {
     description:
       'Longest time that the response to a change waits until all resolvers have applied it. 0: no wait.',
     default: '1000',
+  }),
+  CHANGE_WAIT_MS: integer(100, 25_000, {
+    description:
+      'Longest time that a change waits for the changes before it, such as a long POST /init/ on any control plane. ' +
+      'Then it is answered with 503 and Retry-After.',
+    default: '20000',
   }),
   INIT_PROPAGATION_TIMEOUT_MS: integer(0, 600_000, {
     description:

@@ -1,7 +1,7 @@
 import { ChangePublisher, createFeedServer } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { BearerTokens, type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
+import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -9,6 +9,9 @@ import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-scrub.js';
+import { registerCallerMetrics } from './http/callers/caller-metrics.js';
+import { FailedAttempts } from './http/callers/failed-attempts.js';
+import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
@@ -96,6 +99,8 @@ async function startParts(
     cert: configuration.MANAGEMENT_TLS_CERT,
     key: configuration.MANAGEMENT_TLS_KEY,
   });
+  const tokens = openTokens(configuration, log);
+  stops.connections.push(() => tokens.file?.close());
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
   await checkDefinition(configuration.CATALOGUE);
 
@@ -120,7 +125,10 @@ async function startParts(
   const writer = new ConfigurationWriter(database, new MeasuredPropagation(registry, publisher), {
     changeMs: configuration.PROPAGATION_TIMEOUT_MS,
     replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+    waitMs: configuration.CHANGE_WAIT_MS,
   });
+  const attempts = new FailedAttempts();
+  registerCallerMetrics(registry, attempts, tokens.file);
   const api = await createManagementApi(
     {
       reader: new ConfigurationReader(database),
@@ -132,7 +140,12 @@ async function startParts(
       metrics: new RequestMetrics(registry),
       allowedSources: configuration.MANAGEMENT_ALLOWED_SOURCES,
       trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
-      tokens: new BearerTokens(configuration.MANAGEMENT_TOKENS),
+      tokens: () => tokens.all(),
+      attempts,
+      callLimits: {
+        perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
+        atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
+      },
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
       docs: configuration.MANAGEMENT_DOCS,
       tls,

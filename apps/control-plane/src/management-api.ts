@@ -8,6 +8,7 @@ import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
 import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
 import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
+import { ScopeGuard } from './http/pipeline/scope.guard.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { discoverEndpoints } from './http/routing/discover-endpoints.js';
 import { RequestShapeInterceptor } from './http/routing/request-shape.js';
@@ -34,9 +35,14 @@ export async function createManagementApi(
   app.disable('x-powered-by');
   // Responses are never cached, so they need no ETag.
   app.disable('etag');
-  const endpoints = discoverEndpoints(app.get(DiscoveryService), app.get(MetadataScanner));
+  const endpoints = discoverEndpoints(
+    app.get(DiscoveryService),
+    app.get(MetadataScanner),
+    app.get(Reflector),
+  );
   const document = createDocument(endpoints);
   installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
+  app.useGlobalGuards(new ScopeGuard(app.get(Reflector)));
   app.useGlobalFilters(new ErrorFilter(options.log));
   app.useGlobalInterceptors(
     new RequestShapeInterceptor(app.get(Reflector)),

@@ -18,7 +18,7 @@ import type { ResolverConfiguration } from './configuration.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { FailingZones } from './failures/failing-zones.js';
-import type { WatchedFile } from './files/watched-file.js';
+import type { WatchedFile } from '@weir/ops';
 import { laneCount } from './lanes/lane-count.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes } from './lanes/lanes.js';

@@ -4,7 +4,7 @@ import type { Follower } from '@weir/change-feed';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
-import type { WatchedFile } from './files/watched-file.js';
+import type { WatchedFile } from '@weir/ops';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';

@@ -19,6 +19,7 @@ const controlPlane = object({
   replicas: REPLICAS,
   env: environmentSchema('controlPlane'),
   tlsSecret: NAME,
+  tokensSecret: NAME,
   catalogue: OBJECT,
   service: object({
     type: enumOf('ClusterIP', 'NodePort', 'LoadBalancer'),

@@ -13,3 +13,4 @@ export * from './tls-files.js';
 export * from './variable-kinds.js';
 export * from './variable.js';
 export * from './version.js';
+export * from './watched-file.js';

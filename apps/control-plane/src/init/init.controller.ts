@@ -1,4 +1,5 @@
 import { Controller, Post, Req } from '@nestjs/common';
+import { RequireScope } from '../http/callers/require-scope.js';
 import type { Request } from '../http/routing/http.js';
 import { ApiResponse, ApiRequest } from '../http/routing/request-shape.js';
 import type { WithRevision } from '../revisions/with-revision.js';
@@ -10,6 +11,7 @@ export class InitController {
   constructor(private readonly init: InitService) {}
 
   @Post()
+  @RequireScope('replace')
   @ApiRequest({ streamed: InitDto })
   @ApiResponse({ summary: 'Replaces the whole configuration', status: 204 })
   replace(@Req() request: Request): Promise<WithRevision<void>> {

@@ -24,7 +24,7 @@ export interface DigestRepair {
 export async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRepair> {
   return withConnection(pool, async (client) => {
     await client.query('BEGIN');
-    const { head } = await lockHead(client, IDLE_IN_TRANSACTION_MS);
+    const { head } = await lockHead(client, { idleInTransactionMs: IDLE_IN_TRANSACTION_MS });
     const { lineage, digest: before } = head;
     const ofRows = await digestOfRows((sql) => readPages(client, sql));
     if (before === ofRows || !mends) {

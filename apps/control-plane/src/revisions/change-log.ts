@@ -19,28 +19,48 @@ interface HeadRow {
 
 const LOCK_HEAD: QueryConfig = {
   name: 'weir_lock_head',
+  // The wait has an end (`55P03`), unless the operator has set an earlier one. It is set before the row is locked.
   text: `
+    WITH wait AS MATERIALIZED (
+      SELECT set_config('lock_timeout', $2, true)
+      WHERE current_setting('lock_timeout') = '0' OR current_setting('lock_timeout')::interval > $2::interval
+    ), waited AS MATERIALIZED (SELECT count(*) FROM wait)
     SELECT lineage, revision, digest, catalogue_version,
            pg_current_xact_id()::text AS transaction_id,
            (extract(epoch FROM now()::timestamptz(3)) * 1000)::float8 AS began_ms,
            set_config('idle_in_transaction_session_timeout', $1, true)
-    FROM config_head FOR UPDATE`,
+    FROM waited, config_head FOR UPDATE OF config_head`,
 };
 
+/** Longest times of a change. */
+export interface LockTimes {
+  /** To wait for the changes of other replicas. */
+  readonly waitMs?: number;
+  /**
+   * Between two statements. PostgreSQL ends the transaction when the client sends nothing for longer (`25P03`).
+   * Otherwise a replica that is stopped or cut off would block all others for hours, until TCP gives up its connection.
+   */
+  readonly idleInTransactionMs?: number;
+}
+
+/** Longest wait for other changes. It is less than the time after which a silent query counts as lost. */
+export const WAIT_MS = 20_000;
 /** Longest time between two statements of a change. It is milliseconds, unless the machine is very busy. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 
 /**
  * Locks the head until the transaction ends: all replicas make their changes one after the other.
- * @param idleInTransactionMs PostgreSQL ends the transaction when the client sends nothing for longer (`25P03`).
- * Otherwise a replica that is stopped or cut off would block all others for hours, until TCP gives up its connection.
+ * @throws the error of PostgreSQL (`55P03`) when the changes of other replicas take too long.
  */
 export async function lockHead(
   client: ClientBase,
-  idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+  { waitMs = WAIT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS }: LockTimes = {},
 ): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
   const [row] = (
-    await client.query<HeadRow>({ ...LOCK_HEAD, values: [String(idleInTransactionMs)] })
+    await client.query<HeadRow>({
+      ...LOCK_HEAD,
+      values: [String(idleInTransactionMs), `${waitMs}ms`],
+    })
   ).rows;
   // An empty result gives undefined, although the type does not say so.
   if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');

@@ -6,8 +6,8 @@ import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
-import { type LockedHead, lockHead, logChanges } from './change-log.js';
-import { GroupCommit } from './group-commit.js';
+import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { Transaction, Work, WorkResult } from './try-change.js';
 import { WithRevision } from './with-revision.js';
@@ -30,15 +30,14 @@ export interface Replacement {
   readonly operations: readonly Operation[];
 }
 
-/** Longest times to wait until the resolvers have applied a change. */
-export interface PropagationTimeouts {
+/** Longest times to wait for a change: until the resolvers have applied it, and for those before it. */
+export interface ChangeTimeouts {
   readonly changeMs: number;
   /** For a replacement of the whole configuration: the resolvers load a snapshot. */
   readonly replacementMs: number;
+  /** Longest time that a change waits for the changes before it, of this replica and then of the others. */
+  readonly waitMs?: number;
 }
-
-/** Longest time that a change waits for the changes before it in this replica. */
-const QUEUE_TIMEOUT_MS = 60_000;
 
 /** One statement of a replacement writes millions of rows. */
 const REPLACEMENT_IDLE_TIMEOUT_MS = 300_000;
@@ -67,16 +66,23 @@ export class ConfigurationWriter {
    * Orders the changes of this replica, so that waiting ones hold no connection. The lock of the head orders the
    * replicas.
    */
-  private readonly queue = new WriteQueue(QUEUE_TIMEOUT_MS);
+  private readonly queue: WriteQueue;
   private readonly commits: GroupCommit;
 
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
-    private readonly timeouts: PropagationTimeouts,
+    private readonly timeouts: ChangeTimeouts,
   ) {
-    this.commits = new GroupCommit(database, this.queue, (changes) =>
-      this.propagate(changes, timeouts.changeMs),
+    this.queue = new WriteQueue(timeouts.waitMs ?? WAIT_MS);
+    this.commits = new GroupCommit(
+      database,
+      this.queue,
+      (changes) => this.propagate(changes, timeouts.changeMs),
+      {
+        ...LIMITS,
+        ...timeouts,
+      },
     );
   }
 
@@ -129,7 +135,10 @@ export class ConfigurationWriter {
     const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
-        const { head, transaction } = await lockHead(client, REPLACEMENT_IDLE_IN_TRANSACTION_MS);
+        const { head, transaction } = await lockHead(client, {
+          ...this.timeouts,
+          idleInTransactionMs: REPLACEMENT_IDLE_IN_TRANSACTION_MS,
+        });
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const published = { lineage: head.lineage, ...encoded };

@@ -28,9 +28,11 @@ export interface GroupLimits {
   readonly maxChanges: number;
   /** After this time no change is added. */
   readonly maxMs: number;
+  /** Longest time to wait for the changes of other replicas. */
+  readonly waitMs?: number;
 }
 
-const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
+export const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
 const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
@@ -49,7 +51,7 @@ export class GroupCommit {
     private readonly database: Database,
     private readonly queue: WriteQueue,
     private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<Applied>,
-    private readonly limits = LIMITS,
+    private readonly limits: GroupLimits = LIMITS,
   ) {}
 
   /** @returns the final outcome: the transaction has ended. */
@@ -59,7 +61,7 @@ export class GroupCommit {
     const pending: PendingChange = { change, resolve: resolve as PendingChange['resolve'], task };
     this.pending.add(pending);
     this.queue.run(task).catch((reason: unknown) => {
-      // The wait timed out. If a group has taken the change meanwhile, the group resolves it.
+      // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
       if (this.pending.delete(pending)) fail(pending, reason);
     });
     return promise;
@@ -80,6 +82,8 @@ export class GroupCommit {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
       for (const one of group) fail(one, reason);
+      // For the queue.
+      throw reason;
     }
   }
 
@@ -89,7 +93,7 @@ export class GroupCommit {
     beforeCommit: (outcomes: ChangeOutcome<unknown>[], transaction: TransactionIdentity) => void,
   ): Promise<ChangeOutcome<unknown>[]> {
     return this.database.writes.use(async (client, tx) => {
-      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client)]);
+      const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, this.limits)]);
       const endMs = performance.now() + this.limits.maxMs;
       const outcomes: ChangeOutcome<unknown>[] = [];
       let { head } = locked;

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { DatabaseSilentError } from '../platform/database/database-errors.js';
 import { WriteQueueTimeoutError, WriteQueue } from './write-queue.js';
 
 const LONG_MS = 60_000;
@@ -54,6 +55,18 @@ it('never starts a removed task, and the tasks behind it move up', async () => {
   await first;
   expect(await last).toBe('last');
   expect(isStarted).toBe(false);
+});
+
+it('fails the tasks that wait when a task finds out that the database does not answer', async () => {
+  const queue = new WriteQueue(LONG_MS);
+  const silent = queue.run(async () => {
+    await Promise.resolve();
+    throw new DatabaseSilentError();
+  });
+  const broken = queue.run(() => Promise.resolve());
+  await expect(silent).rejects.toThrow(DatabaseSilentError);
+  await expect(broken).rejects.toThrow(DatabaseSilentError);
+  expect(await queue.run(() => Promise.resolve(7))).toBe(7);
 });
 
 it('keeps no reference to the result of a task', async () => {

@@ -1,7 +1,10 @@
+import { DatabaseSilentError, isSilence } from '../platform/database/database-errors.js';
+
 type Task = () => Promise<unknown>;
 
 interface WaitingTask {
   readonly start: () => void;
+  readonly fail: (reason: Error) => void;
   readonly timeout: NodeJS.Timeout;
 }
 
@@ -26,13 +29,17 @@ export class WriteQueue {
   /**
    * @param task identifies itself: pass a new function each time.
    * @returns the result of the task.
-   * @throws WriteQueueTimeoutError when the task is not started in time; it is never started then.
+   * @throws WriteQueueTimeoutError when the task is not started in time, DatabaseSilentError when a task before it
+   * found out that the database does not answer. It is never started then.
    */
   async run<T>(task: () => Promise<T>): Promise<T> {
     if (this.isBusy) await this.wait(task);
     this.isBusy = true;
     try {
       return await task();
+    } catch (error) {
+      if (isSilence(error)) this.failWaiting();
+      throw error;
     } finally {
       this.startNext();
     }
@@ -44,13 +51,21 @@ export class WriteQueue {
     this.waiting.delete(task);
   }
 
+  /** The tasks that wait would only wait longer for a database that does not answer. */
+  private failWaiting(): void {
+    for (const [task, { fail }] of this.waiting) {
+      this.remove(task);
+      fail(new DatabaseSilentError());
+    }
+  }
+
   private wait(task: Task): Promise<void> {
-    return new Promise((start, reject) => {
+    return new Promise((start, fail) => {
       const timeout = setTimeout(() => {
         this.waiting.delete(task);
-        reject(new WriteQueueTimeoutError());
+        fail(new WriteQueueTimeoutError());
       }, this.timeoutMs);
-      this.waiting.set(task, { start, timeout });
+      this.waiting.set(task, { start, fail, timeout });
     });
   }
 

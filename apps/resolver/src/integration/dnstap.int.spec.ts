@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { type DnsConfiguration, DnsService } from '../dns-service.js';
 import { FrameSender } from '../dnstap/frame-sender.js';
@@ -24,6 +24,10 @@ import { freePort } from '../testing/name-servers.js';
 import { hasProgram, run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
+import { buildResolver } from '../testing/resolver-process.js';
+import { SharedSource } from '../testing/shared-source.js';
+
+beforeAll(buildResolver);
 
 const TIMEOUT = { timeout: 20_000 };
 const log = createLogger({ name: 'resolver', level: 'silent' });
@@ -42,10 +46,15 @@ async function startService(configuration: Partial<DnsConfiguration>) {
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   onTestFinished(() => upstream.stop());
+  // A lane, where there can be one, hands all queries over to the thread that logs.
+  const source = new SharedSource(
+    policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')),
+  );
   const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...configuration },
+    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
     upstreams: [upstream.endpoint],
-    source: { policy: policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')) },
+    source,
+    share: source.share,
     log,
   });
   const server = await service.start();

@@ -7,7 +7,7 @@ import { constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type DnsConfiguration, DnsService } from '../dns-service.js';
 import { QueryLog } from '../query-log/query-log.js';
 import { Exchange } from '../query/exchange.js';
@@ -16,6 +16,10 @@ import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
+import { buildResolver } from '../testing/resolver-process.js';
+import { SharedSource } from '../testing/shared-source.js';
+
+beforeAll(buildResolver);
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'weir-query-log-'));
@@ -31,10 +35,15 @@ async function logOf(configuration: Partial<DnsConfiguration>) {
     respond(query, { answers: [a('192.0.2.1')] }),
   );
   const file = join(folder(), 'log');
+  // A lane, where there can be one, hands all queries over to the thread that logs.
+  const source = new SharedSource(
+    policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')),
+  );
   const service = new DnsService({
-    configuration: { ...CONFIGURATION, ...configuration },
+    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
     upstreams: [upstream.endpoint],
-    source: { policy: policyOf(profile(7), loopback(7), domainRule(7, 'deny', 'blocked.example')) },
+    source,
+    share: source.share,
     log: createLogger({ name: 'resolver', level: 'silent' }),
     queryLogOutput: new LineOutput(openSync(file, 'a')),
   });

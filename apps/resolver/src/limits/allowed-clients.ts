@@ -1,5 +1,10 @@
-import { type AddressWords, CidrSet, InvalidCidrError } from '@weir/ops';
-import { WatchedFile, type WatchedFileLog } from '../files/watched-file.js';
+import {
+  type AddressWords,
+  CidrSet,
+  InvalidCidrError,
+  WatchedFile,
+  type WatchedFileLog,
+} from '@weir/ops';
 
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 

@@ -1,5 +1,5 @@
 import type { HashKey } from '@weir/dns-name';
-import { WatchedFile, type WatchedFileOptions } from '../files/watched-file.js';
+import { WatchedFile, type WatchedFileOptions } from '@weir/ops';
 import { LocalRecords } from './local-records.js';
 
 /** Enough for `MAX_RECORDS`, which take less than a tenth of a second; no query is answered meanwhile. */

@@ -10,6 +10,11 @@
 {{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
 {{- end -}}
+{{- if $values.tokensSecret -}}
+{{- $_ := set $settings "MANAGEMENT_TOKENS_FILE" "/etc/weir/tokens/tokens.yaml" -}}
+{{- $volumes = append $volumes (dict "name" "tokens" "secret" (dict "secretName" $values.tokensSecret)) -}}
+{{- $mounts = append $mounts (dict "name" "tokens" "mountPath" "/etc/weir/tokens" "readOnly" true) -}}
+{{- end -}}
 {{- if $values.catalogue -}}
 {{- $_ := set $settings "CATALOGUE" "/etc/weir/catalogue" -}}
 {{- $volumes = append $volumes (merge (dict "name" "catalogue") $values.catalogue) -}}

@@ -20,7 +20,7 @@ export async function storeImage(
   inputsSha256: string,
 ): Promise<void> {
   const metadata: CatalogueMetadata = { categories, applications };
-  await inTransaction(database, database.idleTimeoutMs, async (client) => {
+  await inTransaction(database, database.silenceTimeoutMs, async (client) => {
     // A replica that stores the same image at the same time waits here.
     const { rows } = await client.query<{ version: string }>(
       `INSERT INTO catalogue_image (sha256, size_bytes, metadata, inputs_sha256) VALUES ($1, $2, $3, $4)

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
-import { isDatabaseUnreachable } from '../../platform/database/database-errors.js';
+import { isDatabaseUnreachable, isLockTimeout } from '../../platform/database/database-errors.js';
 import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import { InvalidRequestError } from '../validation/fault.js';
 import { type ErrorCode, ERRORS, RequestError } from './errors.js';
@@ -44,7 +44,7 @@ function toRequestError(error: unknown): RequestError | null {
 /** Why the request cannot be served at the moment (503); null for any other failure. */
 function unavailability(error: unknown): ErrorCode | null {
   if (error instanceof CommitUnknownError) return 'commitUnknown';
-  if (error instanceof WriteQueueTimeoutError) return 'busy';
+  if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
 }
 

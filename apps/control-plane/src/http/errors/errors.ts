@@ -1,7 +1,12 @@
 /** Every error response of the management API except 422: its status and its default detail. */
 export const ERRORS = {
   sourceNotApproved: { status: 403, detail: 'Source address is not approved' },
+  scopeMissing: { status: 403, detail: 'The scope of the token does not include this call' },
   notAuthenticated: { status: 401, detail: 'Not authenticated' },
+  tooManyCalls: {
+    status: 429,
+    detail: 'Too many calls with this token. Nothing was changed, so try again',
+  },
   pathNotFound: { status: 404, detail: 'No such path' },
   methodNotAllowed: { status: 405, detail: 'Method not allowed' },
   notJson: {

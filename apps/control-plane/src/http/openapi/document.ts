@@ -52,11 +52,12 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
 }
 
 function describeOperation(endpoint: Endpoint, components: ComponentSchemas): OpenApiOperation {
-  const { method, pattern, request, response } = endpoint;
+  const { method, pattern, request, response, scope } = endpoint;
   const body = request.body ?? request.streamed;
   return {
     operationId: operationIdOf(method, pattern),
     summary: response.summary,
+    description: `Needs a token with scope \`${scope}\`.`,
     tags: [pattern.split('/')[1] ?? ''],
     ...(request.path && { parameters: describePath(request.path) }),
     ...(body && { requestBody: describeBody(body, components) }),

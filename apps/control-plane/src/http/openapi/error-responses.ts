@@ -51,14 +51,18 @@ const text = { type: 'string' };
 
 const HEADERS: Readonly<Partial<Record<number, Record<string, object>>>> = {
   401: { 'WWW-Authenticate': { schema: text, description: 'Bearer' } },
+  429: { 'Retry-After': { schema: text, description: 'Seconds' } },
   503: { 'Retry-After': { schema: text, description: 'Seconds' } },
 };
 
 const ANY_ENDPOINT: readonly ErrorCode[] = [
   'notAuthenticated',
   'sourceNotApproved',
+  'scopeMissing',
+  'tooManyCalls',
   'internal',
   'databaseUnreachable',
+  'busy',
 ];
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
 
@@ -71,7 +75,8 @@ export function errorResponsesOf({ request, response, body }: Endpoint): Record<
       status === 404 ? 'notFound' : 'conflict',
     ),
   ];
-  const refusals = codes.map((code) => [ERRORS[code].status, refusal(code)] as const);
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
+  const refusals = [...byStatus].map(([status, some]) => [status, refusal(status, some)] as const);
   const faulty = request.path !== undefined || body !== 'none';
   return Object.fromEntries([
     ...refusals,
@@ -81,10 +86,10 @@ export function errorResponsesOf({ request, response, body }: Endpoint): Record<
   ]) as Record<string, object>;
 }
 
-function refusal(code: ErrorCode): object {
-  const { status, detail } = ERRORS[code];
+function refusal(status: number, codes: readonly ErrorCode[]): object {
+  const details = codes.map((code) => ERRORS[code].detail);
   return {
-    ...answer(detail, code === 'internal' ? 'InternalError' : 'Refusal'),
+    ...answer(details.join('. Or: '), status === 500 ? 'InternalError' : 'Refusal'),
     ...(HEADERS[status] && { headers: HEADERS[status] }),
   };
 }

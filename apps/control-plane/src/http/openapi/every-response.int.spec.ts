@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startHarness } from '../../testing/harness.js';
+import { startHarness, TOKEN } from '../../testing/harness.js';
+import { holdCall } from '../../testing/hold-call.js';
 import { openApiChecker } from '../../testing/openapi-checker.js';
 import { rawRequest } from '../../testing/raw-request.js';
 import { type Answer } from '../../testing/response.js';
@@ -182,6 +183,8 @@ const { hostname, port } = new URL(inject('databaseUrl'));
 const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
 // Runs before the tests are defined, because the document defines the tests.
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
+const crowded = await harness.startReplica({ MANAGEMENT_CALLS_AT_ONCE: '1' });
+const release = await holdCall(crowded.managementPort, TOKEN);
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
 /** All documented responses: the rows of api-coverage.md. */
@@ -221,6 +224,10 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
       return send(text, JSON_TYPE);
     case '403':
       return send(text, { ...authorization, ...JSON_TYPE }, restricted.baseUrl);
+    case '429': {
+      const url = `http://127.0.0.1:${crowded.managementPort}`;
+      return send(text, { ...authorization, ...JSON_TYPE }, url);
+    }
     case '413':
       return send(TOO_LONG, { ...authorization, ...JSON_TYPE });
     case '415':
@@ -273,6 +280,8 @@ async function restore(): Promise<void> {
 describe('every documented response', () => {
   beforeAll(restore);
   afterAll(async () => {
+    release();
+    await crowded.stop();
     await restricted.stop();
     await harness.stop();
     await proxy.stop();
@@ -286,7 +295,7 @@ describe('every documented response', () => {
     // The harness checks the body against the document.
     const answer = await provoke(endpoint, status);
     expect(String(answer.status)).toBe(status);
-    if (status === '503') expect(answer.headers.get('retry-after')).toBe('1');
+    if (['429', '503'].includes(status)) expect(answer.headers.get('retry-after')).toBe('1');
     if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     if (!status.startsWith('2')) return;
     expect(answer.headers.get('x-config-revision')).toMatch(/^\d+$/);

@@ -1,3 +1,4 @@
+import type { RequestSource } from '../routing/request-context.js';
 import { ClientAddress } from '@weir/clients';
 import { CidrSet } from '@weir/ops';
 import { describe, expect, it } from 'vitest';
@@ -5,11 +6,11 @@ import { clientAddress } from './client-address.js';
 
 const PROXIES = CidrSet.parse(['127.0.0.0/8', '2001:db8::/64']);
 
-function addressOf(text: string | null): ClientAddress | null {
+function addressOf(text: string | null): RequestSource | null {
   if (text === null) return null;
   const client = new ClientAddress();
   expect(client.set(text, 0)).toBe(true);
-  return client;
+  return { address: client, text };
 }
 
 describe('clientAddress', () => {
@@ -21,6 +22,7 @@ describe('clientAddress', () => {
     ['the leftmost, when all are proxies', '127.0.0.1', '127.0.0.3,127.0.0.2', '127.0.0.3'],
     ['an IPv6 address behind an IPv6 proxy', '2001:db8::5', '2001:db8:1::1', '2001:db8:1::1'],
     ['a peer that is an IPv4-mapped proxy', '::ffff:127.0.0.1', '192.0.2.1', '192.0.2.1'],
+    ['in its shortest form', '127.0.0.1', '2001:DB8:1:0::1', '2001:db8:1::1'],
     ['null, when the entry that counts is not an address', '127.0.0.1', '192.0.2.1, x', null],
     ['null, when the entry that counts is empty', '127.0.0.1', '192.0.2.1,', null],
   ])('is %s', (_what, peer, forwarded, expected) => {

@@ -1,6 +1,7 @@
 import { ClientAddress } from '@weir/clients';
 import type { CidrSet } from '@weir/ops';
 import { isIP } from 'node:net';
+import type { RequestSource } from '../routing/request-context.js';
 
 /**
  * The address that a request came from: the peer of the connection, or, when that is a trusted proxy, the rightmost
@@ -11,14 +12,22 @@ export function clientAddress(
   peer: string | undefined,
   forwardedFor: string | undefined,
   trustedProxies: CidrSet | undefined,
-): ClientAddress | null {
+): RequestSource | null {
   const client = new ClientAddress();
   if (peer === undefined || !client.set(peer, 0)) return null;
-  if (trustedProxies === undefined || forwardedFor === undefined) return client;
-  for (const entry of forwardedFor.split(',').reverse()) {
-    if (!trustedProxies.has(client)) break;
-    const address = entry.trim();
-    if (isIP(address) === 0 || !client.set(address, 0)) return null;
+  let text = peer;
+  if (trustedProxies !== undefined && forwardedFor !== undefined) {
+    for (const entry of forwardedFor.split(',').reverse()) {
+      if (!trustedProxies.has(client)) break;
+      text = entry.trim();
+      if (isIP(text) === 0 || !client.set(text, 0)) return null;
+    }
   }
-  return client;
+  return { address: client, text: normalise(text) };
+}
+
+/** Without a zone, in the form of RFC 5952. An IPv4-mapped address becomes IPv4 (decisions §8). */
+function normalise(address: string): string {
+  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return plain.includes(':') ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
 }

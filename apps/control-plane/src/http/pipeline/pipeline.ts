@@ -1,29 +1,38 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { BearerTokens, CidrSet, Logger } from '@weir/ops';
+import type { CidrSet, Logger } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
+import type { CallLimits } from '../callers/call-limits.js';
 import { RequestError } from '../errors/errors.js';
 import type { DocsAccess } from '../openapi/docs-access.js';
 import { serveDocs } from '../openapi/docs-pages.js';
 import type { OpenApiDocument } from '../openapi/document.js';
 import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import type { RouteTable } from '../routing/route-table.js';
+import { authenticate, type AuthenticationOptions } from './authenticate.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
+import { limitCalls } from './limit-calls.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
 
-export interface PipelineOptions {
+export interface PipelineOptions extends AuthenticationOptions {
   readonly log: Logger;
   readonly metrics: RequestMetrics;
   /** Undefined: any source address is approved. */
   readonly allowedSources: CidrSet | undefined;
   readonly trustedProxies: CidrSet | undefined;
-  readonly tokens: BearerTokens;
+  readonly callLimits: CallLimits;
   readonly bodyLimitBytes: number;
   readonly routes: RouteTable;
   readonly docs: DocsAccess;
   readonly document: OpenApiDocument;
 }
+
+/**
+ * A body that is parsed as a whole. The largest list that is accepted (`MAX_ITEMS`) is smaller. Only the body of
+ * `POST /init/`, which is streamed, may be larger.
+ */
+const PARSED_BODY_LIMIT_BYTES = 16 * 2 ** 20;
 
 /**
  * Installs the middleware that every request passes before its controller. The order is fixed (decisions §8, Requests).
@@ -34,32 +43,50 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   // Before the token, so that a source that is not approved learns nothing about tokens.
   app.use(approveSource(options));
   if (options.docs === 'public') app.use(serveDocs(options.document));
-  app.use(authenticate(options.tokens));
+  app.use(authenticate(options));
+  app.use(limitCalls(options.callLimits));
   if (options.docs === 'token') app.use(serveDocs(options.document));
   // Before the body, so that no body is read for a path that does not exist.
   app.use(findRoute(options.routes));
   app.use(requireJson);
   // The limit applies to the decompressed body.
-  app.useBodyParser('raw', { limit: options.bodyLimitBytes, type: isBodyParsed });
+  const limit = Math.min(options.bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
+  app.useBodyParser('raw', { limit, type: isBodyParsed });
   app.use(parseBody);
   app.use(openBody(options.bodyLimitBytes));
 }
 
-function identify({ log, metrics }: PipelineOptions): Middleware {
+function identify({ log, metrics, trustedProxies }: PipelineOptions): Middleware {
   return (request, response, next) => {
     const sent = header(request, 'x-request-id');
     const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
-    request.context = { id, route: null, pathParts: {}, body: { state: 'absent' } };
+    const source = clientAddress(
+      request.socket.remoteAddress,
+      header(request, 'x-forwarded-for'),
+      trustedProxies,
+    );
+    request.context = {
+      id,
+      source,
+      caller: null,
+      route: null,
+      pathParts: {},
+      body: { state: 'absent' },
+    };
     response.setHeader('X-Request-Id', id);
     response.setHeader('Cache-Control', 'no-store');
     const startedMs = performance.now();
     response.once('close', () => {
-      const { route } = request.context;
+      const { route, caller } = request.context;
+      const revision = response.getHeader('x-config-revision');
       const line = {
         request_id: id,
+        token: caller?.name ?? null,
+        source: source?.text ?? null,
         method: request.method,
         route: route?.pattern ?? null,
         status: response.statusCode,
+        ...(revision !== undefined && { revision: Number(revision) }),
         duration_ms: Math.round(performance.now() - startedMs),
         ...(response.writableFinished ? {} : { cut_off: true }),
       };
@@ -70,24 +97,11 @@ function identify({ log, metrics }: PipelineOptions): Middleware {
   };
 }
 
-function approveSource({ allowedSources, trustedProxies }: PipelineOptions): Middleware {
+function approveSource({ allowedSources }: PipelineOptions): Middleware {
   return (request, _response, next) => {
-    const address = clientAddress(
-      request.socket.remoteAddress,
-      header(request, 'x-forwarded-for'),
-      trustedProxies,
-    );
-    if (allowedSources && (address === null || !allowedSources.has(address))) {
+    const { source } = request.context;
+    if (allowedSources && (source === null || !allowedSources.has(source.address))) {
       throw new RequestError('sourceNotApproved');
-    }
-    next();
-  };
-}
-
-function authenticate(tokens: BearerTokens): Middleware {
-  return (request, _response, next) => {
-    if (!tokens.accepts(request.headers.authorization)) {
-      throw new RequestError('notAuthenticated', undefined, { 'WWW-Authenticate': 'Bearer' });
     }
     next();
   };

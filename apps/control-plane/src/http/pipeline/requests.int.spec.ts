@@ -178,6 +178,21 @@ describe('every request', () => {
       expect((await post(' '.repeat(5_000), headers)).status).toBe(413);
     });
 
+    it('is answered 413 over 16 MB, except for /init/, whatever the limit of the deployment', async () => {
+      const replica = await harness.startReplica({ MANAGEMENT_BODY_LIMIT: '64mb' });
+      const send = (path: string, megabytes: number) =>
+        rawRequest(`http://127.0.0.1:${replica.managementPort}`, {
+          method: 'POST',
+          path,
+          headers: { ...AUTHORIZATION, ...JSON_TYPE },
+          body: ' '.repeat(megabytes * 2 ** 20 + 1),
+        });
+      expect((await send('/blockpage/', 16)).status).toBe(413);
+      expect((await send('/blockpage/', 15)).status).toBe(422);
+      expect((await send('/init/', 16)).status).toBe(422);
+      await replica.stop();
+    });
+
     it('is read at the limit', async () => {
       const body = '{"id":1,"type":0}';
       expect((await post(body + ' '.repeat(2048 - body.length))).status).toBe(409);

@@ -1,6 +1,8 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
-import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import type { Scope } from '../callers/scope.js';
+import { scopeOf } from '../callers/require-scope.js';
 import {
   RESPONSE_SHAPE,
   type ResponseShape,
@@ -13,27 +15,35 @@ import type { BodyKind, Route } from './route-table.js';
 export interface Endpoint extends Route {
   readonly request: RequestShape;
   readonly response: ResponseShape;
+  readonly scope: Scope;
 }
+
+type Handler = () => unknown;
 
 /** The endpoints of all controllers. @throws Error when one has no `@ApiResponse`. */
 export function discoverEndpoints(
   discovery: DiscoveryService,
   scanner: MetadataScanner,
+  reflector: Reflector,
 ): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const { metatype } of discovery.getControllers()) {
     if (typeof metatype !== 'function') continue;
-    const prototype = metatype.prototype as Record<string, object>;
+    const prototype = metatype.prototype as Record<string, Handler>;
     for (const name of scanner.getAllMethodNames(prototype)) {
       const handler = prototype[name];
       if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
-      endpoints.push(describe(metatype, handler));
+      endpoints.push(describe(metatype, handler, reflector));
     }
   }
   return endpoints;
 }
 
-function describe(controller: object, handler: object): Endpoint {
+function describe(
+  controller: object,
+  handler: Parameters<Reflector['get']>[1],
+  reflector: Reflector,
+): Endpoint {
   const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
   const pattern = joinPaths(
     Reflect.getMetadata(PATH_METADATA, controller) as string,
@@ -42,7 +52,8 @@ function describe(controller: object, handler: object): Endpoint {
   const request = (Reflect.getMetadata(REQUEST_SHAPE, handler) as RequestShape | undefined) ?? {};
   const response = Reflect.getMetadata(RESPONSE_SHAPE, handler) as ResponseShape | undefined;
   if (response === undefined) throw new Error(`${method} ${pattern} has no @ApiResponse`);
-  return { method, pattern, body: bodyKind(request), request, response };
+  const scope = scopeOf(reflector, handler, method);
+  return { method, pattern, body: bodyKind(request), request, response, scope };
 }
 
 function bodyKind({ body, streamed }: RequestShape): BodyKind {

@@ -1,3 +1,5 @@
+import type { ClientAddress } from '@weir/clients';
+import type { Caller } from '../callers/tokens.js';
 import type { PathParts, Route } from './route-table.js';
 
 /** The body of a request: absent, invalid JSON, a parsed value, or a stream that is still to be read. */
@@ -7,10 +9,21 @@ export type ParsedBody =
   | { readonly state: 'json'; readonly value: unknown }
   | { readonly state: 'streamed'; readonly bytes: AsyncIterable<Uint8Array> };
 
+/** Where a request came from. */
+export interface RequestSource {
+  readonly address: ClientAddress;
+  /** The same address as text. */
+  readonly text: string;
+}
+
 /** What the pipeline has found out about a request. */
 export interface RequestContext {
   /** Also in `X-Request-Id`, in the log, and in the response to an unexpected error. */
   readonly id: string;
+  /** Null: not a valid address. */
+  readonly source: RequestSource | null;
+  /** Null until the token was checked. */
+  caller: Caller | null;
   /** The matched route; null before the routing, and when no route matches. */
   route: Route | null;
   pathParts: PathParts;

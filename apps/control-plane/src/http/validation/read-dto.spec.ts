@@ -10,7 +10,8 @@ import {
   OptionalObjectListField,
   PathInteger,
 } from './fields.js';
-import { readDto, readList } from './read-dto.js';
+import { MAX_FAULTS } from './fault.js';
+import { read, readDto, readList } from './read-dto.js';
 
 const word = textForm('a word', (text) => /^\w+$/.test(text));
 
@@ -141,6 +142,60 @@ describe('readList', () => {
     const items = Array.from({ length: MAX_ITEMS + 1 }, () => ({ id: 1 }));
     expect(faultsOf(readList(Inner, items))).toEqual([': too_long']);
     expect(faultsOf(readList(Inner, items.slice(1)))).toEqual([]);
+  });
+});
+
+describe('a bad body of any size', () => {
+  /** Items whose reads are counted, each with one fault. */
+  const badItems = () => {
+    const seen = { reads: 0 };
+    const items = Array.from({ length: MAX_ITEMS }, () => ({
+      get id() {
+        seen.reads++;
+        return 'x';
+      },
+    }));
+    return { seen, items };
+  };
+  const FIRST = Array.from({ length: MAX_FAULTS }, (_, i) => `${i}.id: int_type`);
+
+  it('is read to its first hundred faults, as an array', () => {
+    const { seen, items } = badItems();
+    expect(faultsOf(readList(Inner, items))).toEqual(FIRST);
+    expect(seen.reads).toBeLessThan(10 * MAX_FAULTS);
+  });
+
+  it('is read to the first hundred faults of an array in an object', () => {
+    const { seen, items } = badItems();
+    const reading = read(Outer, { number: 0, inner: { id: 1 }, more: items });
+    expect(faultsOf(reading)).toEqual(FIRST.map((fault) => `more.${fault}`));
+    expect(seen.reads).toBeLessThan(10 * MAX_FAULTS);
+  });
+
+  it('is not read at all when an array is too long', () => {
+    const { seen, items } = badItems();
+    const more = [...items, ...items];
+    const reading = read(Outer, { number: 0, inner: { id: 1 }, more });
+    expect(faultsOf(reading)).toEqual(['more: too_long']);
+    expect(faultsOf(readList(Inner, more))).toEqual([': too_long']);
+    expect(seen.reads).toBe(0);
+  });
+
+  it('is not validated any further when it has more than a hundred unknown fields', () => {
+    let reads = 0;
+    const plain: Record<string, unknown> = {};
+    const countRead = () => ++reads;
+    for (let i = 0; i < 10_000; i++) {
+      Object.defineProperty(plain, `x${i}`, {
+        enumerable: true,
+        configurable: true,
+        get: countRead,
+      });
+    }
+    const { faults } = read(Outer, plain);
+    expect(faults).toHaveLength(MAX_FAULTS);
+    expect(faultsOf({ faults })[0]).toBe('x0: extra_forbidden');
+    expect(reads).toBe(0);
   });
 });
 

@@ -2,8 +2,8 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { type Check, listOf, object } from './checks.js';
 import { type CompiledReader, compileReader } from './compiled-reader.js';
-import { prefixFaults, type Fault } from './fault.js';
-import { type DtoClass } from './field-registry.js';
+import { type Fault, MAX_FAULTS, prefixFaults } from './fault.js';
+import { type DtoClass, fieldsOf } from './field-registry.js';
 import { CHECK } from './fields.js';
 import { removeUnsafeValues } from './remove-unsafe-values.js';
 
@@ -13,14 +13,54 @@ export interface ReadResult<T> {
   readonly faults: readonly Fault[];
 }
 
-/** Reads an object of a class from parsed JSON. It may change `plain`. It reports all faults, not only the first. */
+/**
+ * Reads an object of a class from parsed JSON. It may change `plain`. It reports all faults, not only the first, but
+ * looks no further when there are `MAX_FAULTS`.
+ */
 export function readDto<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const wrongType = object.faults(plain);
   if (wrongType.length > 0) return { value: plain as T, faults: wrongType };
-  const pruned = removeUnsafeValues(plain);
-  const value = plainToInstance(type, plain);
+  const unknown = unknownFields(type, plain as object);
+  if (unknown.length >= MAX_FAULTS) return { value: plain as T, faults: unknown };
+  const { lists, rest } = takeObjectLists(type, plain as Readonly<Record<string, unknown>>);
+  const faults = removeUnsafeValues(rest);
+  const value = plainToInstance(type, rest);
   const errors = validateSync(value, { whitelist: true, forbidNonWhitelisted: true });
-  return { value, faults: [...pruned, ...errors.flatMap(toFaults)] };
+  faults.push(...errors.flatMap(toFaults));
+  for (const { name, reading } of lists) {
+    (value as Record<string, unknown>)[name] = reading.value;
+    faults.push(...prefixFaults([name], reading.faults));
+  }
+  return { value, faults };
+}
+
+/** The faults of the first unknown fields, at most `MAX_FAULTS`. */
+function unknownFields(type: DtoClass, plain: object): Fault[] {
+  const known = new Set(fieldsOf(type).map(({ name }) => name));
+  const names = Object.keys(plain).filter((name) => !known.has(name));
+  return names.slice(0, MAX_FAULTS).map((name) => prefixFaults([name], [UNKNOWN_FIELD])[0]);
+}
+
+/** Lists of objects are read one item after the other: class-validator would read all, and slowly. */
+function takeObjectLists(
+  type: DtoClass,
+  plain: Readonly<Record<string, unknown>>,
+): {
+  readonly lists: { readonly name: string; readonly reading: ReadResult<object[]> }[];
+  /** The other fields, with empty lists. */
+  readonly rest: Record<string, unknown>;
+} {
+  const rest = { ...plain };
+  const lists = fieldsOf(type).flatMap(({ name, check, type: item, list: isList }) => {
+    const items = plain[name];
+    if (!isList || item === undefined || !Array.isArray(items)) return [];
+    rest[name] = [];
+    const own = check.faults(items, plain);
+    const isWhole = own.length > 0 && own.every(({ loc }) => loc.length === 0);
+    const reading = isWhole ? { value: [], faults: own } : readItems(item(), items);
+    return [{ name, reading }];
+  });
+  return { lists, rest };
 }
 
 /** Like `readDto`, but fast for valid values, which may be long. */
@@ -36,12 +76,24 @@ const list = listOf({ schema: {}, faults: () => [] });
 export function readList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
   const wrongType = list.faults(plain);
   if (wrongType.length > 0) return { value: [], faults: wrongType };
-  const readings = (plain as unknown[]).map((item) => read(type, item));
-  return {
-    value: readings.map((reading) => reading.value),
-    faults: readings.flatMap((reading, i) => prefixFaults([String(i)], reading.faults)),
-  };
+  return readItems(type, plain as unknown[]);
 }
+
+function readItems<T extends object>(
+  type: DtoClass<T>,
+  items: readonly unknown[],
+): ReadResult<T[]> {
+  const value: T[] = [];
+  const faults: Fault[] = [];
+  for (let i = 0; i < items.length && faults.length < MAX_FAULTS; i++) {
+    const reading = read(type, items[i]);
+    value.push(reading.value);
+    faults.push(...prefixFaults([String(i)], reading.faults));
+  }
+  return { value, faults: faults.slice(0, MAX_FAULTS) };
+}
+
+const UNKNOWN_FIELD: Fault = { loc: [], msg: 'Unknown field', type: 'extra_forbidden' };
 
 const COMPILED = new WeakMap<object, CompiledReader<object>>();
 
@@ -58,7 +110,7 @@ function toFaults(error: ValidationError): Fault[] {
 
 function ownFaults(error: ValidationError): Fault[] {
   if (error.constraints?.['whitelistValidation'] !== undefined) {
-    return [{ loc: [], msg: 'Unknown field', type: 'extra_forbidden' }];
+    return [UNKNOWN_FIELD];
   }
   const context = error.contexts?.[CHECK] as { check: Check } | undefined;
   if (context === undefined) return (error.children ?? []).flatMap(toFaults);

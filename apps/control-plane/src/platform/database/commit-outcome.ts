@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { withTimeout } from './with-timeout.js';
 
 /** Longest time to find out whether a transaction was committed. */
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 3_000;
 const RETRY_MS = 100;
 /** Time after which the session of a transaction in progress is ended: its client is gone and will not commit it. */
 const GRACE_MS = 1_000;
@@ -74,6 +75,18 @@ async function isCommitted(
   transaction: TransactionIdentity,
   deadlineMs: number,
 ): Promise<boolean> {
+  // A database that hangs may not answer any of the questions in time.
+  const answer = await withTimeout(ask(pool, transaction, deadlineMs), null, deadlineMs);
+  if (answer === null) throw new CommitUnknownError();
+  return answer;
+}
+
+/** @returns null when the database does not answer in time. */
+async function ask(
+  pool: Pool,
+  transaction: TransactionIdentity,
+  deadlineMs: number,
+): Promise<boolean | null> {
   const startedMs = performance.now();
   while (performance.now() - startedMs < deadlineMs) {
     const status = await readStatus(pool, transaction);
@@ -86,7 +99,7 @@ async function isCommitted(
     }
     await sleep(RETRY_MS);
   }
-  throw new CommitUnknownError();
+  return null;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { CommitUnknownError } from './commit-outcome.js';
+
 /**
  * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
  */
@@ -58,6 +60,12 @@ const UNREACHABLE_KINDS = new Set([
 const UNREACHABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
 
+/** Messages of the pool of `pg`: no connection was free in time, or PostgreSQL did not accept one in time. */
+const POOL_TIMEOUTS = new Set([
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+]);
+
 const DEEPEST_CAUSE = 8;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -82,6 +90,31 @@ export function isDatabaseUnreachable(error: unknown): boolean {
     current = cause ?? (meta as Fields | undefined)?.['driverAdapterError'];
   }
   return false;
+}
+
+/** PostgreSQL keeps the connection open, but does not answer. */
+export class DatabaseSilentError extends Error {
+  override readonly name = 'DatabaseSilentError';
+  /** As the operating system calls it. */
+  readonly code = 'ETIMEDOUT';
+
+  constructor() {
+    super('PostgreSQL does not answer');
+  }
+}
+
+/** Whether PostgreSQL was waited for in vain, so that another try would wait as long. */
+export function isSilence(error: unknown): boolean {
+  if (error instanceof DatabaseSilentError || error instanceof CommitUnknownError) return true;
+  return error instanceof Error && POOL_TIMEOUTS.has(error.message);
+}
+
+/** `lock_not_available`: `lock_timeout` has passed. */
+const LOCK_TIMEOUT = '55P03';
+
+/** Whether an error of `pg` says that a lock was held for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as Fields | null)?.['code'] === LOCK_TIMEOUT;
 }
 
 /** `undefined_table`. */

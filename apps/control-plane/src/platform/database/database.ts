@@ -3,20 +3,26 @@ import type { Logger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { setIdleTimeout } from './idle-timeout.js';
 import { namedStatements } from './named-statements.js';
+import { serverAnswers } from './server-answers.js';
+import { SilenceWatch } from './silence-watch.js';
 import { closeStaleConnections } from './stale-connections.js';
 import { WriteConnection } from './write-connection.js';
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
-const MAX_CONNECTIONS = { general: 5, listings: 4, snapshots: 4 };
+const MAX_CONNECTIONS = { general: 5, listings: 4, snapshots: 4, health: 1 };
 /** After this time, a database that does not accept the connection counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** The longest statement of a single change takes milliseconds, and the lock of the head a few seconds. */
-const IDLE_TIMEOUT_MS = 30_000;
+/**
+ * Longest time that a query waits for a byte while PostgreSQL answers others. The longest statement of a single change
+ * takes milliseconds, and the lock of the head a few seconds.
+ */
+const SILENCE_TIMEOUT_MS = 30_000;
+/** After this time, a database that does not answer on a new connection counts as silent. */
+const ANSWER_TIMEOUT_MS = 2_500;
 
 /** Longest time to wait until the connections are closed. */
 const CLOSE_TIMEOUT_MS = 1_500;
@@ -32,14 +38,17 @@ export class Database {
   readonly listings: pg.Pool;
   /** For followers that load the whole configuration. */
   readonly snapshots: pg.Pool;
+  /** For health checks, which must not wait for other queries. */
+  private readonly health: pg.Pool;
+  readonly silence: SilenceWatch;
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
 
-  /** @param idleTimeoutMs see `setIdleTimeout`. */
+  /** @param silenceTimeoutMs see `SilenceWatch.watch`. */
   constructor(
     url: string,
     log: Logger,
-    readonly idleTimeoutMs = IDLE_TIMEOUT_MS,
+    readonly silenceTimeoutMs = SILENCE_TIMEOUT_MS,
   ) {
     const settings: pg.PoolConfig = {
       connectionString: url,
@@ -51,10 +60,12 @@ export class Database {
     this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.general });
     this.listings = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.listings });
     this.snapshots = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.snapshots });
+    this.health = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.health });
     this.writes = new WriteConnection(settings);
+    this.silence = new SilenceWatch(() => serverAnswers(settings, ANSWER_TIMEOUT_MS));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
-        setIdleTimeout(client, idleTimeoutMs);
+        this.silence.watch(client, silenceTimeoutMs);
         // A connection may break while it is in use or being handed over. The next query reports it.
         client.on('error', () => undefined);
       });
@@ -78,7 +89,7 @@ export class Database {
 
   /** Runs a minimal query. @throws the error of the database when it cannot be used now. */
   async probe(): Promise<void> {
-    await this.pool.query('SELECT FROM config_head');
+    await this.health.query('SELECT FROM config_head');
   }
 
   /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
@@ -88,11 +99,13 @@ export class Database {
 
   private async end(): Promise<void> {
     await this.prisma.$disconnect();
-    const ending = [this.pool, this.listings, this.snapshots].map((pool) => pool.end());
+    const ending = [this.pool, this.listings, this.snapshots, this.health].map((pool) =>
+      pool.end(),
+    );
     await Promise.all([this.writes.close(), ...ending]);
   }
 
   private get pools(): readonly pg.Pool[] {
-    return [this.pool, this.listings, this.snapshots, this.writes.pool];
+    return [this.pool, this.listings, this.snapshots, this.health, this.writes.pool];
   }
 }

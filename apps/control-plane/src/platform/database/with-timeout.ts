@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longest time that health checks and metrics wait for PostgreSQL: their callers have a deadline too. */
-export const PROBE_TIMEOUT_MS = 3_000;
+export const PROBE_TIMEOUT_MS = 1_500;
 
 /** The result of the query, or `fallback` when it takes longer than `timeoutMs`. The query itself is not cancelled. */
 export function withTimeout<T>(

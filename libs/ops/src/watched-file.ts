@@ -1,6 +1,6 @@
-import { StartError } from '@weir/ops';
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { StartError } from './process.js';
 
 const CHECK_MS = 10_000;
 

@@ -1,0 +1,39 @@
+/** So many failures of a source have no delay: somebody who copies a token may make a mistake. */
+const FREE_FAILURES = 10;
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 10_000;
+/** A source is forgotten when it has had no failure for this long. */
+const FORGET_MS = 600_000;
+
+interface Failures {
+  count: number;
+  lastMs: number;
+}
+
+/** Counts failed attempts by source. When the table is full, the source that failed longest ago is forgotten. */
+export class FailedAttempts {
+  /** Failures of all sources. */
+  total = 0;
+  /** The last one failed last. */
+  private readonly bySource = new Map<string, Failures>();
+
+  constructor(private readonly maxSources = 10_000) {}
+
+  /** @returns the number of failures of the source in a row, and how long its answer is delayed. */
+  add(source: string, nowMs: number): { readonly count: number; readonly delayMs: number } {
+    this.total++;
+    const known = this.bySource.get(source);
+    const count = known && nowMs - known.lastMs < FORGET_MS ? known.count + 1 : 1;
+    this.bySource.delete(source);
+    this.bySource.set(source, { count, lastMs: nowMs });
+    const [oldest] = this.bySource.keys();
+    if (oldest !== undefined && this.bySource.size > this.maxSources) this.bySource.delete(oldest);
+    return { count, delayMs: delayOf(count) };
+  }
+}
+
+/** Doubles with each failure. */
+function delayOf(count: number): number {
+  if (count <= FREE_FAILURES) return 0;
+  return Math.min(FIRST_DELAY_MS * 2 ** (count - FREE_FAILURES - 1), LONGEST_DELAY_MS);
+}

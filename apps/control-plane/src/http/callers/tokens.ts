@@ -1,0 +1,55 @@
+import type { AddressWords } from '@weir/ops';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Scope } from './scope.js';
+import type { Token } from './tokens-file.js';
+
+/** Whose token a request has. */
+export interface Caller {
+  /** Of the token. */
+  readonly name: string;
+  readonly scope: Scope;
+}
+
+export type TokenCheck =
+  | { readonly caller: Caller }
+  /** `why` is for the log only. `isMissing`: the request has no credentials at all. */
+  | { readonly caller: null; readonly why: string; readonly isMissing: boolean };
+
+/** The tokens of `MANAGEMENT_TOKENS`. They are named by their position, and may do everything. */
+export function environmentTokens(tokens: readonly string[]): Token[] {
+  return tokens.map((token, i) => ({
+    name: `env-${i + 1}`,
+    digest: sha256(token),
+    scope: 'replace',
+    sources: undefined,
+    expiresMs: Infinity,
+  }));
+}
+
+/**
+ * Finds the token of an `Authorization` header. It compares all tokens in constant time.
+ * @param source null: unknown; only a token without `sources` is accepted.
+ */
+export function checkToken(
+  tokens: readonly Token[],
+  authorization: string | undefined,
+  source: AddressWords | null,
+  nowMs: number,
+): TokenCheck {
+  const presented = sha256(/^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+  let found: Token | null = null;
+  for (const token of tokens) if (timingSafeEqual(token.digest, presented)) found = token;
+  const refuse = (why: string): TokenCheck => {
+    return { caller: null, why, isMissing: authorization === undefined };
+  };
+  if (found === null) return refuse('unknown token');
+  if (nowMs >= found.expiresMs) return refuse(`token ${found.name} has expired`);
+  if (found.sources && (source === null || !found.sources.has(source))) {
+    return refuse(`token ${found.name} is not for this source`);
+  }
+  return { caller: found };
+}
+
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
