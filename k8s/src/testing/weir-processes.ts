@@ -49,6 +49,8 @@ export async function startWeir(
     start('apps/resolver/dist/main.js', {
       ...follower,
       BLOCK_PAGE_IPV4: '192.0.2.80',
+      // So that it has the metrics of dnstap. Nothing listens there.
+      DNSTAP_ENDPOINT: `tcp://${upstream}`,
       ...ports({ DNS_PORT: dns, OPS_PORT: ops[1] }),
     }),
     start('apps/block-page/dist/main.js', {

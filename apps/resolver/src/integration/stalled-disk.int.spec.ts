@@ -102,9 +102,11 @@ describe.skipIf(volume === null)('a resolver whose volume hangs', () => {
     await first.exited;
 
     const again = start({ REDIS_URL: 'redis://127.0.0.1:1', FEED_URL: 'http://127.0.0.1:1' });
-    await expect.poll(() => again.output.text, WAIT).toContain('snapshot loaded');
+    await expect.poll(() => again.output.text, WAIT).toContain('listening');
     const listening = again.output.text.split('\n').find((line) => line.includes('listening'));
-    const { dns } = JSON.parse(listening!) as { dns: Server };
+    const { dns, opsPort: port } = JSON.parse(listening!) as { dns: Server; opsPort: number };
+    // The image of the catalogue is read from the disk after the snapshot.
+    await expect.poll(() => ops(port, '/readyz'), WAIT).toMatch(/^ok\n/);
     for (const name of ['n0.example', 'n4.example', 'late.example']) {
       expect(await isBlocked(dns, name)).toBe(true);
     }

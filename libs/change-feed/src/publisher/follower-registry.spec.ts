@@ -183,4 +183,38 @@ describe('FollowerRegistry', () => {
     registry.hold(false);
     expect(await waiting).toEqual({ applied: 1, total: 1 });
   });
+
+  describe('while only the head of the log can tell whether a state is right', () => {
+    it('counts what the resolver said before', async () => {
+      const registry = known();
+      registry.update(resolver('a', 5), 0, 'right');
+      registry.update(resolver('a', 9), 0, 'unknown');
+      expect(await registry.waitApplied(at(5), 60_000)).toEqual({ applied: 1, total: 1 });
+      expect(registry.applied(at(6))).toEqual({ applied: 0, total: 1 });
+    });
+
+    it('counts the oldest state that the head proves, although the resolver is further', async () => {
+      const registry = known();
+      registry.update(resolver('a', 6), 0, 'unknown');
+      registry.update(resolver('a', 9), 0, 'unknown');
+      const waiting = registry.waitApplied(at(6), 60_000);
+      registry.judge(({ revision }) => (revision! <= 7 ? 'right' : 'unknown'));
+      expect(await waiting).toEqual({ applied: 1, total: 1 });
+      registry.update(resolver('a', 11), 0, 'unknown');
+      registry.judge(({ revision }) => (revision! <= 10 ? 'right' : 'unknown'));
+      expect(registry.applied(at(9))).toEqual({ applied: 1, total: 1 });
+      expect(registry.applied(at(10))).toEqual({ applied: 0, total: 1 });
+    });
+
+    it('counts nothing that it said about another log, or that is wrong by now', () => {
+      const registry = known();
+      registry.update(resolver('a', 900, OTHER_LINEAGE), 0, 'right');
+      registry.update(resolver('a', 5), 0, 'unknown');
+      registry.update(resolver('b', 5), 0, 'right');
+      registry.update(resolver('b', 6), 0, 'unknown');
+      expect(registry.applied(at(5))).toEqual({ applied: 1, total: 2 });
+      registry.judge(({ revision }) => (revision === 5 ? 'wrong' : 'unknown'));
+      expect(registry.applied(at(0))).toEqual({ applied: 0, total: 2 });
+    });
+  });
 });

@@ -5,6 +5,10 @@ import { type Applied, type ResolverPosition, ResolverPositions } from './resolv
 
 interface LiveFollower {
   readonly state: FollowerState;
+  /** The newest of its states that is known to be right. */
+  readonly proven: FollowerState | null;
+  /** The oldest state that the head of the log has to prove, while others follow. */
+  readonly claimed: FollowerState | null;
   /** Null: no write waits for it, because it is no resolver. */
   readonly resolver: ResolverPosition | null;
   readonly expiresAtMs: number;
@@ -42,24 +46,42 @@ export class FollowerRegistry {
 
   /**
    * Takes the state that a follower has published, and renews its lease. What it says is in force counts only if it is
-   * right.
+   * right. Until that is known, what it said before counts: changes of other replicas must hold up no write here.
    */
   update(state: FollowerState, nowMs: number, judgement: Judgement = 'right'): void {
-    const resolver = positionOf(state, judgement === 'right');
+    const before = this.followers.get(state.id);
     this.missing.delete(state.id);
-    this.move(this.followers.get(state.id)?.resolver ?? null, resolver);
-    if (state.revision === null) this.followers.delete(state.id);
-    else this.followers.set(state.id, { state, resolver, expiresAtMs: nowMs + LEASE_MS });
+    if (state.revision === null) {
+      this.move(before?.resolver ?? null, null);
+      this.followers.delete(state.id);
+    } else {
+      const isUnknown = judgement === 'unknown';
+      const earlier = isUnknown && before?.state.lineage === state.lineage ? before : undefined;
+      const proven = judgement === 'right' ? state : (earlier?.proven ?? null);
+      const claimed = isUnknown ? (earlier?.claimed ?? state) : null;
+      const resolver = positionOf(state, proven);
+      this.move(before?.resolver ?? null, resolver);
+      const expiresAtMs = nowMs + LEASE_MS;
+      this.followers.set(state.id, { state, proven, claimed, resolver, expiresAtMs });
+    }
     this.waits.endFinished();
   }
 
   /** Judges again what the followers have said. */
   judge(judge: (state: FollowerState) => Judgement): void {
     for (const [id, follower] of this.followers) {
-      const resolver = positionOf(follower.state, judge(follower.state) === 'right');
-      if (resolver?.revision === follower.resolver?.revision) continue;
+      const { state, claimed } = follower;
+      const judgement = judge(state);
+      const known = judgement === 'unknown' ? [claimed, follower.proven] : [];
+      const isRight = (one: FollowerState | null): boolean =>
+        one !== null && judge(one) === 'right';
+      const proven = judgement === 'right' ? state : (known.find(isRight) ?? null);
+      const isProven = claimed === null || claimed === proven;
+      const stillClaimed = judgement === 'unknown' ? (isProven ? state : claimed) : null;
+      if (proven === follower.proven && stillClaimed === claimed) continue;
+      const resolver = positionOf(state, proven);
       this.move(follower.resolver, resolver);
-      this.followers.set(id, { ...follower, resolver });
+      this.followers.set(id, { ...follower, proven, claimed: stillClaimed, resolver });
     }
     this.waits.endFinished();
   }
@@ -136,8 +158,10 @@ export class FollowerRegistry {
   }
 }
 
-function positionOf(state: FollowerState, isRight: boolean): ResolverPosition | null {
-  const { kind, lineage, revision } = state;
+function positionOf(
+  { kind, lineage, revision }: FollowerState,
+  proven: FollowerState | null,
+): ResolverPosition | null {
   if (kind !== 'resolver' || revision === null) return null;
-  return { lineage, revision: isRight ? revision : -1, place: 0 };
+  return { lineage, revision: proven?.revision ?? -1, place: 0 };
 }
