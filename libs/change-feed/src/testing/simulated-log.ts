@@ -22,8 +22,8 @@ export class SimulatedLog {
   private nextNumber = 1;
   /** Everything that was ever published, of this log and of those before. */
   readonly published: (Change & Head)[] = [];
-  /** Where logs began that were restored. */
-  private readonly restored: Head[] = [];
+  /** Where the log was after it was restored or set back. */
+  private readonly returnedTo: Head[] = [];
 
   get revision(): number {
     return this.entries.length;
@@ -51,7 +51,7 @@ export class SimulatedLog {
   hasHad(head: Head): boolean {
     const { revision, digest } = head;
     if (revision === 0) return digest === '';
-    return [...this.published, ...this.restored].some(
+    return [...this.published, ...this.returnedTo].some(
       (one) => one.lineage === head.lineage && one.revision === revision && one.digest === digest,
     );
   }
@@ -81,13 +81,14 @@ export class SimulatedLog {
   /** Sets the database back without a new lineage: the same revisions will be other configurations. */
   setBack(steps: number): void {
     this.cutTo(Math.max(0, this.revision - steps));
+    this.returnedTo.push(this.head);
   }
 
   /** Restores an older backup: the log has a new lineage and begins there. */
   restore(steps: number): void {
     this.cutTo(Math.max(0, this.revision - steps));
     this.logs++;
-    this.restored.push(this.head);
+    this.returnedTo.push(this.head);
     this.prune();
   }
 
