@@ -56,7 +56,7 @@ export class FollowerRegistry {
       this.followers.delete(state.id);
     } else {
       const isUnknown = judgement === 'unknown';
-      const earlier = isUnknown && before?.state.lineage === state.lineage ? before : undefined;
+      const earlier = isUnknown && isLater(state, before?.state) ? before : undefined;
       const proven = judgement === 'right' ? state : (earlier?.proven ?? null);
       const claimed = isUnknown ? (earlier?.claimed ?? state) : null;
       const resolver = positionOf(state, proven);
@@ -156,6 +156,11 @@ export class FollowerRegistry {
     if (this.hasEndedWaits) return Infinity;
     return this.isComplete && !this.isHeld ? this.positions.common(lineage) : -1;
   }
+}
+
+/** Whether the resolver has gone on in the same log. One that went back has lost what it said before. */
+function isLater(state: FollowerState, before: FollowerState | undefined): boolean {
+  return before?.lineage === state.lineage && (before.revision ?? 0) <= (state.revision ?? -1);
 }
 
 function positionOf(
