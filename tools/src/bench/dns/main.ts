@@ -8,6 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeLoad, describeMachine } from '../machine.js';
+import { fail, print, progress } from '../output.js';
 import { compareJob } from './compare-job.js';
 import { JOBS } from './jobs.js';
 import { missingPrograms } from './missing-programs.js';
@@ -28,10 +29,6 @@ const WEIR = 'Weir';
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 const CLIENTS = 8;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-/** A line on how far the run is, for whoever waits. */
-const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-
 const options = readOptions(
   process.argv.slice(2),
   JOBS.map(({ name }) => name),
@@ -40,11 +37,6 @@ const options = readOptions(
 if ('help' in options) print(options.help);
 else if ('error' in options) fail(options.error);
 else await compare(options);
-
-function fail(reason: string): void {
-  process.stderr.write(`${reason}\n`);
-  process.exitCode = 1;
-}
 
 async function compare(chosen: Options): Promise<void> {
   const missing = missingPrograms();

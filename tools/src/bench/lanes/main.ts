@@ -10,6 +10,7 @@ import { missingPrograms } from '../dns/missing-programs.js';
 import { renderTable } from '../dns/report.js';
 import { weir } from '../dns/servers/weir.js';
 import { describeLoad, describeMachine } from '../machine.js';
+import { fail, print, progress } from '../output.js';
 import { divideCores } from './cores.js';
 import { type LaneOptions, readOptions } from './options.js';
 
@@ -17,9 +18,6 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Sockets of dnsperf: the kernel spreads them over the lanes. */
 const CLIENTS = 64;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-/** A line on how far the run is, for whoever waits. */
-const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 const nameOf = (lanes: number): string => `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}`;
 
 const options = readOptions(
@@ -29,11 +27,6 @@ const options = readOptions(
 if ('help' in options) print(options.help);
 else if ('error' in options) fail(options.error);
 else await compare(options);
-
-function fail(reason: string): void {
-  process.stderr.write(`${reason}\n`);
-  process.exitCode = 1;
-}
 
 async function compare(chosen: LaneOptions): Promise<void> {
   const missing = missingPrograms();

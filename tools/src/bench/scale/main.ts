@@ -10,6 +10,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hasNsd } from '../dns/servers/upstream.js';
 import { describeLoad, describeMachine } from '../machine.js';
+import { fail, print, progress } from '../output.js';
 import { readOptions, type ScaleOptions } from './options.js';
 import { renderScale } from './report.js';
 import { runScale } from './run.js';
@@ -17,19 +18,10 @@ import { runScale } from './run.js';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-/** A line on how far the run is, for whoever waits. */
-const progress = (text: string): void => void process.stderr.write(`${text}\n`);
-
 const options = readOptions(process.argv.slice(2));
 if ('help' in options) print(options.help);
 else if ('error' in options) fail(options.error);
 else await compare(options);
-
-function fail(reason: string): void {
-  process.stderr.write(`${reason}\n`);
-  process.exitCode = 1;
-}
 
 async function compare(chosen: ScaleOptions): Promise<void> {
   const missing = missingParts();
