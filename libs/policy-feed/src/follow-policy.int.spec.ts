@@ -20,13 +20,16 @@ afterAll(async () => {
   await redis.stop();
 });
 
-it('says what is missing until it is ready, and then has each change when its commit returns', async () => {
-  const configuration = parseVariables(FEED_VARIABLES, {
+const feedConfiguration = () =>
+  parseVariables(FEED_VARIABLES, {
     DOMAIN_HASH_KEY: HASH_KEY_HEX,
     REDIS_URL: redis.url,
     FEED_URL: plane.feedUrl,
     FEED_TOKEN,
   });
+
+it('says what is missing until it is ready, and then has each change when its commit returns', async () => {
+  const configuration = feedConfiguration();
   const log = createLogger({ name: 'test', level: 'silent' });
   const { target, follower, notReady } = followPolicy({ kind: 'resolver', configuration, log });
   expect(notReady()).toBe('no configuration yet');
@@ -46,12 +49,7 @@ it('says what is missing until it is ready, and then has each change when its co
 });
 
 it('has each change in force for readers in other threads when its commit returns', async () => {
-  const configuration = parseVariables(FEED_VARIABLES, {
-    DOMAIN_HASH_KEY: HASH_KEY_HEX,
-    REDIS_URL: redis.url,
-    FEED_URL: plane.feedUrl,
-    FEED_TOKEN,
-  });
+  const configuration = feedConfiguration();
   const log = createLogger({ name: 'test', level: 'silent' });
   const { target, follower } = followPolicy({ kind: 'resolver', configuration, log, readers: 1 });
   const key = parseHashKey(HASH_KEY_HEX);
@@ -108,12 +106,7 @@ it('has each change in force for readers in other threads when its commit return
 });
 
 it('applies a large change, and those that come meanwhile after it', async () => {
-  const configuration = parseVariables(FEED_VARIABLES, {
-    DOMAIN_HASH_KEY: HASH_KEY_HEX,
-    REDIS_URL: redis.url,
-    FEED_URL: plane.feedUrl,
-    FEED_TOKEN,
-  });
+  const configuration = feedConfiguration();
   const log = createLogger({ name: 'test', level: 'silent' });
   const { target, follower } = followPolicy({ kind: 'resolver', configuration, log });
   await follower.start();
