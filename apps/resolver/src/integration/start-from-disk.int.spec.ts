@@ -72,6 +72,8 @@ describe('a resolver whose control plane and Redis are gone', () => {
     await first.ready;
     await plane.commit(put('catalogue', { version: 1, sha256, sizeBytes: image.length }));
     await plane.commit(domainRule(1, 'deny', 'late.example'));
+    // The image comes beside the log: a change is acknowledged without it.
+    await expect.poll(() => ask(first, 'www.bet.example')).toBe(BLOCKED);
     await first.stop();
     await plane.stop();
     await redis.stop();
