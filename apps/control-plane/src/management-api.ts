@@ -50,7 +50,7 @@ export async function createManagementApi(
     new RevisionInterceptor(),
   );
   await app.init();
-  const server = app.getHttpServer();
+  const server: Server = app.getHttpServer();
   if (server instanceof HttpsServer) options.tls?.attach(server);
   limitTimes(server, TIME_LIMITS);
   return server;

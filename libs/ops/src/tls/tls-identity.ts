@@ -1,4 +1,3 @@
-import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import type { WatchedFileLog } from '../watched-file.js';
@@ -27,6 +26,11 @@ export interface ServerTlsOptions extends ContextOptions {
   readonly rejectUnauthorized: boolean;
 }
 
+/** An HTTPS server, as far as it is needed here. */
+interface SecureServer {
+  setSecureContext(options: ContextOptions): void;
+}
+
 /**
  * The TLS certificate of a server, its key, and the authorities of its clients if they need certificates. The files are
  * checked regularly. What was renewed is used for the next client, without a restart. Files that cannot be used
@@ -37,7 +41,7 @@ export class TlsIdentity {
   faults = 0;
   private files: TlsFiles;
   private context;
-  private server: HttpsServer | null = null;
+  private server: SecureServer | null = null;
   private lastFault = '';
   private isChecking = false;
   private readonly timer: NodeJS.Timeout;
@@ -84,7 +88,7 @@ export class TlsIdentity {
   }
 
   /** The server uses changed files from now on. */
-  attach(server: HttpsServer): void {
+  attach(server: SecureServer): void {
     this.server = server;
   }
 
