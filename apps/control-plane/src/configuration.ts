@@ -115,6 +115,11 @@ export const SCHEMA = {
       'The same for POST /init/, after which each resolver loads the whole configuration.',
     default: '30000',
   }),
+  AUDIT_DAYS: integer(1, 36_500, {
+    description:
+      'How many days the record of a change is kept: who made it, from where, by which request, and what it changed.',
+    default: '400',
+  }),
   MISSING_RESOLVER_S: integer(0, 86_400, {
     description:
       'How long in seconds a resolver counts in the m of X-Config-Applied: k/m after it has fallen silent without ' +

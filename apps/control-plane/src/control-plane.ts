@@ -31,6 +31,7 @@ import {
 import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
+import { changeRecordPruning } from './revisions/change-record-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
@@ -198,6 +199,7 @@ async function startParts(
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
+    changeRecordPruning(database.pool, configuration.AUDIT_DAYS, log),
     digestScrub({ snapshots: database.snapshots, registry, log }),
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
