@@ -5,7 +5,9 @@ import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
+import { type Author, currentAuthor } from './author.js';
 import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { ALL_PROFILES } from './change-record.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { Transaction, Work, WorkResult } from './try-change.js';
@@ -50,8 +52,8 @@ const SET_TCP_KEEPALIVES = `
   SET LOCAL tcp_keepalives_count = 4`;
 
 /**
- * The only way to change the configuration. One transaction locks the head, does the work, logs the operations and
- * moves the head. Then the change is published, and the writer waits for the resolvers.
+ * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
+ * record of who made them, and moves the head. Then the change is published, and the writer waits for the resolvers.
  */
 @Injectable()
 export class ConfigurationWriter {
@@ -99,7 +101,7 @@ export class ConfigurationWriter {
   }
 
   private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
-    const { outcome, applied } = await this.commits.submit(change);
+    const { outcome, applied } = await this.commits.submit(change, currentAuthor());
     switch (outcome.type) {
       case 'failed':
         throw outcome.reason;
@@ -118,12 +120,14 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
-    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load));
+    const author = currentAuthor();
+    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load, author));
     return new WithRevision(undefined, revision, await applied);
   }
 
   private async commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
+    author: Author,
   ): Promise<{ revision: number; applied: Promise<Applied> }> {
     const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
@@ -135,7 +139,7 @@ export class ConfigurationWriter {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const published = { lineage: head.lineage, ...encoded };
-        await logChanges(client, [published]);
+        await logChanges(client, [{ change: published, author, profiles: ALL_PROFILES }]);
         beforeCommit(published, transaction);
         return published;
       }),
