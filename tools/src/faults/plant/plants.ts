@@ -47,14 +47,12 @@ export const DEFECTS = {
   },
   'the operations of two changes are swapped in the log': {
     file: 'apps/control-plane/dist/revisions/change-log.js',
-    find: 'const values = [JSON.stringify(changes), last?.revision, last?.digest];',
-    replace: `
-      const logged = changes.map((change) => ({ ...change }));
-      if (changes.length > 1) {
-        logged[0].operations = changes[1].operations;
-        logged[1].operations = changes[0].operations;
-      }
-      const values = [JSON.stringify(logged), last?.revision, last?.digest];`,
+    find: 'JSON.stringify(changes.map(({ change }) => change)),',
+    // Those of the first two changes of a group.
+    replace: `JSON.stringify(changes.map(({ change }, i) => {
+      const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
+      return { ...change, operations: other.operations };
+    })),`,
   },
 } as const satisfies Record<string, Plant>;
 
