@@ -12,6 +12,7 @@ import { authenticate, type AuthenticationOptions } from './authenticate.js';
 import { streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
 import { limitCalls } from './limit-calls.js';
+import { nameAuthor } from './name-author.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
 
@@ -54,6 +55,8 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   app.useBodyParser('raw', { limit, type: isBodyParsed });
   app.use(parseBody);
   app.use(openBody(options.bodyLimitBytes));
+  // Last, because the events of a body that is read would lose it.
+  app.use(nameAuthor);
 }
 
 function identify({ log, metrics, trustedProxies }: PipelineOptions): Middleware {
