@@ -50,7 +50,7 @@ export async function createManagementApi(
   );
   await app.init();
   const server = app.getHttpServer();
-  limitTimes(server, TIME_LIMITS);
+  limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
   return server;
 }
 
