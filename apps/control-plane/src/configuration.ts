@@ -69,11 +69,20 @@ export const SCHEMA = {
   ),
   MANAGEMENT_TLS_CERT: optional(
     text('a PEM file', {
-      description: 'Certificate chain for HTTPS on the management API. Unset: HTTP.',
+      description:
+        'Certificate chain for HTTPS on the management API. Unset: HTTP. Changed files are used within two seconds, ' +
+        'without a restart. Bad ones are logged and change nothing; at the start they end the process.',
     }),
   ),
   MANAGEMENT_TLS_KEY: optional(
     text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
+  ),
+  MANAGEMENT_TLS_CLIENT_CA: optional(
+    text('a PEM file', {
+      description:
+        'Certificates of authorities. With it, clients of the management API need a certificate that one of them has ' +
+        'signed, and the token as well. It is read again like the certificate. Unset: clients need no certificate.',
+    }),
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
     description:

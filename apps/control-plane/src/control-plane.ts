@@ -1,7 +1,7 @@
 import { ChangePublisher, createFeedServer } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
+import { type Logger, OpsServer, registerTlsMetrics, type Service, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -55,6 +55,8 @@ interface Stops {
 
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
+/** How soon a changed certificate is used. */
+const TLS_CHECK_MS = 2_000;
 /** At a stop, changes wait no longer than this for the resolvers. */
 const PROPAGATION_DEADLINE_MS = 5_000;
 
@@ -96,11 +98,17 @@ async function startParts(
   stops: Stops,
   ops: OpsServer,
 ): Promise<Pick<ControlPlane, 'managementPort' | 'feedPort'>> {
-  const tls = readTlsFiles({
-    prefix: 'MANAGEMENT_TLS',
-    cert: configuration.MANAGEMENT_TLS_CERT,
-    key: configuration.MANAGEMENT_TLS_KEY,
+  const tls = TlsIdentity.open({
+    names: {
+      prefix: 'MANAGEMENT_TLS',
+      cert: configuration.MANAGEMENT_TLS_CERT,
+      key: configuration.MANAGEMENT_TLS_KEY,
+      clientCa: configuration.MANAGEMENT_TLS_CLIENT_CA,
+    },
+    checkMs: TLS_CHECK_MS,
+    log,
   });
+  stops.connections.push(() => tls?.close());
   const tokens = openTokens(configuration, log);
   stops.connections.push(() => tokens.file?.close());
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
@@ -131,6 +139,7 @@ async function startParts(
   });
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
+  registerTlsMetrics(registry, { MANAGEMENT_TLS: () => tls?.faults ?? 0 });
   const api = await createManagementApi(
     {
       reader: new ConfigurationReader(database),

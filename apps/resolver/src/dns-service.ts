@@ -387,6 +387,11 @@ export class DnsService {
     return this.listeners.unreadBytes;
   }
 
+  /** Checks at which the files of the TLS certificate were not usable. */
+  get tlsFaults(): number {
+    return this.listeners.tlsFaults;
+  }
+
   /** Accepts no more queries, answers those in flight, then closes. */
   async stop(): Promise<void> {
     this.listeners.drain();

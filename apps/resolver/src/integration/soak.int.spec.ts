@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { makeCertificate } from '../testing/certificate.js';
+import { makeCertificate } from '@weir/ops/testing';
 import { askUdp, type Server } from '../testing/client.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
 import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
