@@ -39,7 +39,7 @@ export class BatchSender {
     private readonly flags: number,
   ) {
     this.isIpv6 = socket.family === 6;
-    this.nameWords = this.isIpv6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
+    this.nameWords = nameWordsOf(socket);
     this.slots = new MessageSlots(calls.addressOf, BATCH, SEND_BYTES);
     for (let i = 0; i < BATCH; i++) this.prepare(i);
   }
@@ -105,4 +105,10 @@ export class BatchSender {
     words[(control + CMSG_LEVEL) >> 2] = isIpv6 ? IPPROTO_IPV6 : IPPROTO_IP;
     words[(control + CMSG_TYPE) >> 2] = isIpv6 ? IPV6_PKTINFO : IP_PKTINFO;
   }
+}
+
+/** To the peer of a connected socket the kernel has a route already, unless a datagram has an address of its own. */
+function nameWordsOf({ family, isConnected = false }: UdpSocketHandle): number {
+  if (isConnected) return 0;
+  return family === 6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
 }
