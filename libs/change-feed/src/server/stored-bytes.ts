@@ -3,25 +3,28 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseByteRange } from './byte-range.js';
 
-/** A stored catalogue image, read in pieces. */
-export interface StoredImage {
+/** Pieces are large: few are held for a reader that is slow. */
+export const PIECES = { highWaterMark: 2 };
+
+/** Stored bytes that never change, read in pieces. */
+export interface StoredBytes {
   readonly sizeBytes: number;
-  /** Its bytes from `start` up to `end`, exclusive. */
+  /** The bytes from `start` up to `end`, exclusive. */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
 }
 
 /**
- * Answers GET and HEAD of an image (RFC 9110): all of it, a range (§14, If-Range §13.1.5), or 304. The entity tag
- * is the sha256 of the image, which never changes.
+ * Answers GET and HEAD of stored bytes (RFC 9110): all of them, a range (§14, If-Range §13.1.5), or 304.
+ * @param etag an entity tag that no other bytes have, in quotes.
  */
-export async function sendImage(
-  image: StoredImage,
-  sha256: string,
+export async function sendStored(
+  stored: StoredBytes,
+  etag: string,
+  contentType: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { sizeBytes } = image;
-  const etag = `"${sha256}"`;
+  const { sizeBytes } = stored;
   response.setHeader('ETag', etag);
   response.setHeader('Accept-Ranges', 'bytes');
   if (request.headers['if-none-match'] === etag) {
@@ -37,10 +40,10 @@ export async function sendImage(
   }
   const { start, end } = range ?? { start: 0, end: sizeBytes };
   response.writeHead(range ? 206 : 200, {
-    'Content-Type': 'application/octet-stream',
+    'Content-Type': contentType,
     'Content-Length': end - start,
     ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${sizeBytes}` }),
   });
   if (request.method === 'HEAD') response.end();
-  else await pipeline(Readable.from(image.read(start, end)), response);
+  else await pipeline(Readable.from(stored.read(start, end), PIECES), response);
 }

@@ -4,7 +4,7 @@ import {
   type FeedSource,
   type LogPage,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
 } from '@weir/change-feed';
 import {
   type Change,
@@ -113,7 +113,7 @@ export class ControlPlane implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const image = this.images.get(sha256);
     if (image === undefined) return Promise.resolve(null);
     const slow = this.slowImages.get(sha256);
