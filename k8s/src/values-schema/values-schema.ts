@@ -7,6 +7,7 @@ import {
   object,
   enumOf,
   PORT,
+  QUANTITY,
   STRING,
   STRING_MAP,
   integer,
@@ -20,6 +21,7 @@ const controlPlane = object({
   env: environmentSchema('controlPlane'),
   tlsSecret: NAME,
   tokensSecret: NAME,
+  snapshotSizeLimit: QUANTITY,
   catalogue: OBJECT,
   service: object({
     type: enumOf('ClusterIP', 'NodePort', 'LoadBalancer'),

@@ -1,4 +1,10 @@
-import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
+import type {
+  FeedSource,
+  LogPage,
+  SnapshotPart,
+  SnapshotSource,
+  StoredBytes,
+} from '@weir/change-feed';
 import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
 import type { Database } from '../platform/database/database.js';
@@ -21,6 +27,13 @@ const READ_LOG = `
   ) AS page ON bytes_before < $3
   ORDER BY page.revision`;
 
+/** One statement. The first change that is kept is not pruned, so those after it are not either. */
+const READ_CONTINUATION = `
+  SELECT lineage, revision::float8 AS revision, digest,
+         lineage = $1 AND CASE WHEN revision = $2 THEN digest = $3
+           ELSE EXISTS (SELECT FROM change WHERE change.revision = $2 AND change.digest = $3) END AS "isContinued"
+  FROM config_head`;
+
 /** A change with the head; when there is no change, only the head. */
 interface LogRow {
   readonly lineage: string;
@@ -32,7 +45,7 @@ interface LogRow {
 }
 
 /** Reads from the database what followers request. */
-export class DatabaseFeedSource implements FeedSource {
+export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
 
@@ -76,6 +89,17 @@ export class DatabaseFeedSource implements FeedSource {
     };
   }
 
+  async continuation(point: Head): Promise<{ head: Head; isContinued: boolean }> {
+    const { rows } = await this.database.pool.query<Head & { isContinued: boolean }>(
+      READ_CONTINUATION,
+      [point.lineage, point.revision, point.digest],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('config_head has lost its row');
+    const { isContinued, ...head } = row;
+    return { head, isContinued };
+  }
+
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     const snapshot = await Snapshot.open(this.database.snapshots);
     try {
@@ -91,7 +115,7 @@ export class DatabaseFeedSource implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     return findImage(this.database.pool, sha256);
   }
 }
