@@ -12,8 +12,8 @@ const OPERATIONS_AT_ONCE = 500;
 const CHECKSUM_BYTES = 9;
 
 /**
- * A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. Does not block the event
- * loop for long, however large the change is.
+ * A change as a line of the journal: the CRC-32 of its JSON in 8 hex digits, a space, the JSON. Does not block the
+ * event loop for long, however large the change is.
  */
 export async function journalLine(change: Change): Promise<string> {
   const { revision, digest, operations } = change;

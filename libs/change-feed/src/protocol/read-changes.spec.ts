@@ -2,6 +2,7 @@ import { type Change, encodeChange, type Operation, RowError } from '@weir/confi
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Yielder } from '../runtime/yielder.js';
+import { renderChangesPage, toLoggedChange } from './logged-change.js';
 import { readChange, readChangesPage } from './read-changes.js';
 import { SteppedJson } from './stepped-json.js';
 
@@ -42,6 +43,13 @@ describe('readChangesPage', () => {
     expect(await readChangesPage(bytesOf(page))).toEqual({ head: HEAD, changes });
     const spaced = Buffer.from(JSON.stringify(page, null, 1));
     expect(await readChangesPage(spaced)).toEqual({ head: HEAD, changes });
+  });
+
+  it('reads what the control plane renders', async () => {
+    const changes = [0, 1, 3_500].map((rules, i) => changeOf(i, rules));
+    const page = renderChangesPage(HEAD, changes.map(toLoggedChange));
+    expect(page).toBe(JSON.stringify({ head: HEAD, changes: changes.map(asSent) }));
+    expect(await readChangesPage(Buffer.from(page))).toEqual({ head: HEAD, changes });
   });
 
   it.each([
