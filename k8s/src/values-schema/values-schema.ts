@@ -19,6 +19,7 @@ const controlPlane = object({
   replicas: REPLICAS,
   env: environmentSchema('controlPlane'),
   tlsSecret: NAME,
+  clientCaSecret: NAME,
   tokensSecret: NAME,
   catalogue: OBJECT,
   service: object({
