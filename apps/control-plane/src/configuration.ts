@@ -69,17 +69,32 @@ export const SCHEMA = {
   ),
   MANAGEMENT_TLS_CERT: optional(
     text('a PEM file', {
-      description: 'Certificate chain for HTTPS on the management API. Unset: HTTP.',
+      description:
+        'Certificate chain for HTTPS on the management API. Unset: HTTP. Changed files are used within two seconds, ' +
+        'without a restart. Bad ones are logged and change nothing; at the start they end the process.',
     }),
   ),
   MANAGEMENT_TLS_KEY: optional(
     text('a PEM file', { description: 'Private key of the certificate of the management API.' }),
+  ),
+  MANAGEMENT_TLS_CLIENT_CA: optional(
+    text('a PEM file', {
+      description:
+        'Certificates of authorities. With it, clients of the management API need a certificate that one of them has ' +
+        'signed, and the token as well. It is read again like the certificate. Unset: clients need no certificate.',
+    }),
   ),
   MANAGEMENT_BODY_LIMIT: byteSize({
     description:
       'Largest body of POST /init/ after decompression. Other bodies have the same limit, but at most 16mb. A larger ' +
       'one is answered with 413.',
     default: '256mb',
+  }),
+  MANAGEMENT_STALL_S: integer(1, 300, {
+    description:
+      'Longest time in seconds for which a client may send no bytes of its body, or read no bytes of its response. ' +
+      'Then the call is answered with 408, or its connection is closed.',
+    default: '30',
   }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
     description:
@@ -105,6 +120,11 @@ export const SCHEMA = {
     description:
       'The same for POST /init/, after which each resolver loads the whole configuration.',
     default: '30000',
+  }),
+  AUDIT_DAYS: integer(1, 36_500, {
+    description:
+      'How many days the record of a change is kept: who made it, from where, by which request, and what it changed.',
+    default: '400',
   }),
   MISSING_RESOLVER_S: integer(0, 86_400, {
     description:

@@ -1,7 +1,7 @@
 import { ChangePublisher } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, OpsServer, readTlsFiles, type Service } from '@weir/ops';
+import { type Logger, OpsServer, registerTlsMetrics, type Service, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -14,6 +14,7 @@ import { registerCallerMetrics } from './http/callers/caller-metrics.js';
 import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
+import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -31,6 +32,7 @@ import {
 import { DomainHasher } from './resources/domain-lists/domain-hasher.js';
 import { HashKeyCheck } from './resources/domain-lists/hash-key-check.js';
 import { changeLogPruning } from './revisions/change-log-pruning.js';
+import { changeRecordPruning } from './revisions/change-record-pruning.js';
 import { ConfigurationReader } from './revisions/configuration-reader.js';
 import { ConfigurationWriter } from './revisions/configuration-writer.js';
 import { MeasuredPropagation } from './revisions/propagation-metrics.js';
@@ -53,6 +55,8 @@ interface Stops {
 
 /** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
 const REQUEST_DEADLINE_MS = 7_000;
+/** How soon a changed certificate is used. */
+const TLS_CHECK_MS = 2_000;
 /** At a stop, changes wait no longer than this for the resolvers. */
 const PROPAGATION_DEADLINE_MS = 5_000;
 
@@ -94,11 +98,17 @@ async function startParts(
   stops: Stops,
   ops: OpsServer,
 ): Promise<Pick<ControlPlane, 'managementPort' | 'feedPort'>> {
-  const tls = readTlsFiles({
-    prefix: 'MANAGEMENT_TLS',
-    cert: configuration.MANAGEMENT_TLS_CERT,
-    key: configuration.MANAGEMENT_TLS_KEY,
+  const tls = TlsIdentity.open({
+    names: {
+      prefix: 'MANAGEMENT_TLS',
+      cert: configuration.MANAGEMENT_TLS_CERT,
+      key: configuration.MANAGEMENT_TLS_KEY,
+      clientCa: configuration.MANAGEMENT_TLS_CLIENT_CA,
+    },
+    checkMs: TLS_CHECK_MS,
+    log,
   });
+  stops.connections.push(() => tls?.close());
   const tokens = openTokens(configuration, log);
   stops.connections.push(() => tokens.file?.close());
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
@@ -129,11 +139,13 @@ async function startParts(
   });
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
+  registerTlsMetrics(registry, { MANAGEMENT_TLS: () => tls?.faults ?? 0 });
   const api = await createManagementApi(
     {
       reader: new ConfigurationReader(database),
       writer,
       hasher: new DomainHasher(hashKey),
+      initBodies: new HeldBodies(configuration.MANAGEMENT_BODY_LIMIT),
     },
     {
       log,
@@ -147,6 +159,7 @@ async function startParts(
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
+      stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,
       tls,
     },
@@ -190,6 +203,7 @@ async function startParts(
 
   const jobs: readonly Job[] = [
     changeLogPruning(database.pool, log),
+    changeRecordPruning(database.pool, configuration.AUDIT_DAYS, log),
     digestScrub({ snapshots: database.snapshots, registry, log }),
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];

@@ -1,8 +1,9 @@
 import type { LoggerService } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Logger, TlsFiles } from '@weir/ops';
+import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
 import { AppModule, type SharedServices } from './app.module.js';
 import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
@@ -16,7 +17,7 @@ import { RouteTable } from './http/routing/route-table.js';
 
 export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
   /** Null: http. */
-  readonly tls: TlsFiles | null;
+  readonly tls: TlsIdentity | null;
 }
 
 /** The server of the management API; it does not listen yet. */
@@ -29,7 +30,7 @@ export async function createManagementApi(
     bodyParser: false,
     abortOnError: false,
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- as above
-    ...(options.tls && { httpsOptions: options.tls }),
+    ...(options.tls && { httpsOptions: options.tls.serverOptions() }),
     logger: nestLog(options.log),
   });
   app.disable('x-powered-by');
@@ -49,8 +50,9 @@ export async function createManagementApi(
     new RevisionInterceptor(),
   );
   await app.init();
-  const server = app.getHttpServer();
-  limitTimes(server, TIME_LIMITS);
+  const server: Server = app.getHttpServer();
+  if (server instanceof HttpsServer) options.tls?.attach(server);
+  limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
   return server;
 }
 

@@ -279,6 +279,7 @@ export class DnsService {
       upstreams,
       hasMixedCase: configuration.UPSTREAM_0X20,
       hasCookies: configuration.UPSTREAM_COOKIES,
+      calls: loadSystemCalls(),
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,
@@ -385,6 +386,11 @@ export class DnsService {
   /** Bytes of answers that clients have not read from their connections. */
   get unreadBytes(): number {
     return this.listeners.unreadBytes;
+  }
+
+  /** Checks at which the files of the TLS certificate were not usable. */
+  get tlsFaults(): number {
+    return this.listeners.tlsFaults;
   }
 
   /** Accepts no more queries, answers those in flight, then closes. */

@@ -4,7 +4,7 @@ import type { Follower } from '@weir/change-feed';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
-import type { WatchedFile } from '@weir/ops';
+import { registerTlsMetrics, type WatchedFile } from '@weir/ops';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
@@ -28,6 +28,7 @@ export interface MetricsSources {
   readonly localRecords: Pick<WatchedFile<unknown>, 'faults'> | null;
   readonly kernelDrops: () => number;
   readonly unreadBytes: () => number;
+  readonly tlsFaults: () => number;
   readonly cache: AnswerCache;
   readonly queryLog: QueryLog | null;
   readonly dnstap: FrameSender | null;
@@ -65,6 +66,7 @@ export function createRegistry({
   localRecords,
   kernelDrops,
   unreadBytes,
+  tlsFaults,
   cache,
   queryLog,
   dnstap,
@@ -223,6 +225,7 @@ export function createRegistry({
     'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
     unreadBytes,
   );
+  registerTlsMetrics(registry, { DNS_TLS: tlsFaults });
   counter(
     'local_records_file_faults_total',
     'Checks at which LOCAL_RECORDS was not usable; the records before it stay in force',

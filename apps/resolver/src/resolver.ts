@@ -76,6 +76,7 @@ async function startParts(
     localRecords: service.localRecords,
     kernelDrops: () => service.kernelDrops(),
     unreadBytes: () => service.unreadBytes,
+    tlsFaults: () => service.tlsFaults,
     cache: service.cache,
     queryLog: service.queryLog,
     dnstap: service.dnstapSender,

@@ -1,6 +1,7 @@
 export { CatalogueImages } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
+export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
 export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';

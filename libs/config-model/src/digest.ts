@@ -1,5 +1,6 @@
 import type { EntityKind } from './entities.js';
 import { ENTITY_KINDS } from './entities.js';
+import { FLAT_NULL, type FlatRows } from './flat-rows.js';
 import type { Row } from './rows.js';
 
 /** Digest of a configuration without entities. */
@@ -13,6 +14,8 @@ const KIND_NUMBERS = Object.fromEntries(ENTITY_KINDS.map((kind, i) => [kind, i])
 >;
 /** Result of `hashRow`: a hash for each lane. */
 const HASHES = new Int32Array(LANE_SEEDS.length);
+/** Room for the values of one row. */
+let BUFFER = new Float64Array(64);
 
 /**
  * Digest of a whole configuration: two 32-bit lanes, each the sum (mod 2³²) of the hashes of all entities under the
@@ -39,6 +42,17 @@ export class Digest {
     this.lanes[1] += HASHES[1];
   }
 
+  /** Adds the entities of all these rows. */
+  addAll(kind: EntityKind, { values, ends }: FlatRows): void {
+    let start = 0;
+    for (let i = 0; i < ends.length; i++) {
+      hashValues(kind, values, start, ends[i]);
+      this.lanes[0] += HASHES[0];
+      this.lanes[1] += HASHES[1];
+      start = ends[i];
+    }
+  }
+
   /** Removes an entity that was added before. */
   remove(kind: EntityKind, row: Row): void {
     hashRow(kind, row);
@@ -56,17 +70,26 @@ export class Digest {
  * null is −1. Computes both lanes in one pass and writes them to `HASHES`: a start hashes up to ten million rows.
  */
 function hashRow(kind: EntityKind, row: Row): void {
+  if (BUFFER.length < row.length) BUFFER = new Float64Array(row.length * 2);
+  for (let i = 0; i < row.length; i++) BUFFER[i] = row[i] ?? FLAT_NULL;
+  hashValues(kind, BUFFER, 0, row.length);
+}
+
+/** The same of one of the rows in `FlatRows`. */
+function hashValues(kind: EntityKind, values: Float64Array, start: number, end: number): void {
   const first = scramble(KIND_NUMBERS[kind]);
   let hash0 = mix(LANE_SEEDS[0], first);
   let hash1 = mix(LANE_SEEDS[1], first);
-  for (let i = 0; i < row.length; i++) {
-    const value = row[i] ?? -1;
+  for (let i = start; i < end; i++) {
+    const value = values[i];
     const low = scramble(value | 0);
-    const high = scramble(Math.floor(value / TWO_TO_32) | 0);
+    // Most values fit in one word. Division is slow.
+    const isWord = value >= 0 && value < TWO_TO_32;
+    const high = isWord ? 0 : scramble(Math.floor(value / TWO_TO_32) | 0);
     hash0 = mix(mix(hash0, low), high);
     hash1 = mix(mix(hash1, low), high);
   }
-  const bytes = row.length * 8 + 4;
+  const bytes = (end - start) * 8 + 4;
   HASHES[0] = avalanche(hash0 ^ bytes);
   HASHES[1] = avalanche(hash1 ^ bytes);
 }

@@ -1,7 +1,9 @@
 export * from './codec.js';
 export * from './digest.js';
 export * from './entities.js';
+export { FLAT_NULL, FlatRows } from './flat-rows.js';
 export * from './operations.js';
 export * from './profile-flags.js';
 export { RowError } from './row-reader.js';
 export * from './rows.js';
+export { RowsParser } from './rows-parser.js';

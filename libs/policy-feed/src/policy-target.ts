@@ -188,8 +188,8 @@ function namesCatalogue(policy: Policy): boolean {
   return policy.counts().catalogue > 0;
 }
 
-function lastCatalogue(rows: readonly Row[]): ActiveCatalogue | null {
-  const row = rows.at(-1);
+function lastCatalogue(rows: Iterable<Row>): ActiveCatalogue | null {
+  const row = [...rows].at(-1);
   return row === undefined ? null : fromRow('catalogue', row);
 }
 

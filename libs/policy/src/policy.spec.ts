@@ -482,11 +482,33 @@ describe('Policy.load', () => {
     ['a profile id that is no integer', [1.5, 2, 1]],
   ])('refuses %s', (_, row) => {
     expect(() => policy.load('domainRule', [[1, 2, 1], row])).toThrow(RowError);
-    expect(policy.counts().domainRule).toBe(1);
+  });
+
+  it('puts networks as `put` puts their entities, and replaces existing ones', () => {
+    const rows = Array.from({ length: 1000 }, (_, i) => [(NETWORK + i * 4) >>> 0, 30, i % 7]);
+    const loaded = new Policy({ timeZone: 'UTC' });
+    loaded.load('ipv4Network', rows);
+    loaded.load('ipv4Network', [[NETWORK, 30, 9]]);
+    for (const [address, prefixLength, profileId] of [...rows, [NETWORK, 30, 9]]) {
+      put({ kind: 'ipv4Network', entity: { address, prefixLength, profileId } });
+    }
+    expect(loaded.digest()).toBe(policy.digest());
+    expect(loaded.counts()).toEqual(policy.counts());
+    expect(loaded.memory()).toEqual(policy.memory());
   });
 
   it('refuses networks with host bits as `put` does', () => {
     expect(() => policy.load('ipv4Network', [[NETWORK + 1, 24, 1]])).toThrow(PolicyError);
+    expect(() => policy.load('ipv4Network', [[1, 0, 1]])).toThrow(PolicyError);
+  });
+
+  it.each([
+    ['a short row', [NETWORK, 24]],
+    ['an address of more than 32 bits', [2 ** 32, 32, 1]],
+    ['a prefix of more than 32 bits', [NETWORK, 33, 1]],
+    ['a profile id of more than 31 bits', [NETWORK, 24, 2 ** 31]],
+  ])('refuses a network with %s', (_, row) => {
+    expect(() => policy.load('ipv4Network', [row])).toThrow(RowError);
   });
 });
 

@@ -6,7 +6,7 @@ import {
   EMPTY_DIGEST,
   ENTITY_KINDS,
   type EntityKind,
-  fromRow,
+  FlatRows,
   type Operation,
   type PutOperation,
   toRow,
@@ -18,11 +18,11 @@ import type { Client } from './client.js';
 import type { Decision, Verdict } from './decision.js';
 import { type EntityStore, EntityStores } from './entity-stores.js';
 import type { Explanation } from './explain.js';
+import { loadRows } from './load-rows.js';
 import { Fork } from './memory/fork.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
-import { loadDomainRules } from './rules/load-domain-rules.js';
 import type { SubscriberMatch } from './subscribers/subscriber-match.js';
 
 /** Bytes of each structure. */
@@ -162,18 +162,12 @@ export class Policy {
   }
 
   /**
-   * For loading a snapshot: puts rows of one kind, fastest in the order of a snapshot. Rows before a refused one stay.
-   * @throws RowError when one is not a row of that kind. @throws PolicyError as `put`.
+   * For loading a snapshot: puts rows of one kind, fastest in the order of a snapshot.
+   * @throws RowError when one is not a row of that kind. @throws PolicyError as `put`. Then the policy is of no use.
    */
-  load(kind: EntityKind, rows: Iterable<unknown>): void {
-    if (kind === 'domainRule') {
-      const { domainRules, profiles } = this.stores;
-      loadDomainRules(rows, domainRules, profiles, this.sum);
-      return;
-    }
-    for (const row of rows) {
-      this.put({ type: 'put', kind, entity: fromRow(kind, row) } as PutOperation);
-    }
+  load(kind: EntityKind, rows: FlatRows | readonly unknown[]): void {
+    const flat = rows instanceof FlatRows ? rows : FlatRows.of(rows);
+    loadRows(kind, flat, this.stores, this.sum);
   }
 
   /** Sets the index in which names are looked up; null: no name is in any category or application. */

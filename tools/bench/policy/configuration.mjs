@@ -6,6 +6,7 @@ import { textOf, writeName } from './names.mjs';
 
 export const APPLICATIONS = 64;
 export const CATEGORIES = 64;
+const ROWS_PER_PART = 1_000;
 
 export const SIZES = {
   0: { networks: 0, networks6: 0, napt: 0, profiles: 0, rules: 0, domains: 0 },
@@ -97,6 +98,18 @@ export function makeRows(size, key) {
       for (let i = 3; i < size.profiles; i += 100) yield [i, i + 1, 1, 40, 46];
     },
   };
+}
+
+/** Rows in parts, as a snapshot has them. */
+export function* partsOf(rows) {
+  let part = [];
+  for (const row of rows) {
+    part.push(row);
+    if (part.length < ROWS_PER_PART) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
 }
 
 /**

@@ -7,7 +7,7 @@ import { Policy, PolicyShare, SharedPolicy } from '@weir/policy';
 import { parseHashKey } from '@weir/dns-name';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { parseArgs } from 'node:util';
-import { makeRows, SIZES } from './configuration.mjs';
+import { makeRows, partsOf, SIZES } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
 
 const { values } = parseArgs({
@@ -25,7 +25,9 @@ const print = (line) => process.stdout.write(`${line}\n`);
 
 function load() {
   const policy = new Policy({ timeZone: 'Europe/Berlin' });
-  for (const [kind, rowsOf] of Object.entries(makeRows(size, KEY))) policy.load(kind, rowsOf());
+  for (const [kind, rowsOf] of Object.entries(makeRows(size, KEY))) {
+    for (const part of partsOf(rowsOf())) policy.load(kind, part);
+  }
   policy.setRevision(1);
   return policy;
 }

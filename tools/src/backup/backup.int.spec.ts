@@ -34,7 +34,10 @@ const SAMPLE = `
   INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('192.0.2.77', 26, 10);
   INSERT INTO ipv6_network (address, prefix_length, profile_id) VALUES ('2001:db8::77', 56, 11);
   INSERT INTO napt_assignment VALUES ('198.51.100.1', 0, 65535, 11);
-  INSERT INTO schedule VALUES (10, 11, '[{"start": {"day": "friday", "time": "18:30"}}]');`;
+  INSERT INTO schedule VALUES (10, 11, '[{"start": {"day": "friday", "time": "18:30"}}]');
+  INSERT INTO change_record VALUES
+    (41, '2026-01-02 03:04:05.678+00', 'catalogue', NULL, NULL, NULL, NULL, NULL, '[["put", "catalogue", []]]', 1, '{}', false),
+    (42, now(), 'api', 'billing', '2001:db8::1', 'id', 'POST', '/net/', '[]', 0, '{7}', true);`;
 
 describe('backup and restore', () => {
   let folder: string;

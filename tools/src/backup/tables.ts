@@ -24,6 +24,7 @@ export const BACKUP_TABLES: readonly string[] = [
   'ipv6_network',
   'napt_assignment',
   'schedule',
+  'change_record',
 ];
 
 /**

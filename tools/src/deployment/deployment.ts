@@ -25,6 +25,8 @@ export interface DeploymentOptions {
   readonly blockPages?: number;
   /** Variables for every process, in addition to its own. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Variables for one replica, in place of its own. */
+  readonly replicaVariables?: (replica: number) => Readonly<Record<string, string>>;
   /** Variables for the resolvers, in place of their own. */
   readonly resolverVariables?: Readonly<Record<string, string>>;
   /** For the faults of the Redis proxy. */
@@ -39,6 +41,9 @@ export const MAX_PAGE_ID = 254;
 export const pageAddress = (page: number): string => `192.0.2.${page}`;
 /** Address of the default page. No profile of the suite uses it. */
 const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
+
+/** So long a resolver that was lost without a goodbye counts in "m" of `X-Config-Applied` (decisions §10). */
+export const MISSING_RESOLVER_MS = 20_000;
 
 const CATALOGUE = `categories:
   - id: 12
@@ -67,6 +72,8 @@ export class Deployment {
   readonly feedProxy: TcpProxy;
   /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
+  /** Between each resolver and all that it hears of the control plane: Redis and the feed. */
+  readonly resolverLinks: readonly ResolverLinks[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
   private upstream: Socket | null = null;
@@ -94,13 +101,17 @@ export class Deployment {
       return ready[turn++ % ready.length];
     });
     this.postgresProxies = ports.postgresProxies.map(() => new TcpProxy(() => ports.postgres));
+    this.resolverLinks = ports.dns.map(() => ({
+      redis: new TcpProxy(() => ports.redisProxy),
+      feed: new TcpProxy(() => ports.feedProxy),
+    }));
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const { replicas, resolvers, blockPages = 0 } = options;
     // Independent of the seed: other ports are free each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await findFreePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
+    const free = await findFreePorts(5 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
@@ -115,6 +126,8 @@ export class Deployment {
       replicaOps: take(replicas),
       dns: take(resolvers),
       resolverOps: take(resolvers),
+      resolverRedis: take(resolvers),
+      resolverFeed: take(resolvers),
       page: take(blockPages),
       pageOps: take(blockPages),
     });
@@ -130,6 +143,12 @@ export class Deployment {
     await Promise.all(
       this.postgresProxies.map((proxy, i) => proxy.listen(this.ports.postgresProxies[i] ?? 0)),
     );
+    await Promise.all(
+      this.resolverLinks.flatMap(({ redis, feed }, i) => [
+        redis.listen(this.ports.resolverRedis[i] ?? 0),
+        feed.listen(this.ports.resolverFeed[i] ?? 0),
+      ]),
+    );
     await Promise.all([this.startPostgres(), this.startRedis()]);
     await migrate({
       databaseUrl: this.databaseUrl,
@@ -143,7 +162,9 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));
-    await Promise.all([this.feedProxy, ...this.postgresProxies].map((proxy) => proxy.close()));
+    const links = this.resolverLinks.flatMap(({ redis, feed }) => [redis, feed]);
+    const proxies = [this.feedProxy, ...this.postgresProxies, ...links];
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
     this.upstream?.close();
@@ -211,6 +232,17 @@ export class Deployment {
     return url.href;
   }
 
+  /** A resolver reaches Redis and the feed through proxies of its own. */
+  private linkVariables(resolver: number): Record<string, string> {
+    if (this.options.withoutProxies === true) return { FEED_URL: this.feedUrl };
+    const redisUrl = new URL(this.redisUrl);
+    redisUrl.port = String(this.ports.resolverRedis[resolver]);
+    return {
+      REDIS_URL: redisUrl.href,
+      FEED_URL: `http://127.0.0.1:${this.ports.resolverFeed[resolver]}`,
+    };
+  }
+
   private replica(i: number): WeirProcess {
     const { ports, secrets } = this;
     return this.process(
@@ -223,8 +255,8 @@ export class Deployment {
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
         CATALOGUE: join(this.options.folder, 'catalogue'),
-        // Resolvers that were killed are known to answer nobody, and start again with another id.
-        MISSING_RESOLVER_S: '0',
+        MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
+        ...this.options.replicaVariables?.(i),
       },
     );
   }
@@ -242,7 +274,7 @@ export class Deployment {
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
-      FEED_URL: this.feedUrl,
+      ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
       ...this.options.resolverVariables,
     });
@@ -273,14 +305,19 @@ export class Deployment {
       onUnexpectedExit: this.options.onUnexpectedExit,
       environment: {
         ...this.options.variables,
+        REDIS_URL: this.redisUrl,
         ...environment,
         OPS_PORT: String(opsPort),
-        REDIS_URL: this.redisUrl,
         FEED_TOKEN: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
       },
     });
   }
+}
+
+export interface ResolverLinks {
+  readonly redis: TcpProxy;
+  readonly feed: TcpProxy;
 }
 
 interface Ports {
@@ -295,6 +332,8 @@ interface Ports {
   readonly replicaOps: readonly number[];
   readonly dns: readonly number[];
   readonly resolverOps: readonly number[];
+  readonly resolverRedis: readonly number[];
+  readonly resolverFeed: readonly number[];
   readonly page: readonly number[];
   readonly pageOps: readonly number[];
 }

@@ -53,6 +53,16 @@ export class WeirProcess {
     return nowMs - Math.max(this.readyAtMs, this.disturbedAtMs);
   }
 
+  /** How long it has been running, whether or not it was stopped (SIGSTOP) meanwhile; 0 if it was killed. */
+  aliveForMs(nowMs: number): number {
+    return this.readyAtMs === null ? 0 : nowMs - this.readyAtMs;
+  }
+
+  /** When it was stopped (SIGSTOP); null while it runs. */
+  get pausedAtMs(): number | null {
+    return this.isPaused ? this.disturbedAtMs : null;
+  }
+
   /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;

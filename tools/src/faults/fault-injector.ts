@@ -5,14 +5,12 @@ import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
+import { plantVariables } from './plant/plants.js';
 
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
-/** Pause of a replica between commit and publication, so that it can be killed there. */
-const PAUSE_AFTER_COMMIT_MS = 400;
-const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
 
 /** Injects the faults of a script into a deployment, and repairs each of them. */
 export class FaultInjector {
@@ -75,6 +73,8 @@ export class FaultInjector {
         return deployment.startPostgres();
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
+      case 'resolver isolated':
+        return this.isolate(target % deployment.resolvers.length, durationMs);
       case 'feed silent':
         return this.silenceFeed(durationMs);
       case 'replica cut off from PostgreSQL': {
@@ -116,7 +116,7 @@ export class FaultInjector {
   /** A replica that pauses after each commit is nearly always between a commit and its publication. */
   private async killAfterCommit(replica: WeirProcess, durationMs: number): Promise<void> {
     await replica.kill();
-    await replica.start({ [PAUSE_VARIABLE]: String(PAUSE_AFTER_COMMIT_MS) });
+    await replica.start(plantVariables(['pause after a commit']));
     await sleep(1_000);
     await replica.kill();
     await sleep(durationMs);
@@ -143,6 +143,16 @@ export class FaultInjector {
     await Promise.all([deployment.startRedis(), deployment.startPostgres()]);
     await Promise.all(deployment.replicas.map((replica) => replica.start()));
     endDisturbance();
+  }
+
+  /** The resolver hears neither Redis nor the feed, and its clients still reach it. */
+  private async isolate(index: number, durationMs: number): Promise<void> {
+    const links = this.deployment.resolverLinks[index];
+    const endIsolation = this.checker.isolate(index);
+    for (const proxy of [links?.redis, links?.feed]) proxy?.startBlackhole();
+    await sleep(durationMs);
+    for (const proxy of [links?.redis, links?.feed]) proxy?.stopBlackhole();
+    endIsolation();
   }
 
   private async silenceFeed(durationMs: number): Promise<void> {

@@ -63,7 +63,7 @@ export class LowerBounds {
     return Math.max(this.seen.get(key) ?? 0, this.acknowledged.get(key) ?? 0);
   }
 
-  /** The resolver shacknowledged this version. The same process may show nothing older from now on. */
+  /** The resolver showed this version. The same process may show nothing older from now on. */
   noteSeen(key: KeyHistory, version: number): void {
     if (version > (this.seen.get(key) ?? 0)) this.seen.set(key, version);
   }
@@ -73,7 +73,7 @@ export class LowerBounds {
     if (version > (this.acknowledged.get(key) ?? 0)) this.acknowledged.set(key, version);
   }
 
-  /** The process was restarted: what it acknowledged still binds it, what it shacknowledged does not. */
+  /** The process was restarted: what it acknowledged still binds it, what it showed does not. */
   restart(): void {
     this.seen.clear();
   }

@@ -5,6 +5,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
 
 const CATCH_UP_DEADLINE_MS = 20_000;
 /** The head is published every second, so every resolver compares its digest within this time. */
@@ -17,14 +18,7 @@ export interface VerifyOptions {
   readonly stats: RunStats;
   /** What the database must hold for each key. */
   readonly stored: ReadonlyMap<Key, string | null>;
-  /** Revisions of acknowledged changes. */
-  readonly revisions: ReadonlySet<number>;
-}
-
-/** The change log at the end of a run. */
-export interface LogState {
-  readonly head: number;
-  readonly gaps: number;
+  readonly acknowledged: AcknowledgedChanges;
 }
 
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
@@ -33,7 +27,7 @@ export async function verify(options: VerifyOptions): Promise<LogState> {
   const client = new pg.Client(deployment.databaseUrl);
   await client.connect();
   try {
-    const log = await verifyLog(client, options);
+    const log = await verifyLog(client, options.acknowledged, stats);
     await verifyRows(client, options);
     await waitForRevision(deployment, log.head, stats);
     await sleep(DIGEST_MS);
@@ -43,26 +37,6 @@ export async function verify(options: VerifyOptions): Promise<LogState> {
   } finally {
     await client.end();
   }
-}
-
-async function verifyLog(
-  client: pg.Client,
-  { stats, revisions }: VerifyOptions,
-): Promise<LogState> {
-  const { rows } = await client.query<Record<'head' | 'first' | 'last' | 'count', number>>(
-    `SELECT (SELECT revision FROM config_head)::float8 AS head, min(revision)::float8 AS first,
-            max(revision)::float8 AS last, count(*)::float8 AS count FROM change`,
-  );
-  const [log] = rows;
-  if (log === undefined) throw new Error('no log');
-  const gaps = log.last - log.first + 1 - log.count;
-  if (gaps !== 0 || log.first !== 1 || log.last !== log.head)
-    stats.violation(`the log has gaps: ${JSON.stringify(log)}`);
-  // No spread: a run of an hour has more revisions than a call can have arguments.
-  const newest = revisions.values().reduce((a, b) => Math.max(a, b), 0);
-  if (newest > log.head)
-    stats.violation(`revision ${newest} was acknowledged, the log ends at ${log.head}`);
-  return { head: log.head, gaps };
 }
 
 async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): Promise<void> {

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { digestOfRows } from '../feed/rows-digest.js';
 import { readPages } from '../platform/database/snapshot.js';
 import { withConnection } from '../platform/database/with-connection.js';
+import { ALL_PROFILES } from '../revisions/change-record.js';
 import { lockHead, logChanges } from '../revisions/change-log.js';
 
 /** Longest time between two statements while the rows are read. */
@@ -33,7 +34,9 @@ export async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRe
     }
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
-    await logChanges(client, [{ lineage, ...change }]);
+    await logChanges(client, [
+      { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: ALL_PROFILES },
+    ]);
     await client.query('COMMIT');
     return { revision, before, ofRows };
   });

@@ -51,6 +51,11 @@ describe('npm run repair', () => {
     expect(
       await harness.sql(`SELECT digest, operations FROM change WHERE revision = ${after.revision}`),
     ).toEqual([[after.digest, [['reload']]]]);
+    expect(
+      await harness.sql(
+        `SELECT origin, token, keys FROM change_record WHERE revision = ${after.revision}`,
+      ),
+    ).toEqual([['repair', null, [['reload']]]]);
     expect((await run('digest', '--check')).code).toBe(0);
     // Changes go on from there.
     const answer = await harness.call('POST', '/net/', {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { RequestError } from '../http/errors/errors.js';
 import { InvalidRequestError } from '../http/validation/fault.js';
 import { Database } from '../platform/database/database.js';
+import { actAs } from '../revisions/author.js';
 import { ConfigurationReader } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WithRevision } from '../revisions/with-revision.js';
@@ -62,7 +63,7 @@ class Services {
 
   async empty(): Promise<void> {
     await this.sql.query(`
-      TRUNCATE block_page, profile, domain_rule, ipv4_network, ipv6_network, napt_assignment, change CASCADE;
+      TRUNCATE block_page, profile, domain_rule, ipv4_network, ipv6_network, napt_assignment, change, change_record CASCADE;
       UPDATE config_head SET revision = 0, digest = '0000000000000000';
       INSERT INTO profile (id) SELECT generate_series(1, ${PROFILES - 1})`);
   }
@@ -81,6 +82,9 @@ class Services {
     }
     const log = 'SELECT revision, digest, operations FROM change ORDER BY 1';
     all['change'] = (await this.sql.query<object>(log)).rows;
+    const records =
+      "SELECT to_jsonb(change_record) - 'created_at' AS record FROM change_record ORDER BY revision";
+    all['change_record'] = (await this.sql.query<object>(records)).rows;
     all['head'] = (await this.sql.query<object>('SELECT revision, digest FROM config_head')).rows;
     return all;
   }
@@ -242,6 +246,8 @@ const requests: fc.Arbitrary<Request> = fc.oneof(
   },
 );
 
+const as = <T>(work: () => T): T => actAs({ origin: 'repair' }, work);
+
 /** What the client would see. */
 async function answer(request: Promise<WithRevision<unknown>>): Promise<unknown> {
   try {
@@ -268,13 +274,13 @@ describe('changes that are made together', () => {
   /** Sends all of them while the head is locked, so that they wait together. */
   const sendTogether = async (script: readonly Request[]): Promise<unknown[]> => {
     await together.sql.query('BEGIN; SELECT FROM config_head FOR UPDATE');
-    const answers = script.map((request) => answer(request(together)));
+    const answers = script.map((request) => answer(as(() => request(together))));
     await together.sql.query('COMMIT');
     return Promise.all(answers);
   };
   const sendAlone = async (script: readonly Request[]): Promise<unknown[]> => {
     const answers: unknown[] = [];
-    for (const request of script) answers.push(await answer(request(alone)));
+    for (const request of script) answers.push(await answer(as(() => request(alone))));
     return answers;
   };
 
@@ -319,7 +325,7 @@ describe('changes that are made together', () => {
         s.ipv4.create({ address: 0x0a00_0000 + n * 8, prefixLength, profileId: 1 }, LOCATION);
     const script = [create(1, 32), create(2, 32), create(3, 30), create(4, 32), create(4, 31)];
     await together.sql.query('BEGIN; SELECT FROM config_head FOR UPDATE');
-    const all = script.map((request) => request(together));
+    const all = script.map((request) => as(() => request(together)));
     await together.sql.query('COMMIT');
     const outcomes = await Promise.allSettled(all);
     await together.sql.query('ALTER TABLE ipv4_network DROP CONSTRAINT odd');
@@ -345,7 +351,7 @@ describe('changes that are made together', () => {
     await other.query(`BEGIN;
       INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('10.0.0.1', 32, 2)`);
     const all = [record, { ...record, address: 0x0a00_0002 }].map((one) =>
-      answer(together.ipv4.create(one, LOCATION)),
+      answer(as(() => together.ipv4.create(one, LOCATION))),
     );
     const waiting = `
       SELECT FROM pg_stat_activity

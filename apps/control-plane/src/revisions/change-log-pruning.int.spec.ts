@@ -71,7 +71,8 @@ describe('pruneChangeLog', () => {
       await changing.query('BEGIN');
       const { head } = await lockHead(changing);
       const change = { ...head, revision: head.revision + 1, operations: [] };
-      await logChanges(changing, [change]);
+      const author = { origin: 'repair' } as const;
+      await logChanges(changing, [{ change, author, profiles: { ids: [], all: false } }]);
       await changing.query('COMMIT');
     } finally {
       await client.query('ROLLBACK');

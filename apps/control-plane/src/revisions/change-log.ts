@@ -1,7 +1,7 @@
-import type { PublishedChange } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
+import { type AuthoredChange, toRecord } from './change-record.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
 export interface LockedHead extends Head {
@@ -84,21 +84,34 @@ const LOG_CHANGES = `
     INSERT INTO change (revision, digest, operations)
     SELECT revision, digest, operations
     FROM jsonb_to_recordset($1::jsonb) AS entry (revision bigint, digest text, operations jsonb)
+  ), recorded AS (
+    INSERT INTO change_record
+      (revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids, all_profiles)
+    SELECT revision, origin, token, source, request_id, method, route, keys, key_count, profile_ids, all_profiles
+    FROM jsonb_to_recordset($4::jsonb) AS entry (
+      revision bigint, origin text, token text, source inet, request_id text, method text, route text,
+      keys jsonb, key_count integer, profile_ids integer[], all_profiles boolean)
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
 /**
- * Logs at least one change and moves the head to the last of them. Their revisions must follow the head's.
+ * Logs at least one change with its record, and moves the head to the last of them. Their revisions must follow the
+ * head's.
  * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after
  * it.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
 export function logChanges(
   client: ClientBase,
-  changes: readonly PublishedChange[],
+  changes: readonly AuthoredChange[],
 ): Promise<unknown> {
-  const last = changes.at(-1);
-  const values = [JSON.stringify(changes), last?.revision, last?.digest];
+  const last = changes.at(-1)?.change;
+  const values = [
+    JSON.stringify(changes.map(({ change }) => change)),
+    last?.revision,
+    last?.digest,
+    JSON.stringify(changes.map(toRecord)),
+  ];
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
 }
 

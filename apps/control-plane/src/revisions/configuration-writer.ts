@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import { encodeChange, type Operation } from '@weir/config-model';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
+import { type Author, currentAuthor } from './author.js';
 import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { ALL_PROFILES } from './change-record.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { Transaction, Work, WorkResult } from './try-change.js';
@@ -51,14 +52,8 @@ const SET_TCP_KEEPALIVES = `
   SET LOCAL tcp_keepalives_count = 4`;
 
 /**
- * Not a setting: the fault suite (docs/fault-suite.md) uses it to kill a replica between a commit and its publication.
- */
-// eslint-disable-next-line no-restricted-properties -- never set in production, so it is no variable of the schema
-const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_MS'] ?? 0);
-
-/**
- * The only way to change the configuration. One transaction locks the head, does the work, logs the operations and
- * moves the head. Then the change is published, and the writer waits for the resolvers.
+ * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
+ * record of who made them, and moves the head. Then the change is published, and the writer waits for the resolvers.
  */
 @Injectable()
 export class ConfigurationWriter {
@@ -106,7 +101,7 @@ export class ConfigurationWriter {
   }
 
   private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
-    const { outcome, applied } = await this.commits.submit(change);
+    const { outcome, applied } = await this.commits.submit(change, currentAuthor());
     switch (outcome.type) {
       case 'failed':
         throw outcome.reason;
@@ -125,12 +120,14 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
-    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load));
+    const author = currentAuthor();
+    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load, author));
     return new WithRevision(undefined, revision, await applied);
   }
 
   private async commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
+    author: Author,
   ): Promise<{ revision: number; applied: Promise<Applied> }> {
     const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
@@ -142,7 +139,7 @@ export class ConfigurationWriter {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const published = { lineage: head.lineage, ...encoded };
-        await logChanges(client, [published]);
+        await logChanges(client, [{ change: published, author, profiles: ALL_PROFILES }]);
         beforeCommit(published, transaction);
         return published;
       }),
@@ -158,7 +155,6 @@ export class ConfigurationWriter {
     changes: readonly PublishedChange[],
     timeoutMs: number,
   ): Promise<Applied> {
-    if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
     void this.propagation.publish(changes);
     return this.propagation.waitApplied(changes, timeoutMs);
   }

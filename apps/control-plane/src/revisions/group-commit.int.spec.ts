@@ -11,6 +11,7 @@ import type { Work } from './try-change.js';
 import { WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
+const AUTHOR = { origin: 'repair' } as const;
 const NOTHING_APPLIED = { applied: 0, total: 0 };
 
 describe('GroupCommit', () => {
@@ -28,7 +29,7 @@ describe('GroupCommit', () => {
     };
     const commit = new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
     return {
-      submit: async <T>(work: Work<T>) => (await commit.submit(work)).outcome,
+      submit: async <T>(work: Work<T>) => (await commit.submit(work, AUTHOR)).outcome,
     };
   };
   /** Creates a block page. The result is the number of block pages before. */
@@ -165,7 +166,7 @@ describe('GroupCommit', () => {
     const nothing: Work<null> = () => Promise.resolve({ result: null, changes: [] });
     let ends = false;
     const writer = async () => {
-      while (!ends) await busy.submit(nothing);
+      while (!ends) await busy.submit(nothing, AUTHOR);
     };
     const writers = Array.from({ length: 6 }, writer);
     await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 20_000 });

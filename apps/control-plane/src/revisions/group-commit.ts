@@ -1,7 +1,9 @@
 import type { Applied, PublishedChange } from '@weir/change-feed';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
+import type { Author } from './author.js';
 import { lockHead, logChanges } from './change-log.js';
+import type { AuthoredChange } from './change-record.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
 import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
 import type { WriteQueue } from './write-queue.js';
@@ -11,6 +13,7 @@ type AnyChange = Work<unknown> | GroupedChange<unknown>;
 /** A change that waits to be made. */
 interface PendingChange {
   readonly change: AnyChange;
+  readonly author: Author;
   readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
@@ -55,10 +58,15 @@ export class GroupCommit {
   ) {}
 
   /** @returns the final outcome: the transaction has ended. */
-  submit<T>(change: Work<T> | GroupedChange<T>): Promise<Made<T>> {
+  submit<T>(change: Work<T> | GroupedChange<T>, author: Author): Promise<Made<T>> {
     const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
-    const pending: PendingChange = { change, resolve: resolve as PendingChange['resolve'], task };
+    const pending: PendingChange = {
+      change,
+      author,
+      resolve: resolve as PendingChange['resolve'],
+      task,
+    };
     this.pending.add(pending);
     this.queue.run(task).catch((reason: unknown) => {
       // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
@@ -111,7 +119,7 @@ export class GroupCommit {
         }
         if (performance.now() < endMs) this.takeNext(group);
       }
-      const changes = changesOf(outcomes);
+      const changes = authoredChanges(group, outcomes);
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
@@ -148,6 +156,17 @@ export class GroupCommit {
 
 function fail({ resolve }: PendingChange, reason: unknown): void {
   resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
+}
+
+function authoredChanges(
+  group: readonly PendingChange[],
+  outcomes: readonly ChangeOutcome<unknown>[],
+): AuthoredChange[] {
+  return outcomes.flatMap((one, i) =>
+    one.type === 'changed'
+      ? [{ change: one.change, profiles: one.profiles, author: group[i].author }]
+      : [],
+  );
 }
 
 function changesOf(outcomes: readonly ChangeOutcome<unknown>[]): PublishedChange[] {

@@ -3,6 +3,7 @@ import { encodeChange } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { LockedHead } from './change-log.js';
+import { type ConcernedProfiles, concernedProfiles } from './change-record.js';
 import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
 
 export type Transaction = Prisma.TransactionClient;
@@ -21,7 +22,12 @@ export type Work<T> = (tx: Transaction, head: LockedHead) => Promise<WorkResult<
 
 /** The outcome of a change. It is final only when the transaction is committed. */
 export type ChangeOutcome<T> =
-  | { readonly type: 'changed'; readonly result: T; readonly change: PublishedChange }
+  | {
+      readonly type: 'changed';
+      readonly result: T;
+      readonly change: PublishedChange;
+      readonly profiles: ConcernedProfiles;
+    }
   | { readonly type: 'unchanged' }
   | { readonly type: 'failed'; readonly reason: unknown };
 
@@ -59,7 +65,8 @@ export function changed<T>(
   const after = headAfter(head, changes);
   const encoded = encodeChange({ ...after, operations: operationsOf(changes) });
   const change = { lineage: after.lineage, ...encoded };
-  return { outcome: { type: 'changed', result, change }, head: after };
+  const profiles = concernedProfiles(changes);
+  return { outcome: { type: 'changed', result, change, profiles }, head: after };
 }
 
 function headAfter(head: LockedHead, changes: readonly EntityChange[]): LockedHead {

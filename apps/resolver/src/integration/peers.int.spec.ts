@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
-import { makeCertificate } from '../testing/certificate.js';
+import { makeCertificate } from '@weir/ops/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from '../testing/example-zones.js';
 import {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type DnsConfiguration, DnsService } from '../dns-service.js';
-import { makeCertificate } from '../testing/certificate.js';
+import { makeCertificate } from '@weir/ops/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { hasProgram, run } from '../testing/programs.js';
 import { frame } from '../testing/upstream-server.js';

@@ -4,7 +4,7 @@ import {
   type Connection,
   type SubscriberKey,
 } from '@weir/clients';
-import { CidrSet, StartError } from '@weir/ops';
+import { CidrSet, StartError, TlsIdentity } from '@weir/ops';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { ClientLimits } from '../limits/client-limits.js';
@@ -23,7 +23,6 @@ import { SendSlots } from './send-slots.js';
 import type { Connect } from './stream-listener.js';
 import { InputTurns } from './input-turns.js';
 import { TcpConnection } from './tcp-connection.js';
-import { TlsIdentity } from './tls-identity.js';
 import { LaneSockets } from './lane-sockets.js';
 import type { UdpHost } from './udp-host.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
@@ -110,9 +109,9 @@ export class Listeners {
     ipv6Only: boolean,
     options: Omit<UdpSocketsOptions, 'host'>,
   ): UdpHost {
-    const { lanes } = this.options;
+    const { lanes, counters } = this.options;
     if (lanes === null) return new UdpSockets({ ...options, host, ipv6Only });
-    const sockets = new LaneSockets({ ...lanes, host, ipv6Only });
+    const sockets = new LaneSockets({ ...lanes, counters, host, ipv6Only });
     this.laneHosts.push(sockets);
     return sockets;
   }
@@ -150,6 +149,11 @@ export class Listeners {
     const all = this.hosts.map(({ udp }) => udp);
     const pastDrops = all.reduce((sum, one) => sum + one.pastDrops, 0);
     return pastDrops + countKernelDrops(new Set(all.flatMap(({ inodes }) => inodes)));
+  }
+
+  /** Checks at which the files of the TLS certificate were not usable. */
+  get tlsFaults(): number {
+    return this.identity?.faults ?? 0;
   }
 
   /** Bytes of answers that clients have not read, over all connections. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
-import { makeCertificate } from './certificate.js';
+import { makeCertificate } from '@weir/ops/testing';
 import { CONFIGURATION } from './configuration.js';
 
 /** A certificate and its key, as variables, for all tests of the file. */

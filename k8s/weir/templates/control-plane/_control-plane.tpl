@@ -12,6 +12,11 @@
 {{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
 {{- end -}}
+{{- if $values.clientCaSecret -}}
+{{- $_ := set $settings "MANAGEMENT_TLS_CLIENT_CA" "/etc/weir/clients/ca.crt" -}}
+{{- $volumes = append $volumes (dict "name" "clients" "secret" (dict "secretName" $values.clientCaSecret)) -}}
+{{- $mounts = append $mounts (dict "name" "clients" "mountPath" "/etc/weir/clients" "readOnly" true) -}}
+{{- end -}}
 {{- if $values.tokensSecret -}}
 {{- $_ := set $settings "MANAGEMENT_TOKENS_FILE" "/etc/weir/tokens/tokens.yaml" -}}
 {{- $volumes = append $volumes (dict "name" "tokens" "secret" (dict "secretName" $values.tokensSecret)) -}}

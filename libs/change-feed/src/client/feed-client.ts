@@ -1,7 +1,7 @@
 import type { Change, Head } from '@weir/config-model';
-import { decodeChanges } from '../protocol/decode-changes.js';
+import { readChangesPage } from '../protocol/read-changes.js';
 import { readLines } from '../protocol/read-lines.js';
-import { parseChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { StatusError } from './feed-error.js';
 import { type FeedRequest, FeedRequests } from './feed-requests.js';
@@ -36,8 +36,7 @@ export class FeedClient {
     try {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read({ path, what: 'changes', signal }));
-      const page = parseChangesPage(Buffer.concat(chunks).toString('utf8'));
-      return { head: page.head, changes: await decodeChanges(page.changes) };
+      return await readChangesPage(Buffer.concat(chunks));
     } catch (error) {
       if (error instanceof StatusError && error.status === GONE) return null;
       throw error;

@@ -114,7 +114,7 @@ describe('a merged snapshot', () => {
         for (const { kind, rows: some } of parts)
           for (const row of some) applyTo(read, ['put', kind, row]);
         expect(sorted(read)).toEqual(sorted(rows));
-        expect(parts.flatMap((part) => part.rows)).toHaveLength(rows.size);
+        expect(parts.flatMap((part) => [...part.rows])).toHaveLength(rows.size);
         const places = parts.map(({ kind }) => ENTITY_KINDS.indexOf(kind));
         expect(places).toEqual(places.toSorted((a, b) => a - b));
       }),

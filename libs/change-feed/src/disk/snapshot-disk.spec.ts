@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { FileThread } from '../files/file-thread.js';
+import { plainPart } from '../testing/plain-part.js';
 import { SnapshotDisk } from './snapshot-disk.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
@@ -100,14 +101,14 @@ describe('SnapshotDisk', () => {
     return { parts, isKept: await recording.commit() };
   };
   const append = async (disk: SnapshotDisk, ...revisions: number[]) => {
-    for (const revision of revisions) disk.append(change(revision));
+    for (const revision of revisions) await disk.append(change(revision));
     await disk.stored();
   };
   const readBack = async () => {
     const state = await new SnapshotDisk({ folder, log, files }).read();
     if (state === null) return null;
     return {
-      parts: await Array.fromAsync(state.parts),
+      parts: await Array.fromAsync(state.parts, plainPart),
       revisions: state.changes.map(({ revision }) => revision),
     };
   };

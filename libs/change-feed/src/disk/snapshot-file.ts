@@ -79,16 +79,26 @@ export async function* readSnapshotFile(
  * The lines between the format line and the checksum.
  * @throws RowError after the last one if the checksum is wrong.
  */
-async function* verifiedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* verifiedLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const lines = readLines(chunks);
   const format = await lines.next();
-  if (format.value !== FORMAT_LINE) throw new RowError('not a snapshot file of this version');
+  if (format.done || asText(format.value) !== FORMAT_LINE)
+    throw new RowError('not a snapshot file of this version');
   const hash = createHash('sha256').update(`${FORMAT_LINE}\n`);
-  let held = await lines.next();
-  for (let next = await lines.next(); !next.done; next = await lines.next()) {
-    hash.update(`${held.value ?? ''}\n`);
-    yield held.value ?? '';
-    held = next;
+  let held: Uint8Array = new Uint8Array();
+  let isFirst = true;
+  for await (const line of lines) {
+    if (!isFirst) {
+      hash.update(held).update('\n');
+      yield held;
+    }
+    isFirst = false;
+    held = line;
   }
-  if (held.value !== hash.digest('hex')) throw new RowError('a snapshot file without its checksum');
+  if (asText(held) !== hash.digest('hex'))
+    throw new RowError('a snapshot file without its checksum');
+}
+
+function asText(line: Uint8Array): string {
+  return Buffer.from(line.buffer, line.byteOffset, line.length).toString('latin1');
 }

@@ -1,9 +1,8 @@
 import {
-  decodeHead,
   type EncodedChange,
   type EntityKind,
+  type FlatRows,
   type Head,
-  isEntityKind,
   type Row,
   RowError,
 } from '@weir/config-model';
@@ -83,7 +82,11 @@ export interface FollowerState {
 /** One line of a snapshot: first the head, then rows by kind, last the trailer. */
 export type SnapshotPart =
   | ({ readonly type: 'head' } & Head)
-  | { readonly type: 'rows'; readonly kind: EntityKind; readonly rows: readonly Row[] };
+  | {
+      readonly type: 'rows';
+      readonly kind: EntityKind;
+      readonly rows: readonly Row[] | FlatRows;
+    };
 
 export interface SnapshotTrailer {
   readonly type: 'end';
@@ -126,34 +129,4 @@ export function parseFollowerState(text: string): FollowerState {
     feedVersion,
     readsGroups,
   };
-}
-
-/** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
-export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
-  const value = parseJson(text) as Partial<ChangesPage> | null;
-  if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
-  return { head: decodeHead(value.head), changes: value.changes };
-}
-
-/** @throws RowError when the line is not part of a snapshot. The rows are not checked: the target decodes them. */
-export function parseSnapshotLine(line: string): SnapshotPart | SnapshotTrailer {
-  const value = parseJson(line) as Record<string, unknown> | null;
-  switch (value?.['type']) {
-    case 'head':
-      return { type: 'head', ...decodeHead(value) };
-    case 'rows': {
-      const { kind, rows } = value;
-      if (!isEntityKind(kind) || !Array.isArray(rows)) throw new RowError('rows have a kind');
-      return { type: 'rows', kind, rows: rows as Row[] };
-    }
-    case 'end': {
-      const { counts, digest } = value;
-      if (typeof counts !== 'object' || counts === null || typeof digest !== 'string') {
-        throw new RowError('a trailer has counts and a digest');
-      }
-      return { type: 'end', counts, digest };
-    }
-    default:
-      throw new RowError('unknown line in a snapshot');
-  }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainPart } from '../testing/plain-part.js';
 import { readLines } from './read-lines.js';
 import type { SnapshotPart } from './protocol.js';
 import { readSnapshot, writeSnapshot } from './snapshot-stream.js';
@@ -34,13 +35,28 @@ const read = (whole: string, chunkBytes = 7) => {
   const bytes = Buffer.from(whole);
   const chunks = [];
   for (let i = 0; i < bytes.length; i += chunkBytes) chunks.push(bytes.subarray(i, i + chunkBytes));
-  return Array.fromAsync(readSnapshot(readLines(from(chunks))));
+  return Array.fromAsync(readSnapshot(readLines(from(chunks))), plainPart);
 };
 
 describe('readSnapshot', () => {
   it('reads what writeSnapshot wrote, wherever the chunks are cut', async () => {
     for (const chunkBytes of [1, 7, 4096])
       expect(await read(await text(), chunkBytes)).toEqual(PARTS);
+  });
+
+  it('reads lines that were written in another way, such as with spaces', async () => {
+    const lines = (await text()).trimEnd().split('\n');
+    const spaced = lines.map((line) => line.replaceAll(',', ' , '));
+    expect(await read(`${spaced.join('\n')}\n`)).toEqual(PARTS);
+  });
+
+  it('refuses text that is not UTF-8', async () => {
+    const lines = (await text()).trimEnd().split('\n');
+    const bytes = Buffer.from(`${lines[0]}\n`);
+    bytes[bytes.indexOf('type')] = 0xff;
+    await expect(Array.fromAsync(readSnapshot(readLines(from([bytes]))))).rejects.toThrow(
+      'not UTF-8',
+    );
   });
 
   it('refuses a snapshot that was cut off anywhere', async () => {

@@ -1,6 +1,7 @@
 import type { EntityKind } from '@weir/config-model';
 import { RowError } from '@weir/config-model';
-import { parseSnapshotLine, type SnapshotPart } from './protocol.js';
+import type { SnapshotPart } from './protocol.js';
+import { SnapshotLineParser } from './snapshot-lines.js';
 
 /** The lines of a snapshot: its parts, then the trailer with the row counts and the digest. */
 export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncGenerator<string> {
@@ -18,13 +19,16 @@ export async function* writeSnapshot(parts: AsyncIterable<SnapshotPart>): AsyncG
  * The parts of a snapshot from its lines. Verified: the head is first, the trailer is last, the row counts are right.
  * @throws RowError when a line is not readable or the snapshot is incomplete. Discard what was yielded before.
  */
-export async function* readSnapshot(lines: AsyncIterable<string>): AsyncGenerator<SnapshotPart> {
+export async function* readSnapshot(
+  lines: AsyncIterable<Uint8Array>,
+): AsyncGenerator<SnapshotPart> {
   const counts: Partial<Record<EntityKind, number>> = {};
   let digest: string | null = null;
   let whole = false;
+  const parser = new SnapshotLineParser();
   for await (const line of lines) {
     if (whole) throw new RowError('a snapshot goes on behind its trailer');
-    const part = parseSnapshotLine(line);
+    const part = parser.parse(line);
     if ((part.type === 'head') !== (digest === null))
       throw new RowError('a snapshot begins with its head');
     if (part.type === 'end') {

@@ -1,4 +1,4 @@
-import type { EncodedChange, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
@@ -8,7 +8,8 @@ import { refuse } from './refuse.js';
 import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import { CHANGES_PAGE, type SnapshotPart } from '../protocol/protocol.js';
+import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
 import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
@@ -16,7 +17,7 @@ import type { FeedLogger } from '../runtime/feed-logger.js';
 export interface LogPage {
   readonly head: Head;
   /** Null: the log was pruned behind the revision. */
-  readonly changes: readonly EncodedChange[] | null;
+  readonly changes: readonly LoggedChange[] | null;
 }
 
 /** Source of what the feed API serves; the control plane implements it on the database. */
@@ -144,9 +145,7 @@ async function sendChanges(
 
 async function readPage(source: FeedSource, revision: number): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
-  if (changes === null) return null;
-  const page: ChangesPage = { head, changes };
-  return JSON.stringify(page);
+  return changes && renderChangesPage(head, changes);
 }
 
 function isAuthorised(request: IncomingMessage, token: string): boolean {

@@ -23,6 +23,7 @@ export class PrefixTree {
   private readonly editor: NodeEditor;
   private readonly other: NodeEditor;
   private count: number;
+  private parentLink = 0;
   /** The offset of the results in a node. */
   private readonly resultsAt: number;
 
@@ -63,42 +64,15 @@ export class PrefixTree {
    * @returns the value it had; −1: it was not stored.
    */
   set(words: Uint32Array, length: number, value: number): number {
-    const { editor, other } = this;
-    const target = nodePosition(length);
-    let link = this.rootLink(words);
-    for (;;) {
-      const node = this.follow(link);
-      if (node === 0) editor.start(words, this.rootBits);
-      else editor.load(node);
-      const { position } = editor;
-      const nibble = nibbleAt(words[position >>> 5], position);
-      const bit = 1 << nibble;
-      let previous = -1;
-      if (position === target) {
-        const index = heapIndex(words, position, length);
-        if ((editor.results & (1 << index)) !== 0) previous = editor.resultValues[index];
-        editor.setResult(index, value);
-      } else if ((editor.children & bit) !== 0) {
-        const child = editor.childAddresses[nibble];
-        const childPosition = this.positionOf(child);
-        const common = this.commonWith(child, words, Math.min(childPosition, target));
-        if (common === childPosition) {
-          link = this.childLink(node, nibble);
-          continue;
-        }
-        other.start(words, common);
-        other.setChild(this.nibbleOf(child, common), child);
-        other.addPrefix(words, length, value);
-        editor.setChild(nibble, other.save());
-      } else if ((editor.leaves & bit) !== 0) {
-        previous = this.setBesideLeaf(nibble, words, length, value);
-      } else {
-        editor.setLeaf(nibble, words, length, value);
-      }
-      this.replace(link, node);
-      if (previous < 0) this.count++;
-      return previous;
-    }
+    const { editor } = this;
+    const link = this.descend(words, nodePosition(length));
+    const node = this.follow(link);
+    if (node === 0) editor.start(words, this.rootBits);
+    else editor.load(node);
+    const previous = this.setInNode(words, length, value);
+    this.replace(link, node);
+    if (previous < 0) this.count++;
+    return previous;
   }
 
   /**
@@ -109,44 +83,72 @@ export class PrefixTree {
   delete(words: Uint32Array, length: number): number {
     const { editor } = this;
     const target = nodePosition(length);
-    let parentLink = this.rootLink(words);
-    let parentNibble = 0;
-    let link = parentLink;
-    for (;;) {
-      const node = this.follow(link);
-      if (node === 0) return -1;
-      editor.load(node);
-      const { position } = editor;
-      const nibble = nibbleAt(words[position >>> 5], position);
-      if (position !== target && (editor.children & (1 << nibble)) !== 0) {
-        const child = editor.childAddresses[nibble];
-        const childPosition = this.positionOf(child);
-        const common = this.commonWith(child, words, Math.min(childPosition, target));
-        if (common < childPosition) return -1;
-        parentLink = link;
-        parentNibble = nibble;
-        link = this.childLink(node, nibble);
-        continue;
-      }
-      const previous = editor.takePrefix(nibble, words, length);
-      if (previous < 0) return -1;
-      if (link >= 0 && editor.entryCount === 1) this.dissolve(node, parentLink, parentNibble);
-      else this.replace(link, node);
-      this.count--;
-      return previous;
+    const link = this.descend(words, target);
+    const node = this.follow(link);
+    if (node === 0) return -1;
+    editor.load(node);
+    const previous = editor.takePrefix(nibbleOf(words, editor.position), words, length);
+    if (previous < 0) return -1;
+    if (link >= 0 && editor.entryCount === 1) this.dissolve(node, words);
+    else this.replace(link, node);
+    this.count--;
+    return previous;
+  }
+
+  /**
+   * The link to the node to which a prefix belongs: the lowest one on its way, down to position `target`. The link to
+   * the node above is in `parentLink`.
+   */
+  private descend(words: Uint32Array, target: number): number {
+    let link = this.rootLink(words);
+    for (let node = this.follow(link); node !== 0;) {
+      const position = this.positionOf(node);
+      const nibble = nibbleOf(words, position);
+      if (position === target || (this.read(node + LINKS) & (1 << nibble)) === 0) break;
+      const childLink = this.childLink(node, nibble);
+      const child = this.read(childLink);
+      const childPosition = this.positionOf(child);
+      if (childPosition > target || this.commonWith(child, words, childPosition) < childPosition)
+        break;
+      this.parentLink = link;
+      link = childLink;
+      node = child;
     }
+    return link;
+  }
+
+  /** Adds a prefix to the node of the editor, or replaces its value. @returns the value it had; −1: it is new. */
+  private setInNode(words: Uint32Array, length: number, value: number): number {
+    const { editor, other } = this;
+    const { position } = editor;
+    const target = nodePosition(length);
+    if (position === target) return editor.setResult(heapIndex(words, position, length), value);
+    const nibble = nibbleOf(words, position);
+    if (editor.hasLeaf(nibble)) return this.setBesideLeaf(nibble, words, length, value);
+    if (!editor.hasChild(nibble)) {
+      editor.setLeaf(nibble, words, length, value);
+      return -1;
+    }
+    // The prefix leaves the way to the child: they part at a new node.
+    const child = editor.child(nibble);
+    const common = this.commonWith(child, words, Math.min(this.positionOf(child), target));
+    other.start(words, common);
+    other.setChild(this.nibbleOf(child, common), child);
+    other.addPrefix(words, length, value);
+    editor.setChild(nibble, other.save());
+    return -1;
   }
 
   /** The node of the editor has a leaf at the nibble: replaces its value, or puts a node with both prefixes there. */
   private setBesideLeaf(nibble: number, words: Uint32Array, length: number, value: number): number {
     const { editor, other } = this;
-    const leafValue = editor.leafValues[nibble];
+    const leafValue = editor.leafValue(nibble);
     if (editor.isLeaf(nibble, words, length)) {
-      editor.leafValues[nibble] = value;
+      editor.setLeaf(nibble, words, length, value);
       return leafValue;
     }
     const leafKey = editor.leafKey(nibble);
-    const leafLength = editor.leafLengths[nibble];
+    const leafLength = editor.leafLength(nibble);
     const limit = Math.min(nodePosition(leafLength), nodePosition(length));
     other.start(words, commonBits(leafKey, 0, words, limit) & ~3);
     other.addPrefix(leafKey, leafLength, leafValue);
@@ -156,13 +158,12 @@ export class PrefixTree {
   }
 
   /** Removes the node of the editor, which has one entry left, from the tree. */
-  private dissolve(node: number, parentLink: number, nibble: number): void {
-    const parent = this.follow(parentLink);
+  private dissolve(node: number, words: Uint32Array): void {
+    const parent = this.follow(this.parentLink);
     this.other.load(parent);
-    this.editor.moveOnlyEntryTo(this.other, nibble);
+    this.editor.moveOnlyEntryTo(this.other, nibbleOf(words, this.other.position));
     this.editor.release(node);
-    this.other.release(parent);
-    this.point(parentLink, this.other.save());
+    this.point(this.parentLink, this.other.replace(parent));
   }
 
   /**
@@ -171,8 +172,13 @@ export class PrefixTree {
    */
   private replace(link: number, node: number): void {
     const { editor } = this;
-    if (node !== 0) editor.release(node);
-    this.point(link, editor.entryCount === 0 ? 0 : editor.save());
+    if (editor.entryCount > 0) {
+      const saved = node === 0 ? editor.save() : editor.replace(node);
+      if (saved !== node) this.point(link, saved);
+    } else if (node !== 0) {
+      editor.release(node);
+      this.point(link, 0);
+    }
   }
 
   // A link is the address of the word that points to a node, unsigned; below 0 it is ~index of a root.
@@ -213,4 +219,9 @@ export class PrefixTree {
   private read(address: number): number {
     return this.arena.chunks[chunkOf(address)][wordOf(address)];
   }
+}
+
+/** The four bits of an address that select an entry of a node at `position`. */
+function nibbleOf(words: Uint32Array, position: number): number {
+  return nibbleAt(words[position >>> 5], position);
 }

@@ -1,3 +1,4 @@
+import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
@@ -20,6 +21,15 @@ export function scheduleKey(index: number): Key {
     probes: [{ source, qname: LISTED }],
     setUp: [...setUp, post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED })],
     sql: `SELECT concat_ws(' ', target_profile_id, jsonb_array_length(periods)) FROM schedule WHERE profile_id = ${id}`,
+    logged: {
+      kind: 'schedule',
+      prefix: [id],
+      text: ([row]) => {
+        if (row === undefined) return null;
+        const { targetProfileId, periods } = fromRow('schedule', row);
+        return `${targetProfileId} ${periods.length}`;
+      },
+    },
     next: (random) => {
       const isNew = current.stored === null;
       if (!isNew && random.chance(0.3)) {

@@ -8,6 +8,7 @@ import type {
   Transaction,
   WorkResult,
 } from '../../revisions/configuration-writer.js';
+import { actAs } from '../../revisions/author.js';
 import {
   findBySha256,
   findByVersion,
@@ -30,8 +31,8 @@ export class CatalogueActivation {
   /** Activates a catalogue unless it is active already. When several replicas try at once, one of them does. */
   async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
     await storeImage(this.database, compiled, inputsSha256);
-    const active = await this.writer.writeUnless((tx, head) =>
-      activateUnlessActive(tx, head, compiled.sha256),
+    const active = await actAs({ origin: 'catalogue' }, () =>
+      this.writer.writeUnless((tx, head) => activateUnlessActive(tx, head, compiled.sha256)),
     );
     if (active === null) return;
     // Outside of the change, because it deletes thousands of rows and no other change should wait for that.

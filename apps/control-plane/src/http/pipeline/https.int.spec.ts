@@ -1,42 +1,59 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { makeAuthority, makeCertificate, signCertificate } from '@weir/ops/testing';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ControlPlane } from '../../control-plane.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 
 describe('https', () => {
   let harness: Harness;
+  let replica: ControlPlane | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'weir-tls-'));
   const file = (name: string): string => join(folder, name);
-  const makeCertificate = (name: string): void => {
-    const subject = ['-subj', '/CN=api.example.com', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '2',
-        ...subject,
-        '-keyout',
-        file(`${name}.key`),
-        '-out',
-        file(`${name}.crt`),
-      ],
-      { stdio: 'pipe' },
-    );
+  const pair = (name: string) => ({ certFile: file(`${name}.crt`), keyFile: file(`${name}.key`) });
+  const live = { MANAGEMENT_TLS_CERT: file('live.crt'), MANAGEMENT_TLS_KEY: file('live.key') };
+  const use = (name: string): void => {
+    copyFileSync(file(`${name}.crt`), live.MANAGEMENT_TLS_CERT);
+    copyFileSync(file(`${name}.key`), live.MANAGEMENT_TLS_KEY);
+  };
+  const start = async (variables: Record<string, string>): Promise<number> => {
+    replica = await harness.startReplica(variables);
+    return replica.managementPort;
+  };
+  /** The status of a call with a token by a client that trusts `ca`, and has a certificate if one is named. */
+  const call = (port: number, ca: string, client?: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const own = client !== undefined && {
+        cert: readFileSync(file(`${client}.crt`)),
+        key: readFileSync(file(`${client}.key`)),
+      };
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/net/',
+        ca: readFileSync(file(`${ca}.crt`)),
+        headers: harness.authorization,
+        agent: false,
+        ...own,
+      };
+      get(options, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      }).once('error', reject);
+    });
+  const faults = async (): Promise<string | undefined> => {
+    const response = await fetch(`http://127.0.0.1:${replica!.opsPort}/metrics`);
+    const line = /^weir_tls_file_faults_total\{files="MANAGEMENT_TLS"\} (\d+)$/m;
+    return line.exec(await response.text())?.[1];
   };
 
   beforeAll(async () => {
-    makeCertificate('one');
-    makeCertificate('other');
+    for (const name of ['one', 'other']) makeCertificate(file(`${name}.crt`), file(`${name}.key`));
+    for (const name of ['ca', 'new-ca']) makeAuthority(file(`${name}.crt`), file(`${name}.key`));
+    for (const name of ['ca', 'new-ca']) {
+      signCertificate(file(`by-${name}.crt`), file(`by-${name}.key`), pair(name));
+    }
     writeFileSync(file('nonsense'), 'nonsense');
     harness = await startHarness();
   });
@@ -45,29 +62,61 @@ describe('https', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  afterEach(async () => {
+    await replica?.stop();
+    replica = undefined;
+  });
+
   it('is served with the given certificate, and HTTP is rejected', async () => {
-    const replica = await harness.startReplica({
-      MANAGEMENT_TLS_CERT: file('one.crt'),
-      MANAGEMENT_TLS_KEY: file('one.key'),
-    });
-    const status = await new Promise((resolve, reject) => {
-      get(
-        {
-          host: '127.0.0.1',
-          port: replica.managementPort,
-          path: '/net/',
-          ca: readFileSync(file('one.crt')),
-          headers: harness.authorization,
-          agent: false,
-        },
-        (response) => {
-          response.resume().once('end', () => resolve(response.statusCode));
-        },
-      ).once('error', reject);
-    });
-    expect(status).toBe(200);
-    await expect(fetch(`http://127.0.0.1:${replica.managementPort}/net/`)).rejects.toThrow();
-    await replica.stop();
+    use('one');
+    const port = await start(live);
+    expect(await call(port, 'one')).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${port}/net/`)).rejects.toThrow();
+  });
+
+  it('uses a renewed certificate without a restart, and counts one that cannot be used', async () => {
+    use('one');
+    const port = await start(live);
+    expect(await faults()).toBe('0');
+    copyFileSync(file('other.crt'), live.MANAGEMENT_TLS_CERT);
+    await expect.poll(faults).not.toBe('0');
+    expect(await call(port, 'one')).toBe(200);
+    expect(harness.logLines.join('')).toContain(
+      'MANAGEMENT_TLS_KEY is not the key of the certificate of MANAGEMENT_TLS_CERT',
+    );
+    copyFileSync(file('other.key'), live.MANAGEMENT_TLS_KEY);
+    await expect.poll(() => call(port, 'other').catch(() => 0)).toBe(200);
+    await expect(call(port, 'one')).rejects.toThrow(/self-signed/);
+  });
+
+  it('needs a certificate of the client when its authorities are given, and the token too', async () => {
+    use('one');
+    const clientCa = file('client-ca.crt');
+    copyFileSync(file('ca.crt'), clientCa);
+    const port = await start({ ...live, MANAGEMENT_TLS_CLIENT_CA: clientCa });
+    expect(await call(port, 'one', 'by-ca')).toBe(200);
+    await expect(call(port, 'one')).rejects.toThrow(/certificate required|hang up|ECONNRESET/);
+    await expect(call(port, 'one', 'by-new-ca')).rejects.toThrow(/hang up|ECONNRESET|alert/);
+    // The kubelet and Prometheus have no certificate, and need none.
+    const probe = await fetch(`http://127.0.0.1:${replica!.opsPort}/livez`);
+    expect(probe.status).toBe(200);
+
+    copyFileSync(file('nonsense'), clientCa);
+    await expect.poll(faults).not.toBe('0');
+    expect(await call(port, 'one', 'by-ca')).toBe(200);
+    copyFileSync(file('new-ca.crt'), clientCa);
+    await expect.poll(() => call(port, 'one', 'by-new-ca').catch(() => 0)).toBe(200);
+    await expect(call(port, 'one', 'by-ca')).rejects.toThrow(/hang up|ECONNRESET|alert/);
+  });
+
+  it.each([
+    ['authorities without a certificate', undefined, 'ca.crt', /_CERT must be given with .*_CA$/],
+    ['authorities that are none', 'one', 'nonsense', /_CA must name a PEM file with certificates/],
+    ['authorities that are not there', 'one', 'none.crt', /_CA names a file that cannot be read/],
+  ])('%s stop the start in one line', async (_what, own, ca, line) => {
+    if (own !== undefined) use(own);
+    const variables = { ...(own !== undefined && live), MANAGEMENT_TLS_CLIENT_CA: file(ca) };
+    await expect(harness.startReplica(variables)).rejects.toThrow(line);
   });
 
   it.each([

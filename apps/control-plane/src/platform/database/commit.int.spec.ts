@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { pino } from 'pino';
+import { actAs } from '../../revisions/author.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
@@ -88,7 +89,9 @@ describe('a PostgreSQL that accepts packets but never answers', () => {
       { changeMs: 0, replacementMs: 0 },
     );
     const write = (): Promise<unknown> =>
-      writer.write(() => Promise.resolve({ result: null, changes: [] }));
+      actAs({ origin: 'repair' }, () =>
+        writer.write(() => Promise.resolve({ result: null, changes: [] })),
+      );
     await write();
     proxy.freeze();
     const startedMs = performance.now();

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import pg from 'pg';
-import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import { actAs } from '../../revisions/author.js';
+import { ConfigurationWriter, type Replacement } from '../../revisions/configuration-writer.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { openPool } from '../../testing/open-pool.js';
@@ -38,7 +39,10 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
     const database = new Database(own.href, pino({ level: 'silent' }), idleTimeoutMs);
     databases.push(database);
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
-    return () => writer.write(() => Promise.resolve({ result: null, changes: [] }));
+    return () =>
+      actAs({ origin: 'repair' }, () =>
+        writer.write(() => Promise.resolve({ result: null, changes: [] })),
+      );
   };
 
   it('blocks the other replicas for seconds, not until TCP gives up', async () => {
@@ -66,14 +70,15 @@ describe('a replacement of the whole configuration', () => {
     const database = new Database(url, pino({ level: 'silent' }));
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
     const limits: unknown[] = [];
-    await writer.replace(async (client) => {
+    const readLimits = async (client: pg.PoolClient): Promise<Replacement> => {
       const { rows } = await client.query<{ setting: string }>(`
         SELECT setting FROM pg_settings
         WHERE name LIKE 'tcp_keepalives%' OR name = 'idle_in_transaction_session_timeout'
         ORDER BY name`);
       limits.push(...rows.map(({ setting }) => Number(setting)));
       return { digest: '0000000000000000', operations: [{ type: 'reload' }] };
-    });
+    };
+    await actAs({ origin: 'repair' }, () => writer.replace(readLimits));
     expect(limits).toEqual([60_000, 4, 10, 5]);
     await database.close();
     await dropDatabase(inject('databaseUrl'), url);

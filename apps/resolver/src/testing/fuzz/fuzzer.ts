@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DnsService } from '../../dns-service.js';
 import type { BoundAddresses } from '../../listeners/listeners.js';
 import { createLogger } from '@weir/ops';
-import { makeCertificate } from '../certificate.js';
+import { makeCertificate } from '@weir/ops/testing';
 import { askTcp, type TcpOptions } from '../client.js';
 import { CONFIGURATION } from '../configuration.js';
 import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';

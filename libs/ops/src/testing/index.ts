@@ -1,0 +1,1 @@
+export { makeAuthority, makeCertificate, signCertificate } from './certificates.js';
