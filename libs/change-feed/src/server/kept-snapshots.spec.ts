@@ -11,6 +11,7 @@ import { KeptFile, KeptFileError } from './kept-file.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 
+const WAIT = { timeout: 20_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MAX_AGE_MS = 60_000;
 const MAX_REVISIONS = 100;
@@ -80,7 +81,7 @@ describe('KeptSnapshots', () => {
       yield* parts;
     };
     const first = revisionFor(0);
-    await expect.poll(() => source.snapshotsRead).toBe(1);
+    await expect.poll(() => source.snapshotsRead, WAIT).toBe(1);
     source.commit(6, 1);
     const later = [revisionFor(6), revisionFor(null), revisionFor(6)];
     gate.resolve(undefined);
@@ -99,7 +100,7 @@ describe('KeptSnapshots', () => {
     source.commit(6, 1);
     pass();
     expect(await revisionFor(0)).toBe(5);
-    await expect.poll(() => snapshots.kept?.head.revision).toBe(source.revision);
+    await expect.poll(() => snapshots.kept?.head.revision, WAIT).toBe(source.revision);
     expect([await revisionFor(0), source.snapshotsRead]).toEqual([source.revision, 2]);
   });
 

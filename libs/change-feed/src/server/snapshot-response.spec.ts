@@ -15,6 +15,7 @@ import { KeptSnapshots } from './kept-snapshots.js';
 
 const TOKEN = 'token-of-the-snapshot-spec';
 const ZSTD = { Accept: 'application/zstd' };
+const WAIT = { timeout: 20_000 };
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const mount = (folder: string): boolean =>
@@ -164,7 +165,7 @@ describe('GET /snapshot', () => {
     await start();
     breaksAfter = [1_000];
     const download = downloaded();
-    await expect.poll(() => asked.length).toBe(1);
+    await expect.poll(() => asked.length, WAIT).toBe(1);
     // The one that is being read is gone: its place is taken by a new one.
     source.restore(100);
     await expect(download).rejects.toThrow('the snapshot was replaced while it was downloaded');
@@ -175,7 +176,7 @@ describe('GET /snapshot', () => {
     await start();
     const release = holdSource();
     const download = downloaded();
-    await expect.poll(() => source.snapshotsRead).toBe(1);
+    await expect.poll(() => source.snapshotsRead, WAIT).toBe(1);
     client.close();
     await expect(download).rejects.toThrow();
     release();
@@ -197,7 +198,7 @@ describe('GET /snapshot', () => {
     await start(1);
     const release = holdSource();
     const first = get(ZSTD);
-    await expect.poll(() => downloads.snapshots.active).toBe(1);
+    await expect.poll(() => downloads.snapshots.active, WAIT).toBe(1);
     const second = await get(ZSTD);
     expect([second.status, Number(second.headers.get('retry-after')) >= 1]).toEqual([503, true]);
     // Images have places of their own.
@@ -208,7 +209,7 @@ describe('GET /snapshot', () => {
     expect(image.status).toBe(404);
     expect((await first).status).toBe(503);
     release();
-    await expect.poll(() => downloads.snapshots.active).toBe(0);
+    await expect.poll(() => downloads.snapshots.active, WAIT).toBe(0);
     expect((await get(ZSTD)).status).toBe(200);
     expect(source.snapshotsRead).toBe(1);
   });
