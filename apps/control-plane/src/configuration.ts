@@ -90,6 +90,12 @@ export const SCHEMA = {
       'one is answered with 413.',
     default: '256mb',
   }),
+  MANAGEMENT_STALL_S: integer(1, 300, {
+    description:
+      'Longest time in seconds for which a client may send no bytes of its body, or read no bytes of its response. ' +
+      'Then the call is answered with 408, or its connection is closed.',
+    default: '30',
+  }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
     description:
       'Who may read /openapi.json and /docs: everybody, clients with a token, or nobody.',

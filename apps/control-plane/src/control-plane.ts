@@ -13,6 +13,7 @@ import { registerCallerMetrics } from './http/callers/caller-metrics.js';
 import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
+import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -144,6 +145,7 @@ async function startParts(
       reader: new ConfigurationReader(database),
       writer,
       hasher: new DomainHasher(hashKey),
+      initBodies: new HeldBodies(configuration.MANAGEMENT_BODY_LIMIT),
     },
     {
       log,
@@ -157,6 +159,7 @@ async function startParts(
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
+      stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,
       tls,
     },

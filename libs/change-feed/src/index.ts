@@ -1,6 +1,7 @@
 export { CatalogueImages } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
+export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export type { StoredImage } from './server/image-response.js';
 export { Follower } from './follower/follower.js';

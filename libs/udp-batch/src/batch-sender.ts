@@ -1,4 +1,12 @@
-import { EAGAIN, EINTR, IP_PKTINFO, IPPROTO_IP, IPPROTO_IPV6, IPV6_PKTINFO } from './constants.js';
+import {
+  EAGAIN,
+  EINTR,
+  IP_PKTINFO,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_PKTINFO,
+  MSG_DONTWAIT,
+} from './constants.js';
 import {
   CMSG_DATA,
   CMSG_LEN,
@@ -76,7 +84,8 @@ export class BatchSender {
    * @param onFailed called for each datagram that the kernel did not take. `isBusy`: it has no room now
    */
   flush(onFailed: (isBusy: boolean) => void): void {
-    const { calls, queued, slots, socket, flags } = this;
+    const { calls, queued, slots, socket } = this;
+    let { flags } = this;
     let at = 0;
     while (at < queued) {
       const messages = slots.address + slots.message(at);
@@ -87,6 +96,8 @@ export class BatchSender {
       }
       const errno = calls.errno();
       if (errno === EINTR) continue;
+      // It waits once, not for each datagram.
+      if (errno === EAGAIN) flags |= MSG_DONTWAIT;
       onFailed(errno === EAGAIN);
       at++;
     }

@@ -1,4 +1,4 @@
-export { BatchReceiver, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
+export { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 export { BatchSender } from './batch-sender.js';
 export { EAGAIN, MSG_DONTWAIT, MSG_WAITFORONE } from './constants.js';
 export { ROUTE_WORDS, routeTo } from './route.js';

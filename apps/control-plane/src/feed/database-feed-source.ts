@@ -1,5 +1,11 @@
-import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
-import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
+import type {
+  FeedSource,
+  LoggedChange,
+  LogPage,
+  SnapshotPart,
+  StoredImage,
+} from '@weir/change-feed';
+import { ENTITY_KINDS, type Head } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
 import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
@@ -14,7 +20,7 @@ const PAGE_BYTES = 1024 * 1024;
  */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
-         page.revision::float8 AS revision, page.digest, page.operations
+         page.revision::float8 AS revision, page.digest, page.operations::text AS operations
   FROM config_head AS head LEFT JOIN (
     SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
     FROM (SELECT * FROM change WHERE revision > $1 ORDER BY revision LIMIT $2) AS next
@@ -28,7 +34,7 @@ interface LogRow {
   readonly head_digest: string;
   readonly revision: number | null;
   readonly digest: string | null;
-  readonly operations: EncodedChange['operations'] | null;
+  readonly operations: string | null;
 }
 
 /** Reads from the database what followers request. */
@@ -62,7 +68,7 @@ export class DatabaseFeedSource implements FeedSource {
       digest: first.head_digest,
     };
     this.lastHead = head;
-    const changes = rows.filter((row): row is LogRow & EncodedChange => row.revision !== null);
+    const changes = rows.filter((row): row is LogRow & LoggedChange => row.revision !== null);
     // The requested changes have been pruned.
     if (head.revision > revision && changes[0]?.revision !== revision + 1)
       return { head, changes: null };

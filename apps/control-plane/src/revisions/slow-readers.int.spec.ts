@@ -67,6 +67,15 @@ describe('clients that read long responses', () => {
     await expectService();
   });
 
+  it('give way when others want a list', async () => {
+    // All connections for lists, and one that waits.
+    for (let i = 0; i < 5; i++) open(harness.controlPlane.managementPort, '/net/', TOKEN).pause();
+    await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(3), WAIT);
+    const paths = ['/profiles/', '/blockpage/', '/net6/', '/profiles/'];
+    const lists = await Promise.all(paths.map((path) => harness.call('GET', path)));
+    expect(lists.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
   it('and slow resolvers do not delay the response to a change when the replica stops', async () => {
     const redis = new Redis(harness.environment['REDIS_URL']);
     const [[lineage]] = await harness.sql('SELECT lineage FROM config_head');

@@ -75,6 +75,10 @@ class SocketReplies implements ReplyPath {
     this.sender = new BatchSender(options.calls, socket, MSG_DONTWAIT);
   }
 
+  get space(): Uint8Array {
+    return this.sender.next;
+  }
+
   maxAnswerBytes(query: Query): number {
     return query.udpBytes;
   }
@@ -85,8 +89,8 @@ class SocketReplies implements ReplyPath {
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     if (this.isClosed) return this.drop(DropReason.unsent);
-    if (!this.sender.hasRoom) this.sender.flush(this.onNotSent);
     this.sender.queue(exchange.route, answer, length);
+    if (!this.sender.hasRoom) this.sender.flush(this.onNotSent);
     if (this.isFlushDue) return;
     this.isFlushDue = true;
     setImmediate(this.flush);

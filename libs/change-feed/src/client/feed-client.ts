@@ -1,8 +1,8 @@
 import type { Change, Head } from '@weir/config-model';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { decodeChanges } from '../protocol/decode-changes.js';
+import { readChangesPage } from '../protocol/read-changes.js';
 import { readLines } from '../protocol/read-lines.js';
-import { parseChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import type { SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 
 /** A request to the feed API failed. */
@@ -50,8 +50,7 @@ export class FeedClient {
     try {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read(path, 'changes', { signal }));
-      const page = parseChangesPage(Buffer.concat(chunks).toString('utf8'));
-      return { head: page.head, changes: await decodeChanges(page.changes) };
+      return await readChangesPage(Buffer.concat(chunks));
     } catch (error) {
       if (error instanceof StatusError && error.status === GONE) return null;
       throw error;

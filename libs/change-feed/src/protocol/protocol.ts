@@ -1,5 +1,4 @@
 import {
-  decodeHead,
   type EncodedChange,
   type EntityKind,
   type FlatRows,
@@ -126,11 +125,4 @@ export function parseFollowerState(text: string): FollowerState {
     feedVersion,
     readsGroups,
   };
-}
-
-/** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
-export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
-  const value = parseJson(text) as Partial<ChangesPage> | null;
-  if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
-  return { head: decodeHead(value.head), changes: value.changes };
 }

@@ -1,11 +1,12 @@
-import type { EncodedChange, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
 import { sendImage, type StoredImage } from './image-response.js';
-import { CHANGES_PAGE, type ChangesPage, type SnapshotPart } from '../protocol/protocol.js';
+import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
+import { CHANGES_PAGE, type SnapshotPart } from '../protocol/protocol.js';
 import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
@@ -14,7 +15,7 @@ import { writeSnapshot } from '../protocol/snapshot-stream.js';
 export interface LogPage {
   readonly head: Head;
   /** Null: the log was pruned behind the revision. */
-  readonly changes: readonly EncodedChange[] | null;
+  readonly changes: readonly LoggedChange[] | null;
 }
 
 /** Source of what the feed API serves; the control plane implements it on the database. */
@@ -141,9 +142,7 @@ async function sendChanges(
 
 async function readPage(source: FeedSource, revision: number): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
-  if (changes === null) return null;
-  const page: ChangesPage = { head, changes };
-  return JSON.stringify(page);
+  return changes && renderChangesPage(head, changes);
 }
 
 async function answerImage(

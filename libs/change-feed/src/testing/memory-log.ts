@@ -10,6 +10,7 @@ import {
 } from '@weir/config-model';
 import { randomUUID } from 'node:crypto';
 import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
+import { toLoggedChange } from '../protocol/logged-change.js';
 import type { FeedSource, LogPage } from '../server/feed-server.js';
 import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
@@ -125,7 +126,7 @@ export class MemoryLog implements FeedSource {
     const head = this.currentHead();
     if (revision < this.firstKept) return Promise.resolve({ head, changes: null });
     const after = this.changes.filter((change) => change.revision > revision);
-    return Promise.resolve({ head, changes: after.slice(0, limit).map(encodeChange) });
+    return Promise.resolve({ head, changes: after.slice(0, limit).map(toLoggedChange) });
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {

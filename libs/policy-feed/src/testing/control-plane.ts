@@ -3,6 +3,7 @@ import {
   createFeedServer,
   type FeedSource,
   type LogPage,
+  toLoggedChange,
   type SnapshotPart,
   type StoredImage,
 } from '@weir/change-feed';
@@ -99,7 +100,7 @@ export class ControlPlane implements FeedSource {
   }
 
   async changesAfter(revision: number, limit: number): Promise<LogPage> {
-    const changes = this.changes.slice(revision, revision + limit).map(encodeChange);
+    const changes = this.changes.slice(revision, revision + limit).map(toLoggedChange);
     return { head: await this.head(), changes };
   }
 

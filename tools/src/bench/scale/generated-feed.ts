@@ -7,6 +7,7 @@ import {
   type LogPage,
   type SnapshotPart,
   type StoredImage,
+  toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
 import {
@@ -130,7 +131,7 @@ export class GeneratedFeed implements FeedSource {
 
   changesAfter(revision: number, limit: number): Promise<LogPage> {
     const from = revision - FIRST_REVISION;
-    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(encodeChange);
+    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(toLoggedChange);
     return Promise.resolve({ head: this.head(), changes: page });
   }
 
