@@ -3,6 +3,8 @@ export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
 export type { StoredImage } from './server/image-response.js';
+export { type Deployment, redisNames } from './protocol/deployment.js';
+export type { Refusal } from './protocol/message-verifier.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
@@ -13,7 +15,6 @@ export {
   type FollowerState,
   type Position,
   type PublishedChange,
-  redisNames,
   type SnapshotPart,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/publisher.js';

@@ -35,7 +35,7 @@ export class FeedClient {
 
   constructor(
     private readonly feedUrl: string,
-    readonly feedToken: string,
+    private readonly feedToken: () => string,
     private readonly idleTimeoutMs = IDLE_TIMEOUT_MS,
   ) {}
 
@@ -132,7 +132,7 @@ export class FeedClient {
       return await fetch(new URL(path, this.feedUrl), {
         headers: {
           ...headers,
-          Authorization: `Bearer ${this.feedToken}`,
+          Authorization: `Bearer ${this.feedToken()}`,
           [FEED_VERSION_HEADER]: String(FEED_VERSION),
         },
         redirect: 'error',
