@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { InitModule } from './init/init.module.js';
+import { HeldBodies } from './init/read/held-bodies.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
 import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';
@@ -21,6 +22,7 @@ export interface SharedServices {
   readonly reader: ConfigurationReader;
   readonly writer: ConfigurationWriter;
   readonly hasher: DomainHasher;
+  readonly initBodies: HeldBodies;
 }
 
 /** The management API: one module per resource. */
@@ -48,8 +50,9 @@ export class AppModule {
         { provide: ConfigurationReader, useValue: shared.reader },
         { provide: ConfigurationWriter, useValue: shared.writer },
         { provide: DomainHasher, useValue: shared.hasher },
+        { provide: HeldBodies, useValue: shared.initBodies },
       ],
-      exports: [ConfigurationReader, ConfigurationWriter, DomainHasher],
+      exports: [ConfigurationReader, ConfigurationWriter, DomainHasher, HeldBodies],
     };
   }
 }

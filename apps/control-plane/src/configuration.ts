@@ -90,6 +90,12 @@ export const SCHEMA = {
       'one is answered with 413.',
     default: '256mb',
   }),
+  MANAGEMENT_STALL_S: integer(1, 300, {
+    description:
+      'Longest time in seconds for which a client may send no bytes of its body, or read no bytes of its response. ' +
+      'Then the call is answered with 408, or its connection is closed.',
+    default: '30',
+  }),
   MANAGEMENT_DOCS: choice(DOCS_ACCESS, {
     description:
       'Who may read /openapi.json and /docs: everybody, clients with a token, or nobody.',
@@ -136,6 +142,29 @@ export const SCHEMA = {
     default: '8090',
   }),
   ...DEPLOYMENT_VARIABLES,
+  FEED_DIR: optional(
+    text('a folder', {
+      description:
+        'Folder for the snapshots that the feed API sends, compressed. Their files have no names and end with the ' +
+        'process. Unset: the folder of the system for temporary files.',
+    }),
+  ),
+  FEED_DOWNLOADS: integer(1, 1_000, {
+    description:
+      'Snapshots that the feed API sends at the same time, and as many catalogue images. Further requests get 503 ' +
+      'with Retry-After.',
+    default: '64',
+  }),
+  SNAPSHOT_MAX_AGE_S: integer(10, 10_800, {
+    description:
+      'Age from which on the next request for a snapshot makes a new one. Until it is there, and no longer than four ' +
+      'times this age, the old one is sent: followers go on with the change log from there.',
+    default: '600',
+  }),
+  SNAPSHOT_MAX_REVISIONS: integer(100, 20_000, {
+    description: 'The same for the number of changes since the snapshot was made.',
+    default: '10000',
+  }),
   CATALOGUE: text('a folder or an http(s) URL', {
     description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
     default: 'catalogue',

@@ -1,4 +1,4 @@
-import { ChangePublisher, createFeedServer } from '@weir/change-feed';
+import { ChangePublisher } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
 import {
@@ -14,16 +14,17 @@ import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
+import { createFeed } from './feed/create-feed.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-scrub.js';
 import { registerCallerMetrics } from './http/callers/caller-metrics.js';
 import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
+import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
-import { isDatabaseUnreachable } from './platform/database/database-errors.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics } from './platform/jobs/job-metrics.js';
@@ -153,6 +154,7 @@ async function startParts(
       reader: new ConfigurationReader(database),
       writer,
       hasher: new DomainHasher(hashKey),
+      initBodies: new HeldBodies(configuration.MANAGEMENT_BODY_LIMIT),
     },
     {
       log,
@@ -166,6 +168,7 @@ async function startParts(
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
+      stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,
       tls,
     },
@@ -181,13 +184,9 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeedServer({
-    source,
-    tokens: deployment.tokens,
-    log,
-    isOutage: isDatabaseUnreachable,
-  });
-  const feedPort = await serve(feed, {
+  const feed = createFeed({ configuration, deployment, source, registry, log });
+  stops.connections.push(() => feed.snapshots.close());
+  const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,
     variable: 'FEED_PORT',

@@ -52,7 +52,7 @@ export async function createManagementApi(
   await app.init();
   const server: Server = app.getHttpServer();
   if (server instanceof HttpsServer) options.tls?.attach(server);
-  limitTimes(server, TIME_LIMITS);
+  limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
   return server;
 }
 

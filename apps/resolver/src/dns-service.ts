@@ -279,6 +279,7 @@ export class DnsService {
       upstreams,
       hasMixedCase: configuration.UPSTREAM_0X20,
       hasCookies: configuration.UPSTREAM_COOKIES,
+      calls: loadSystemCalls(),
       portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
       events: path,
       nowMs: monotonicMs,

@@ -128,7 +128,13 @@ describe('followers of an older version', () => {
         for (const part of parts) yield part.type === 'head' ? { ...part, lineage: LINEAGE } : part;
       },
       changesAfter: () =>
-        Promise.resolve({ ...recorded.page, head: { ...last, lineage: LINEAGE } }),
+        Promise.resolve({
+          head: { ...last, lineage: LINEAGE },
+          changes: recorded.page.changes.map((change) => ({
+            ...change,
+            operations: JSON.stringify(change.operations),
+          })),
+        }),
       catalogueImage: () => Promise.resolve(null),
     };
     const token = recorded.feedToken;

@@ -1,4 +1,4 @@
-import { EBADF, MSG_TRUNC } from './constants.js';
+import { EBADF, MSG_DONTWAIT, MSG_TRUNC } from './constants.js';
 import {
   CONTROL_BYTES,
   IN6_PKTINFO_IFINDEX,
@@ -114,4 +114,13 @@ export class BatchReceiver {
     this.words[(message + MSG_NAMELEN) >> 2] = NAME_BYTES;
     this.words[(message + MSG_CONTROLLEN) >> 2] = this.socket.isWildcard ? CONTROL_BYTES : 0;
   }
+}
+
+/** Throws away what a socket has received. @returns how many datagrams */
+export function discard(calls: SystemCalls, socket: UdpSocketHandle): number {
+  const receiver = new BatchReceiver(calls, socket);
+  let sum = 0;
+  let count = BATCH;
+  while (count === BATCH) sum += count = receiver.receive(MSG_DONTWAIT);
+  return sum;
 }

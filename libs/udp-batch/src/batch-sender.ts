@@ -1,4 +1,12 @@
-import { EAGAIN, EINTR, IP_PKTINFO, IPPROTO_IP, IPPROTO_IPV6, IPV6_PKTINFO } from './constants.js';
+import {
+  EAGAIN,
+  EINTR,
+  IP_PKTINFO,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_PKTINFO,
+  MSG_DONTWAIT,
+} from './constants.js';
 import {
   CMSG_DATA,
   CMSG_LEN,
@@ -39,7 +47,7 @@ export class BatchSender {
     private readonly flags: number,
   ) {
     this.isIpv6 = socket.family === 6;
-    this.nameWords = this.isIpv6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
+    this.nameWords = nameWordsOf(socket);
     this.slots = new MessageSlots(calls.addressOf, BATCH, SEND_BYTES);
     for (let i = 0; i < BATCH; i++) this.prepare(i);
   }
@@ -76,7 +84,8 @@ export class BatchSender {
    * @param onFailed called for each datagram that the kernel did not take. `isBusy`: it has no room now
    */
   flush(onFailed: (isBusy: boolean) => void): void {
-    const { calls, queued, slots, socket, flags } = this;
+    const { calls, queued, slots, socket } = this;
+    let { flags } = this;
     let at = 0;
     while (at < queued) {
       const messages = slots.address + slots.message(at);
@@ -87,6 +96,8 @@ export class BatchSender {
       }
       const errno = calls.errno();
       if (errno === EINTR) continue;
+      // It waits once, not for each datagram.
+      if (errno === EAGAIN) flags |= MSG_DONTWAIT;
       onFailed(errno === EAGAIN);
       at++;
     }
@@ -105,4 +116,10 @@ export class BatchSender {
     words[(control + CMSG_LEVEL) >> 2] = isIpv6 ? IPPROTO_IPV6 : IPPROTO_IP;
     words[(control + CMSG_TYPE) >> 2] = isIpv6 ? IPV6_PKTINFO : IP_PKTINFO;
   }
+}
+
+/** To the peer of a connected socket the kernel has a route already, unless a datagram has an address of its own. */
+function nameWordsOf({ family, isConnected = false }: UdpSocketHandle): number {
+  if (isConnected) return 0;
+  return family === 6 ? LOCAL_AT_IPV6 : LOCAL_AT_IPV4;
 }

@@ -6,6 +6,7 @@ export const SOCK_DGRAM = 2;
 export const SOCK_CLOEXEC = 0o2000000;
 
 export const SOL_SOCKET = 1;
+export const SO_REUSEADDR = 2;
 export const SO_RCVBUF = 8;
 export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;

@@ -1,10 +1,10 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { networkInterfaces } from 'node:os';
-import { BatchReceiver, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
+import { BatchReceiver, discard, MAX_DATAGRAM_BYTES } from './batch-receiver.js';
 import { BatchSender } from './batch-sender.js';
 import { MSG_DONTWAIT, MSG_WAITFORONE } from './constants.js';
-import { ROUTE_WORDS } from './route.js';
+import { ROUTE_WORDS, routeTo } from './route.js';
 import { SocketPoller } from './socket-poller.js';
 import { loadSystemCalls, type SystemCalls, SystemError } from './system-calls.js';
 import { BATCH, UdpSocket, type UdpSocketOptions } from './udp-socket.js';
@@ -268,6 +268,40 @@ describe.skipIf(loaded === null)('UdpSocket', () => {
     await arrived;
     expect(texts).toEqual(['0', '1', '2']);
     expect(failed).toEqual([true, true]);
+  });
+
+  it('waits for room once in a batch at most', () => {
+    // As above, the kernel has no room.
+    const waits: boolean[] = [];
+    const full: SystemCalls = {
+      ...calls,
+      sendmmsg: (_fd, _messages, _count, flags) => {
+        waits.push((flags & MSG_DONTWAIT) === 0);
+        return -1;
+      },
+      errno: () => 11,
+    };
+    const { socket } = open();
+    const sender = new BatchSender(full, socket, 0);
+    for (const expected of [
+      [true, false, false],
+      [true, false, false],
+    ]) {
+      for (let i = 0; i < 3; i++) sender.queue(routeTo('127.0.0.1', 9), Buffer.from('answer'), 6);
+      const failed: boolean[] = [];
+      sender.flush((isBusy) => failed.push(isBusy));
+      expect(failed).toEqual([true, true, true]);
+      expect(waits.splice(0)).toEqual(expected);
+    }
+  });
+
+  it('throws away what has arrived, and counts it', async () => {
+    const { socket } = open();
+    expect(discard(calls, socket)).toBe(0);
+    const one = await client();
+    for (let i = 0; i < BATCH + 3; i++) await send(one, `${i}`, socket.port, '127.0.0.1');
+    expect(discard(calls, socket)).toBe(BATCH + 3);
+    expect(discard(calls, socket)).toBe(0);
   });
 
   it('names the error when the port is taken', () => {

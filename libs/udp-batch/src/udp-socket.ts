@@ -9,6 +9,7 @@ import {
   IPV6_V6ONLY,
   SO_RCVBUF,
   SO_RCVTIMEO,
+  SO_REUSEADDR,
   SO_REUSEPORT,
   SO_SNDTIMEO,
   SOCK_CLOEXEC,
@@ -34,6 +35,8 @@ export interface UdpSocketOptions {
   readonly receiveBufferBytes?: number;
   /** Longest wait for the first datagram of a batch, and for room to send. Default: no limit. */
   readonly timeoutMs?: number;
+  /** Whether it is to be connected, see `UdpSocketHandle`. Default: no. */
+  readonly isConnected?: boolean;
 }
 
 /** What other threads need to use a socket: descriptors belong to the process. */
@@ -42,6 +45,8 @@ export interface UdpSocketHandle {
   readonly family: 4 | 6;
   /** Whether it listens on all addresses. Then each route has the address that was asked (IP_PKTINFO). */
   readonly isWildcard: boolean;
+  /** Whether it is connected: then all datagrams go to the peer, and routes are not looked at. Default: no. */
+  readonly isConnected?: boolean;
 }
 
 /**
@@ -73,7 +78,7 @@ export class UdpSocket implements UdpSocketHandle {
     const fd = calls.socket(domain, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) throw new SystemError('socket', calls.errno());
     try {
-      const isWildcard = isUnspecified(address, family);
+      const isWildcard = options.isConnected !== true && isUnspecified(address, family);
       configure(calls, fd, { family, isWildcard }, options);
       check('bind', calls, calls.bind(fd, address, address.length));
       return new UdpSocket(calls, fd, family, isWildcard);
@@ -91,6 +96,11 @@ export class UdpSocket implements UdpSocketHandle {
     check('getsockopt', calls, calls.getsockopt(this.fd, SOL_SOCKET, SO_RCVBUF, value, length));
     // Linux reports twice the size that it granted, because it needs space for its own records (socket(7)).
     return value[0] / 2;
+  }
+
+  /** No socket that is opened from now on gets the same port. libuv allows it for a descriptor that it is given. */
+  keepPort(): void {
+    setOption(this.calls, this.fd, SOL_SOCKET, SO_REUSEADDR, 0);
   }
 
   close(): void {

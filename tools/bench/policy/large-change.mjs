@@ -3,13 +3,15 @@
 // One change of so many operations, as the target of a follower applies it, while threads decide batches without a
 // pause: processor time in all, of the longest turn of the event loop, and of the longest step with the lock (memory is
 // announced to readers before they are kept out). Times on the wall count other processes as well.
-import { fromRow } from '@weir/config-model';
+import { encodeChange, fromRow } from '@weir/config-model';
 import { PolicyTarget } from '@weir/policy-feed';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseHashKey } from '@weir/dns-name';
+import { journalLine } from '../../../libs/change-feed/dist/disk/journal-file.js';
+import { readChangesPage } from '../../../libs/change-feed/dist/protocol/read-changes.js';
 import { makeRows, network6Row, profileRow, SIZES } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
 import { threadMs } from './thread-clock.mjs';
@@ -119,13 +121,33 @@ const words = new Int32Array(new SharedArrayBuffer(4 + 4 * readers));
 const threads = [];
 for (let i = 0; i < readers; i++) threads.push(await startReader(target.share, i, words));
 
+const ms = (value) => value.toFixed(1).padStart(7);
+
+/** What comes before and after: reading the answer of the feed API, and writing the line of the journal. */
+async function readAndWrite(operations) {
+  const [revision, digest] = [1, '0123456789abcdef'];
+  const change = { revision, digest, operations };
+  const page = Buffer.from(
+    JSON.stringify({ head: { revision, digest }, changes: [encodeChange(change)] }),
+  );
+  for (const [title, work] of [
+    ['read from the feed', () => readChangesPage(page)],
+    ['written to the journal', () => journalLine(change)],
+  ]) {
+    collectGarbage();
+    const { cpuMs, wallMs, longestMs, turns } = await watchTurns(work);
+    print(
+      `${title.padEnd(36)}${ms(cpuMs)} ms (wall ${ms(wallMs)}), longest of ${String(turns).padStart(3)} turns ${ms(longestMs)}`,
+    );
+  }
+}
+
 async function apply(title, operations) {
   const change = { revision: target.policy.revision + 1, digest: '', operations };
   collectGarbage();
   Object.assign(held, { wallMs: 0, cpuMs: 0 });
   words.fill(0, 1);
   const { wallMs, cpuMs, longestMs, turns } = await watchTurns(() => target.apply(change));
-  const ms = (value) => value.toFixed(1).padStart(7);
   print(
     `${title.padEnd(36)}${ms(cpuMs)} ms (wall ${ms(wallMs)}), longest of ${String(turns).padStart(3)} turns ${ms(longestMs)}, ` +
       `announce and switch ${held.cpuMs.toFixed(2)} (wall ${held.wallMs.toFixed(2)}); ` +
@@ -136,6 +158,9 @@ async function apply(title, operations) {
 print(`${count} operations each, size ${values.size}, ${readers} readers:`);
 for (const [title, [kind, rowOf]] of Object.entries(CHANGES)) {
   const entities = Array.from({ length: count }, (_, i) => fromRow(kind, rowOf(i)));
+  if (kind === 'domainRule') {
+    await readAndWrite(entities.map((entity) => ({ type: 'put', kind, entity })));
+  }
   await apply(
     `put ${title}`,
     entities.map((entity) => ({ type: 'put', kind, entity })),

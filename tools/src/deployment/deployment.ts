@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
@@ -11,6 +13,7 @@ import { findFreePorts } from './ports.js';
 import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
 import { TcpProxy } from './tcp-proxy.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startUpstream } from './upstream.js';
 import { WeirProcess } from './weir-process.js';
 
@@ -25,13 +28,17 @@ export interface DeploymentOptions {
   readonly blockPages?: number;
   /** Variables for every process, in addition to its own. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Variables for one replica, in place of its own. */
+  readonly replicaVariables?: (replica: number) => Readonly<Record<string, string>>;
   /** Variables for the resolvers, in place of their own. */
-  readonly resolverVariables?: Readonly<Record<string, string>>;
+  readonly resolverVariables?: (resolver: number) => Readonly<Record<string, string>>;
   /** For the faults of the Redis proxy. */
   readonly random: Random;
   readonly onUnexpectedExit: (explanation: string) => void;
-  /** For measurements: no proxies, and a PostgreSQL that syncs to disk as in production. */
+  /** For measurements: no proxies. */
   readonly withoutProxies?: boolean;
+  /** Whether PostgreSQL syncs to disk, as in production; default: yes. Killed processes lose nothing without it. */
+  readonly fsync?: boolean;
 }
 
 /** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
@@ -40,10 +47,14 @@ export const pageAddress = (page: number): string => `192.0.2.${page}`;
 /** Address of the default page. No profile of the suite uses it. */
 const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
 
-const CATALOGUE = `categories:
+/** So long a resolver that was lost without a goodbye counts in "m" of `X-Config-Applied` (decisions §10). */
+export const MISSING_RESOLVER_MS = 20_000;
+
+/** The definition of the catalogue: another one, and so another image, for each generation. */
+const catalogue = (generation: number): string => `categories:
   - id: 12
     name: Gambling
-    domains: [casino.example.com]
+    domains: [casino.example.com, casino-${generation}.example.com]
 applications:
   - id: 3
     name: Video
@@ -67,8 +78,13 @@ export class Deployment {
   readonly feedProxy: TcpProxy;
   /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
+  /** Between each resolver and all that it hears of the control plane: Redis and the feed. */
+  readonly resolverLinks: readonly ResolverLinks[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
+  private redisPort: number;
+  private standbyPort: number;
+  private catalogueGeneration = 0;
   private upstream: Socket | null = null;
   readonly secrets = {
     token: randomBytes(24).toString('hex'),
@@ -81,10 +97,12 @@ export class Deployment {
     private readonly options: DeploymentOptions,
     private readonly ports: Ports,
   ) {
+    this.redisPort = ports.redis;
+    this.standbyPort = ports.standbyRedis;
     this.dnsPorts = ports.dns;
     this.managementPorts = ports.management;
     this.pagePorts = ports.page;
-    this.redisProxy = new RedisProxy(ports.redis, options.random);
+    this.redisProxy = new RedisProxy(() => this.redisPort, options.random);
     this.resolvers = ports.dns.map((_, i) => this.resolver(i));
     this.blockPages = ports.page.map((_, i) => this.blockPage(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
@@ -94,18 +112,23 @@ export class Deployment {
       return ready[turn++ % ready.length];
     });
     this.postgresProxies = ports.postgresProxies.map(() => new TcpProxy(() => ports.postgres));
+    this.resolverLinks = ports.dns.map(() => ({
+      redis: new TcpProxy(() => ports.redisProxy),
+      feed: new TcpProxy(() => ports.feedProxy),
+    }));
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
     const { replicas, resolvers, blockPages = 0 } = options;
     // Independent of the seed: other ports are free each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await findFreePorts(5 + 4 * replicas + 2 * resolvers + 2 * blockPages, random);
+    const free = await findFreePorts(6 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
       postgres: one(),
       redis: one(),
+      standbyRedis: one(),
       redisProxy: one(),
       feedProxy: one(),
       postgresProxies: take(replicas),
@@ -115,6 +138,8 @@ export class Deployment {
       replicaOps: take(replicas),
       dns: take(resolvers),
       resolverOps: take(resolvers),
+      resolverRedis: take(resolvers),
+      resolverFeed: take(resolvers),
       page: take(blockPages),
       pageOps: take(blockPages),
     });
@@ -122,13 +147,19 @@ export class Deployment {
 
   /** Starts everything; each part is ready when this resolves. */
   async start(): Promise<void> {
-    mkdirSync(join(this.options.folder, 'catalogue'), { recursive: true });
-    writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
+    mkdirSync(this.catalogueFolder, { recursive: true });
+    this.renewCatalogue();
     this.upstream = await startUpstream(this.ports.upstream);
     await this.redisProxy.listen(this.ports.redisProxy);
     await this.feedProxy.listen(this.ports.feedProxy);
     await Promise.all(
       this.postgresProxies.map((proxy, i) => proxy.listen(this.ports.postgresProxies[i] ?? 0)),
+    );
+    await Promise.all(
+      this.resolverLinks.flatMap(({ redis, feed }, i) => [
+        redis.listen(this.ports.resolverRedis[i] ?? 0),
+        feed.listen(this.ports.resolverFeed[i] ?? 0),
+      ]),
     );
     await Promise.all([this.startPostgres(), this.startRedis()]);
     await migrate({
@@ -143,7 +174,9 @@ export class Deployment {
   async stop(): Promise<void> {
     for (const client of this.clients) client.close();
     await Promise.all(this.processes.map((one) => one.kill()));
-    await Promise.all([this.feedProxy, ...this.postgresProxies].map((proxy) => proxy.close()));
+    const links = this.resolverLinks.flatMap(({ redis, feed }) => [redis, feed]);
+    const proxies = [this.feedProxy, ...this.postgresProxies, ...links];
+    await Promise.all(proxies.map((proxy) => proxy.close()));
     await this.redisProxy.close();
     await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
     this.upstream?.close();
@@ -151,11 +184,10 @@ export class Deployment {
 
   async startPostgres(): Promise<void> {
     this.postgres = await startPostgres({
-      dataDir: join(this.options.folder, 'postgres'),
+      dataDir: this.postgresFolder,
       logFile: this.logFile('postgres'),
       port: this.ports.postgres,
-      // Safe: the suite kills processes, never the machine.
-      settings: this.options.withoutProxies === true ? [] : ['fsync=off'],
+      settings: (this.options.fsync ?? true) ? [] : ['fsync=off'],
     });
     this.databaseUrl = this.postgres.url;
   }
@@ -166,13 +198,77 @@ export class Deployment {
     this.postgres = null;
   }
 
+  /** SIGKILL for all its processes at once. */
+  async killPostgres(): Promise<void> {
+    if (this.postgres === null) return;
+    process.kill(-this.postgres.child.pid, 'SIGKILL');
+    await this.stopPostgres('SIGQUIT');
+  }
+
+  /** Stops PostgreSQL for a moment, and keeps a copy of its data. */
+  async copyPostgres(): Promise<void> {
+    await this.stopPostgres('SIGINT');
+    rmSync(this.postgresCopy, { recursive: true, force: true });
+    execFileSync('cp', ['--archive', this.postgresFolder, this.postgresCopy]);
+    await this.startPostgres();
+  }
+
+  /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
+  async revertPostgres(): Promise<void> {
+    await this.stopPostgres('SIGQUIT');
+    rmSync(this.postgresFolder, { recursive: true });
+    renameSync(this.postgresCopy, this.postgresFolder);
+    await this.startPostgres();
+  }
+
   async startRedis(): Promise<void> {
-    this.redis = await startRedis({
-      dataDir: join(this.options.folder, 'redis'),
+    this.redis = await this.startRedisAt(this.redisPort);
+  }
+
+  /** Kills Redis, and makes a replica of it the new one. */
+  async failOverRedis(): Promise<void> {
+    const [before, standby] = [this.redisPort, this.standbyPort];
+    const replica = await this.startRedisAt(standby, before);
+    const client = new Redis(replica.url);
+    try {
+      while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20);
+      await this.killRedis();
+      await client.replicaof('NO', 'ONE');
+    } finally {
+      client.disconnect();
+    }
+    [this.redisPort, this.standbyPort] = [standby, before];
+    this.redis = replica;
+    this.redisProxy.cut(1);
+  }
+
+  private startRedisAt(port: number, replicaOf?: number): Promise<RedisServer> {
+    return startRedis({
+      dataDir: join(this.options.folder, `redis-${port}`),
       logFile: this.logFile('redis'),
-      port: this.ports.redis,
+      port,
       password: this.secrets.redisPassword,
+      ...(replicaOf !== undefined && { replicaOf }),
     });
+  }
+
+  /** Another catalogue: within seconds a control plane compiles and activates its image. */
+  renewCatalogue(): void {
+    const file = join(this.catalogueFolder, 'catalogue.yaml');
+    writeFileSync(`${file}.new`, catalogue(this.catalogueGeneration++));
+    renameSync(`${file}.new`, file);
+  }
+
+  private get catalogueFolder(): string {
+    return join(this.options.folder, 'catalogue');
+  }
+
+  private get postgresFolder(): string {
+    return join(this.options.folder, 'postgres');
+  }
+
+  private get postgresCopy(): string {
+    return join(this.options.folder, 'postgres-copy');
   }
 
   /** Kills Redis. It keeps no data. */
@@ -196,7 +292,7 @@ export class Deployment {
 
   /** The URL that the processes of Weir use. */
   get redisUrl(): string {
-    const port = this.options.withoutProxies === true ? this.ports.redis : this.ports.redisProxy;
+    const port = this.options.withoutProxies === true ? this.redisPort : this.ports.redisProxy;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
@@ -211,6 +307,17 @@ export class Deployment {
     return url.href;
   }
 
+  /** A resolver reaches Redis and the feed through proxies of its own. */
+  private linkVariables(resolver: number): Record<string, string> {
+    if (this.options.withoutProxies === true) return { FEED_URL: this.feedUrl };
+    const redisUrl = new URL(this.redisUrl);
+    redisUrl.port = String(this.ports.resolverRedis[resolver]);
+    return {
+      REDIS_URL: redisUrl.href,
+      FEED_URL: `http://127.0.0.1:${this.ports.resolverFeed[resolver]}`,
+    };
+  }
+
   private replica(i: number): WeirProcess {
     const { ports, secrets } = this;
     return this.process(
@@ -222,9 +329,10 @@ export class Deployment {
         MANAGEMENT_PORT: String(ports.management[i]),
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
-        CATALOGUE: join(this.options.folder, 'catalogue'),
-        // Resolvers that were killed are known to answer nobody, and start again with another id.
-        MISSING_RESOLVER_S: '0',
+        CATALOGUE: this.catalogueFolder,
+        CATALOGUE_INTERVAL_MS: '1000',
+        MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
+        ...this.options.replicaVariables?.(i),
       },
     );
   }
@@ -242,9 +350,9 @@ export class Deployment {
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
-      FEED_URL: this.feedUrl,
+      ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
-      ...this.options.resolverVariables,
+      ...this.options.resolverVariables?.(i),
     });
   }
 
@@ -273,9 +381,9 @@ export class Deployment {
       onUnexpectedExit: this.options.onUnexpectedExit,
       environment: {
         ...this.options.variables,
+        REDIS_URL: this.redisUrl,
         ...environment,
         OPS_PORT: String(opsPort),
-        REDIS_URL: this.redisUrl,
         FEED_TOKEN: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
       },
@@ -283,9 +391,15 @@ export class Deployment {
   }
 }
 
+export interface ResolverLinks {
+  readonly redis: TcpProxy;
+  readonly feed: TcpProxy;
+}
+
 interface Ports {
   readonly postgres: number;
   readonly redis: number;
+  readonly standbyRedis: number;
   readonly redisProxy: number;
   readonly feedProxy: number;
   readonly postgresProxies: readonly number[];
@@ -295,6 +409,8 @@ interface Ports {
   readonly replicaOps: readonly number[];
   readonly dns: readonly number[];
   readonly resolverOps: readonly number[];
+  readonly resolverRedis: readonly number[];
+  readonly resolverFeed: readonly number[];
   readonly page: readonly number[];
   readonly pageOps: readonly number[];
 }

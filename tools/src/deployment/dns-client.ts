@@ -28,6 +28,7 @@ export class DnsClient {
   private readonly sockets = new Map<string, Promise<Socket>>();
   private readonly open = new Map<number, Open>();
   private lastId = 0;
+  private isClosed = false;
 
   async ask(source: string, port: number, qname: string): Promise<Outcome> {
     const isIpv6 = source.includes(':');
@@ -40,7 +41,9 @@ export class DnsClient {
     return { seen: await this.sendOnce(socket, port, id, query), retries: 1 };
   }
 
+  /** Queries after this get no answer. */
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const socket of this.sockets.values()) (await socket).close();
   }
 
@@ -59,7 +62,7 @@ export class DnsClient {
       // This process may have been too busy to read an answer that has arrived: read the socket first.
       const timer = setTimeout(() => setTimeout(() => setImmediate(settle, null), 5), WAIT_MS);
       this.open.set(id, { settle });
-      socket.send(query, port, '127.0.0.1');
+      if (!this.isClosed) socket.send(query, port, '127.0.0.1');
     });
   }
 

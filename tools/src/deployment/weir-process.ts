@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, type ExitStatus, startChild } from '../services/child.js';
 
@@ -53,6 +54,16 @@ export class WeirProcess {
     return nowMs - Math.max(this.readyAtMs, this.disturbedAtMs);
   }
 
+  /** How long it has been running, whether or not it was stopped (SIGSTOP) meanwhile; 0 if it was killed. */
+  aliveForMs(nowMs: number): number {
+    return this.readyAtMs === null ? 0 : nowMs - this.readyAtMs;
+  }
+
+  /** When it was stopped (SIGSTOP); null while it runs. */
+  get pausedAtMs(): number | null {
+    return this.isPaused ? this.disturbedAtMs : null;
+  }
+
   /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
     const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;
@@ -95,6 +106,17 @@ export class WeirProcess {
   resume(): void {
     this.signal('SIGCONT');
     this.isPaused = false;
+  }
+
+  /** @param limit bytes, or `unlimited` */
+  limitFileSize(limit: string): void {
+    if (this.child === null) return;
+    execFileSync('prlimit', ['--pid', String(this.child.pid), `--fsize=${limit}:unlimited`]);
+  }
+
+  /** Steps its clock, see `stepClockAtSignal`. */
+  stepClock(): void {
+    if (this.child !== null) process.kill(this.child.pid, 'SIGUSR2');
   }
 
   /** The sum of a metric over all its labels. @throws Error if the process has no such metric. */

@@ -6,16 +6,13 @@ import type { Random } from '../deployment/random.js';
 import type { RunStats } from './run-stats.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppliedReply, CountChecker } from './count-checker.js';
 
-/** After this long without a disturbance a resolver has a lease at every replica: a lease plus a heartbeat. */
-const STABLE_AFTER_MS = 5_000;
 const PAUSE_BETWEEN_QUERIES_MS = 4;
 
 /** Queries the resolvers and checks every answer against the versions that may be in force. */
 export class AnswerChecker {
-  /** Active faults that may cost a resolver its lease: those of Redis, its messages and the feed. */
-  private disturbances = 0;
-  private disturbedAtMs = 0;
+  private readonly counts: CountChecker;
   private readonly bounds: LowerBounds[];
   private readonly incarnations: number[];
   private stopped = false;
@@ -25,6 +22,7 @@ export class AnswerChecker {
     private readonly client: DnsClient,
     private readonly stats: RunStats,
   ) {
+    this.counts = new CountChecker(deployment);
     this.bounds = deployment.resolvers.map(() => new LowerBounds());
     this.incarnations = deployment.resolvers.map(() => 1);
   }
@@ -44,10 +42,24 @@ export class AnswerChecker {
 
   /** Notes that leases may be missed from now on. @returns a function that notes the end of this. */
   disturb(): () => void {
-    this.disturbances++;
+    return this.counts.disturb();
+  }
+
+  /** Notes that a resolver is cut off from all but its clients. @returns a function that notes the end of this. */
+  isolate(resolver: number): () => void {
+    return this.counts.isolate(resolver);
+  }
+
+  /**
+   * The database is taken back: until the end of this, answers may be of any version, and what was acknowledged
+   * before counts no more. @returns a function that notes the end.
+   */
+  rewind(): () => void {
+    const endDisturbance = this.disturb();
+    for (const bounds of this.bounds) bounds.rewind();
     return () => {
-      this.disturbances--;
-      this.disturbedAtMs = performance.now();
+      for (const bounds of this.bounds) bounds.endRewind();
+      endDisturbance();
     };
   }
 
@@ -76,31 +88,15 @@ export class AnswerChecker {
   }
 
   /** A change was acknowledged: every resolver that was counted must show it, and is queried at once. */
-  async acknowledged(
-    key: Key,
-    version: number,
-    reply: { applied: number; total: number; sentMs: number },
-  ): Promise<void> {
-    const { resolvers } = this.deployment;
+  async acknowledged(key: Key, version: number, reply: AppliedReply): Promise<void> {
     const nowMs = performance.now();
-    const isUndisturbed =
-      this.disturbances === 0 && reply.sentMs - this.disturbedAtMs > STABLE_AFTER_MS;
-    const stable = resolvers
-      .map((process, i) => ({ process, i }))
-      .filter(({ process }) => process.upForMs(nowMs) > nowMs - reply.sentMs + STABLE_AFTER_MS);
-    if (isUndisturbed && reply.total < stable.length) {
-      this.stats.violation(
-        `the ${key.name}, version ${version}, was acknowledged ${reply.applied}/${reply.total} while ${stable.length} resolvers were live`,
-      );
-    }
-    if (isUndisturbed && stable.length === resolvers.length && reply.applied < reply.total)
-      this.stats.counts.lateWhileUndisturbed++;
-    const isCertain =
-      isUndisturbed || (stable.length === resolvers.length && reply.applied === resolvers.length);
-    if (reply.applied !== reply.total || !isCertain) return;
-    for (const { i } of stable) this.at(i).bounds.noteAcknowledged(key.history, version);
-    this.stats.counts.queriesAfterAcknowledgement += stable.length;
-    await Promise.all(stable.map(({ i }) => this.ask(i, key, version % key.probes.length)));
+    const { violation, isLateWhileUndisturbed, having } = this.counts.judge(reply, nowMs);
+    if (violation !== null)
+      this.stats.violation(`the ${key.name}, version ${version}, was acknowledged ${violation}`);
+    if (isLateWhileUndisturbed) this.stats.counts.lateWhileUndisturbed++;
+    for (const i of having) this.at(i).bounds.noteAcknowledged(key.history, version);
+    this.stats.counts.queriesAfterAcknowledgement += having.length;
+    await Promise.all(having.map((i) => this.ask(i, key, version % key.probes.length)));
   }
 
   /** Checks that a resolver shows the newest version of every key, with every probe. */

@@ -4,21 +4,22 @@ import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import type { DatabaseRewind } from './database-rewind.js';
+import { breakImage } from './image-fault.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
+import { plantVariables } from './plant/plants.js';
 
 /** Weir replaces a Redis connection that loses everything within this time. */
 const RECONNECT_MS = 4_000;
 /** A follower gives up a feed connection after ten seconds without data. */
 const FEED_TIMEOUT_MS = 11_000;
-/** Pause of a replica between commit and publication, so that it can be killed there. */
-const PAUSE_AFTER_COMMIT_MS = 400;
-const PAUSE_VARIABLE = 'WEIR_TEST_PAUSE_AFTER_COMMIT_MS';
 
 /** Injects the faults of a script into a deployment, and repairs each of them. */
 export class FaultInjector {
   constructor(
     private readonly deployment: Deployment,
     private readonly checker: AnswerChecker,
+    private readonly rewind: DatabaseRewind,
     private readonly keys: readonly Key[],
     private readonly stats: RunStats,
     private readonly log: (text: string) => void,
@@ -73,8 +74,32 @@ export class FaultInjector {
         await deployment.stopPostgres('SIGQUIT');
         await sleep(durationMs);
         return deployment.startPostgres();
+      case 'PostgreSQL killed':
+        await deployment.killPostgres();
+        await sleep(durationMs);
+        return deployment.startPostgres();
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
+      case 'resolver isolated':
+        return this.isolate(target % deployment.resolvers.length, durationMs);
+      case 'resolver disk full':
+        return fillDisk(resolver, durationMs);
+      case 'clock of a resolver stepped':
+        return resolver.stepClock();
+      case 'clock of a replica stepped':
+        return replica.stepClock();
+      case 'Redis failed over':
+        return this.failOverRedis();
+      case 'PostgreSQL failed over with lost commits':
+        return this.rewind.failOver(durationMs);
+      case 'database restored from a backup':
+        return this.rewind.restore(durationMs);
+      case 'catalogue image bad':
+        return breakImage(deployment, 'bad', durationMs);
+      case 'catalogue image missing':
+        return breakImage(deployment, 'missing', durationMs);
+      case 'catalogue image slow':
+        return breakImage(deployment, 'slow', durationMs);
       case 'feed silent':
         return this.silenceFeed(durationMs);
       case 'replica cut off from PostgreSQL': {
@@ -116,7 +141,7 @@ export class FaultInjector {
   /** A replica that pauses after each commit is nearly always between a commit and its publication. */
   private async killAfterCommit(replica: WeirProcess, durationMs: number): Promise<void> {
     await replica.kill();
-    await replica.start({ [PAUSE_VARIABLE]: String(PAUSE_AFTER_COMMIT_MS) });
+    await replica.start(plantVariables(['pause after a commit']));
     await sleep(1_000);
     await replica.kill();
     await sleep(durationMs);
@@ -145,6 +170,16 @@ export class FaultInjector {
     endDisturbance();
   }
 
+  /** The resolver hears neither Redis nor the feed, and its clients still reach it. */
+  private async isolate(index: number, durationMs: number): Promise<void> {
+    const links = this.deployment.resolverLinks[index];
+    const endIsolation = this.checker.isolate(index);
+    for (const proxy of [links?.redis, links?.feed]) proxy?.startBlackhole();
+    await sleep(durationMs);
+    for (const proxy of [links?.redis, links?.feed]) proxy?.stopBlackhole();
+    endIsolation();
+  }
+
   private async silenceFeed(durationMs: number): Promise<void> {
     const endDisturbance = this.checker.disturb();
     this.deployment.feedProxy.startBlackhole();
@@ -154,6 +189,12 @@ export class FaultInjector {
     void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
   }
 
+  private async failOverRedis(): Promise<void> {
+    const endDisturbance = this.checker.disturb();
+    await this.deployment.failOverRedis();
+    endDisturbance();
+  }
+
   private async emptyRedis(durationMs: number): Promise<void> {
     const endDisturbance = this.checker.disturb();
     await this.deployment.killRedis();
@@ -161,6 +202,13 @@ export class FaultInjector {
     await this.deployment.startRedis();
     endDisturbance();
   }
+}
+
+/** No file of the process may grow, as on a disk without space. */
+async function fillDisk(process: WeirProcess, durationMs: number): Promise<void> {
+  process.limitFileSize('0');
+  await sleep(durationMs);
+  process.limitFileSize('unlimited');
 }
 
 async function stopAndContinue(process: WeirProcess, durationMs: number): Promise<void> {

@@ -57,14 +57,27 @@ export class KeyHistory {
 export class LowerBounds {
   private readonly seen = new Map<KeyHistory, number>();
   private readonly acknowledged = new Map<KeyHistory, number>();
+  private isRewinding = false;
+
+  /** Forgets everything, and learns nothing until `endRewind`. */
+  rewind(): void {
+    this.isRewinding = true;
+    this.seen.clear();
+    this.acknowledged.clear();
+  }
+
+  endRewind(): void {
+    this.isRewinding = false;
+  }
 
   /** The oldest version that the next answer may show. */
   minVersion(key: KeyHistory): number {
     return Math.max(this.seen.get(key) ?? 0, this.acknowledged.get(key) ?? 0);
   }
 
-  /** The resolver shacknowledged this version. The same process may show nothing older from now on. */
+  /** The resolver showed this version. The same process may show nothing older from now on. */
   noteSeen(key: KeyHistory, version: number): void {
+    if (this.isRewinding) return;
     if (version > (this.seen.get(key) ?? 0)) this.seen.set(key, version);
   }
 
@@ -73,7 +86,7 @@ export class LowerBounds {
     if (version > (this.acknowledged.get(key) ?? 0)) this.acknowledged.set(key, version);
   }
 
-  /** The process was restarted: what it acknowledged still binds it, what it shacknowledged does not. */
+  /** The process was restarted: what it acknowledged still binds it, what it showed does not. */
   restart(): void {
     this.seen.clear();
   }

@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HELP, parseOptions } from './options.js';
 import { renderReport } from './report.js';
-import { runFaults } from './run.js';
+import { runFaults, type RunResult } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** The suite has found the planted defect. */
+class DefectFound extends Error {}
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2), randomBytes(4).readUInt32BE());
@@ -27,8 +30,27 @@ async function main(): Promise<void> {
       );
     });
   }
-  const result = await runFaults(options, { root, folder, print, signal: interrupted.signal });
+  const onViolation = (text: string): void => {
+    print(`WRONG ${text}`);
+    if (options.plant !== null) interrupted.abort(new DefectFound());
+  };
+  const { signal } = interrupted;
+  let result: RunResult;
+  try {
+    result = await runFaults(options, { root, folder, print, onViolation, signal });
+  } catch (error) {
+    if (!(error instanceof DefectFound)) throw error;
+    rmSync(folder, { recursive: true, force: true });
+    print(`FOUND: ${options.plant}`);
+    // Calls under way would be tried again for a minute.
+    process.exit(0);
+  }
   print(renderReport(result));
+  if (options.plant !== null) {
+    print(`NOT FOUND: ${options.plant}, seed ${options.seed}. Logs in ${folder}`);
+    process.exitCode = 1;
+    return;
+  }
   const { violations } = result.stats;
   if (violations.length === 0) {
     if (!options.keep) rmSync(folder, { recursive: true, force: true });

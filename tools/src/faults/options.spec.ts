@@ -8,6 +8,7 @@ describe('parseOptions', () => {
       seconds: 60,
       writers: 12,
       short: false,
+      plant: null,
       keep: false,
     });
     expect(parseOptions(['--seed', '3', '--short'], 7)).toMatchObject({ seed: 3, short: true });
@@ -17,10 +18,14 @@ describe('parseOptions', () => {
     expect(parseOptions(['--help'], 7)).toBeNull();
   });
 
-  it.each([['--seed', '-1'], ['--seconds', '0'], ['--writers', 'x'], ['--sed', '1'], ['word']])(
-    'refuses %s %s',
-    (...args) => {
-      expect(() => parseOptions(args, 7)).toThrow(/--/);
-    },
-  );
+  it.each([
+    ['--seed', '-1'],
+    ['--seconds', '0'],
+    ['--writers', 'x'],
+    ['--sed', '1'],
+    ['--plant', 'weeds'],
+    ['word'],
+  ])('refuses %s %s', (...args) => {
+    expect(() => parseOptions(args, 7)).toThrow(/--/);
+  });
 });

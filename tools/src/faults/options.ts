@@ -1,4 +1,6 @@
-import { integerOption, readOptions } from '../command-options.js';
+import { integerOption, namedOption, readOptions } from '../command-options.js';
+import { type DefectName, DEFECTS } from './plant/plants.js';
+
 export interface FaultOptions {
   readonly seed: number;
   /** How long faults are injected for. */
@@ -6,6 +8,8 @@ export interface FaultOptions {
   readonly writers: number;
   /** Use the fixed script of half a minute instead of a random one. */
   readonly short: boolean;
+  /** A defect that is put into the processes, to see that the suite finds it. */
+  readonly plant: DefectName | null;
   /** Keep data and logs even if the run succeeds. */
   readonly keep: boolean;
 }
@@ -20,6 +24,8 @@ injects faults. Checks that every acknowledged change is in force everywhere and
   --seconds <n>   how long faults are injected for; default: 60
   --writers <n>   parallel writers; default: 12
   --short         the fixed script of half a minute that npm test runs
+  --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
+                  ${Object.keys(DEFECTS).join('\n                  ')}
   --keep          keep data and logs even if the run succeeds
   --help
 `;
@@ -29,6 +35,7 @@ const OPTIONS = {
   seconds: { type: 'string', default: '60' },
   writers: { type: 'string', default: '12' },
   short: { type: 'boolean', default: false },
+  plant: { type: 'string' },
   keep: { type: 'boolean', default: false },
   help: { type: 'boolean' },
 } as const;
@@ -42,6 +49,12 @@ export function parseOptions(args: readonly string[], randomSeed: number): Fault
     seconds: integerOption('seconds', values.seconds, 1, 86_400),
     writers: integerOption('writers', values.writers, 1, 100),
     short: values.short,
+    plant: values.plant === undefined ? null : defectOption(values.plant),
     keep: values.keep,
   };
+}
+
+function defectOption(text: string): DefectName {
+  const known = Object.keys(DEFECTS).map((name) => ({ name: name as DefectName }));
+  return namedOption('plant', text, known).name;
 }

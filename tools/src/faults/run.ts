@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
+import { DatabaseRewind } from './database-rewind.js';
 import { FaultInjector } from './fault-injector.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
@@ -8,9 +9,11 @@ import type { Key, Step } from './keys/key.js';
 import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
 import { Random } from '../deployment/random.js';
-import { messageFaults, processFaults, shortScript } from './script.js';
+import { plantVariables } from './plant/plants.js';
+import { messageFaults, plantScript, processFaults, shortScript } from './script.js';
 import { RunStats } from './run-stats.js';
-import { type LogState, readLogs, verify } from './verify.js';
+import { readLogs, verify } from './verify.js';
+import type { LogState } from './verify-log.js';
 import { AnswerChecker } from './answer-checker.js';
 import { Writer, type WriterOptions } from './writer.js';
 
@@ -19,8 +22,8 @@ const RESOLVERS = 3;
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
-/** Upper bound only: the short script ends by itself. */
-const SHORT_LIMIT_MS = 120_000;
+/** Upper bound only: the fixed scripts end by themselves. */
+const FIXED_LIMIT_MS = 120_000;
 
 export interface RunResult {
   readonly stats: RunStats;
@@ -35,6 +38,8 @@ export interface RunEnvironment {
   /** An empty folder for data and logs. */
   readonly folder: string;
   readonly print: (text: string) => void;
+  /** Called for the first violations, at once. */
+  readonly onViolation: (text: string) => void;
   /** When aborted, the run ends and stops every process that it started. */
   readonly signal: AbortSignal;
 }
@@ -42,18 +47,26 @@ export interface RunEnvironment {
 /** One run of the suite: set up, inject faults during changes and queries, repair, verify. */
 export async function runFaults(
   options: FaultOptions,
-  { root, folder, print, signal }: RunEnvironment,
+  { root, folder, print, onViolation, signal }: RunEnvironment,
 ): Promise<RunResult> {
   const random = new Random(options.seed);
-  const stats = new RunStats((text) => {
-    print(`WRONG ${text}`);
-  });
+  const stats = new RunStats(onViolation);
   const deployment = await Deployment.create({
     root,
     folder,
     replicas: REPLICAS,
     resolvers: RESOLVERS,
     random: random.fork('messages'),
+    fsync: options.seed % 4 === 0,
+    variables: plantVariables(options.plant === null ? [] : [options.plant]),
+    // Those of the other replica are logged as operations.
+    replicaVariables: (replica) =>
+      replica === 0 && options.plant === null
+        ? plantVariables(['every replacement is a reload'])
+        : {},
+    // This resolver has a slow disk, too.
+    resolverVariables: (resolver) =>
+      resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {},
     onUnexpectedExit: (explanation) => {
       stats.violation(explanation);
     },
@@ -65,7 +78,10 @@ export async function runFaults(
     });
   });
   try {
-    return await Promise.race([ended, runOn(deployment, dns, stats, random, options, print)]);
+    return await Promise.race([
+      ended,
+      runOn(deployment, dns, stats, random, options, { root, folder, print }),
+    ]);
   } finally {
     await deployment.stop();
     await dns.close();
@@ -78,7 +94,7 @@ async function runOn(
   stats: RunStats,
   random: Random,
   options: FaultOptions,
-  print: (text: string) => void,
+  { root, folder, print }: Pick<RunEnvironment, 'root' | 'folder' | 'print'>,
 ): Promise<RunResult> {
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
@@ -88,7 +104,7 @@ async function runOn(
     deployment,
     checker,
     stats,
-    revisions: new Set(),
+    acknowledged: new Map(),
     stored: new Map(),
     lock: new ReadWriteLock(),
   };
@@ -96,8 +112,12 @@ async function runOn(
     (own, i) => new Writer(shared, own, random.fork(`writer ${i}`)),
   );
   await setUp(writers, keys);
-  print(`set up: ${shared.revisions.size} changes, ${keys.length} keys`);
-  await runUnderFaults(options, random, { deployment, checker, keys, stats, writers }, print);
+  print(`set up: ${shared.acknowledged.size} changes, ${keys.length} keys`);
+  const [replacer] = writers;
+  if (replacer === undefined) throw new RangeError('no writers');
+  const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
+  const actors = { deployment, checker, rewind, keys, stats, writers, replacer };
+  await runUnderFaults(options, random, actors, print);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
   return { stats, log, loads, messages: deployment.redisProxy.counts };
@@ -109,6 +129,9 @@ interface Actors {
   readonly keys: readonly Key[];
   readonly stats: RunStats;
   readonly writers: readonly Writer[];
+  readonly rewind: DatabaseRewind;
+  /** Replaces the whole configuration. */
+  readonly replacer: Writer;
 }
 
 /** First block pages, then the profiles that refer to them, then the keys. */
@@ -133,17 +156,16 @@ async function inParallel(
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, checker, keys, stats, writers }: Actors,
+  { deployment, checker, rewind, keys, stats, writers, replacer }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
   const startedMs = performance.now();
   const log = (text: string): void => {
     print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
   };
-  const injector = new FaultInjector(deployment, checker, keys, stats, log);
+  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log);
   const writing = writers.map((writer) => writer.run());
-  const [replacer] = writers;
-  if (replacer !== undefined) writing.push(replacer.replacePeriodically(keys));
+  writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
     Array.from({ length: QUERY_LOOPS_PER_RESOLVER }, (_loop, i) =>
       checker.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),
@@ -151,12 +173,11 @@ async function runUnderFaults(
   );
   // The first changes meet no faults.
   await sleep(1_000);
-  const endMs = performance.now() + (options.short ? SHORT_LIMIT_MS : options.seconds * 1_000);
-  const processes = options.short
-    ? shortScript(random.fork('script'))
-    : processFaults(random.fork('script'));
+  const isRandom = !options.short && options.plant === null;
+  const endMs = performance.now() + (isRandom ? options.seconds * 1_000 : FIXED_LIMIT_MS);
+  const processes = scriptOf(options)(random.fork('script'));
   const breaking = [injector.run(processes, endMs, (fault) => injector.injectProcessFault(fault))];
-  if (!options.short) {
+  if (isRandom) {
     const messages = messageFaults(random.fork('message script'));
     breaking.push(injector.run(messages, endMs, (fault) => injector.injectMessageFault(fault)));
   }
@@ -165,4 +186,9 @@ async function runUnderFaults(
   await Promise.all(writing);
   checker.stop();
   await Promise.all(asking);
+}
+
+function scriptOf({ short, plant }: FaultOptions): typeof processFaults {
+  if (plant !== null) return plantScript;
+  return short ? shortScript : processFaults;
 }

@@ -11,7 +11,18 @@ export const PROCESS_FAULTS = [
   'Redis killed and empty',
   'PostgreSQL stopped',
   'PostgreSQL crashed',
+  'PostgreSQL killed',
   'resolver alone',
+  'resolver isolated',
+  'resolver disk full',
+  'clock of a resolver stepped',
+  'clock of a replica stepped',
+  'Redis failed over',
+  'PostgreSQL failed over with lost commits',
+  'database restored from a backup',
+  'catalogue image bad',
+  'catalogue image missing',
+  'catalogue image slow',
   'feed silent',
   'replica cut off from PostgreSQL',
 ] as const;
@@ -36,12 +47,20 @@ export interface Fault<K> {
 /** A stop that is longer than the lease of a resolver (3 s) makes the control plane go on without it. */
 const STOP_RESOLVER_MS = [300, 5_500] as const;
 
+/** The lease ends (3 s), and the resolver still counts in "m" of `X-Config-Applied` all the time. */
+const ISOLATE_RESOLVER_MS = [2_000, 8_000] as const;
+
+/** How long faults of some kinds last; others last 50 ms to 3 s. */
+const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>> = {
+  'stop resolver': STOP_RESOLVER_MS,
+  'resolver isolated': ISOLATE_RESOLVER_MS,
+};
+
 /** Endless rounds. Each round has every kind of fault once, in a random order. */
 export function* processFaults(random: Random): Generator<Fault<ProcessFaultKind>> {
   for (;;) {
     for (const kind of random.shuffle(PROCESS_FAULTS)) {
-      const [shortest, longest] =
-        kind === 'stop resolver' ? STOP_RESOLVER_MS : ([50, 3_000] as const);
+      const [shortest, longest] = DURATIONS_MS[kind] ?? [50, 3_000];
       yield draw(kind, random, random.integer(shortest, longest), random.integer(200, 2_500));
     }
   }
@@ -58,17 +77,32 @@ export function* messageFaults(random: Random): Generator<Fault<MessageFaultKind
 
 /** The most important faults in a fixed order; takes half a minute. Only the targets are random. */
 export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>> {
-  const kinds: readonly (readonly [ProcessFaultKind, number])[] = [
+  yield* fixedScript(random, [
     ['kill replica after commit', 300],
     ['kill resolver', 100],
     ['Redis killed and empty', 300],
     ['stop resolver', 3_500],
     ['PostgreSQL crashed', 200],
     ['stop replica', 3_500],
+    ['resolver isolated', 4_000],
     ['resolver alone', 100],
     ['feed silent', 1_000],
-  ];
-  for (const [kind, durationMs] of kinds) yield draw(kind, random, durationMs, 100);
+  ]);
+}
+
+/** Resolvers that lag behind, for longer than their lease: enough for each of the planted defects. */
+export function* plantScript(random: Random): Generator<Fault<ProcessFaultKind>> {
+  yield* fixedScript(random, [
+    ['stop resolver', 5_500],
+    ['resolver isolated', 5_000],
+  ]);
+}
+
+function* fixedScript(
+  random: Random,
+  faults: readonly (readonly [ProcessFaultKind, number])[],
+): Generator<Fault<ProcessFaultKind>> {
+  for (const [kind, durationMs] of faults) yield draw(kind, random, durationMs, 100);
 }
 
 function draw<K>(kind: K, random: Random, durationMs: number, calmMs: number): Fault<K> {

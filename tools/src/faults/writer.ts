@@ -7,8 +7,12 @@ import type { Reply } from '../deployment/management-client.js';
 import type { Random } from '../deployment/random.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import type { SettledKey } from './verify-log.js';
 
-type Answer = Extract<Reply, { readonly status: number }>;
+type Answer = Extract<Reply, { readonly status: number }> & {
+  /** Which one answered. */
+  readonly replica: number;
+};
 
 /** Pause between two replacements of the whole configuration. */
 const REPLACEMENT_PAUSE_MS = [4_000, 12_000] as const;
@@ -21,8 +25,8 @@ export interface WriterOptions {
   readonly deployment: Deployment;
   readonly checker: AnswerChecker;
   readonly stats: RunStats;
-  /** Revisions of acknowledged changes: none is given twice. */
-  readonly revisions: Set<number>;
+  /** By revision: none is given twice. */
+  readonly acknowledged: Map<number, readonly SettledKey[]>;
   /** What the database must hold of each key. */
   readonly stored: Map<Key, string | null>;
   /** Changes of single keys hold the lock shared, a replacement of everything holds it exclusively. */
@@ -56,6 +60,17 @@ export class Writer {
     }
   }
 
+  /**
+   * Replaces the whole configuration after a step that nobody else may disturb.
+   * @param step returns what is called once the replacement is acknowledged, before it is checked
+   */
+  async replaceAfter(keys: readonly Key[], step: () => Promise<() => void>): Promise<void> {
+    await this.options.lock.exclusive(async () => {
+      const ended = await step();
+      await this.replace(keys, this.random.fork('rewinds'), ended);
+    });
+  }
+
   /** After the call under way. */
   stop(): void {
     this.stopped = true;
@@ -75,7 +90,11 @@ export class Writer {
     await this.settle([{ key, version, stored: step.stored ?? null }], answer, sentMs);
   }
 
-  private async replace(keys: readonly Key[], random: Random): Promise<void> {
+  private async replace(
+    keys: readonly Key[],
+    random: Random,
+    onAcknowledged?: () => void,
+  ): Promise<void> {
     const restated = keys.map((key) => ({ key, ...key.replace(random) }));
     const versions = restated.map(({ key, stored, answers }) => ({
       key,
@@ -91,21 +110,23 @@ export class Writer {
     const answer = await this.perform(step, 'replacement of the whole configuration');
     if (answer === null) return;
     this.options.stats.counts.replacements++;
+    onAcknowledged?.();
     await this.settle(versions, answer, sentMs);
   }
 
   /** Notes what is in force from now on, and looks whether it is. */
   private async settle(
     versions: readonly { key: Key; version: number; stored: string | null }[],
-    { applied, total, status }: Answer,
+    { applied, total, status, revision, replica }: Answer,
     sentMs: number,
   ): Promise<void> {
-    const { checker, stats, stored } = this.options;
+    const { checker, stats, stored, acknowledged } = this.options;
     for (const one of versions) {
       one.key.history.settle(one.version);
       stored.set(one.key, one.stored);
     }
     if (status >= 300) return; // already applied: no answer says on how many resolvers
+    acknowledged.set(revision, versions);
     if (applied === null || total === null) {
       stats.violation('a change was acknowledged without X-Config-Applied');
       return;
@@ -116,7 +137,7 @@ export class Writer {
       stats.counts.inForceEverywhere++;
       if (versions.length === 1) stats.latenciesMs.push(performance.now() - sentMs);
     }
-    const reply = { applied, total, sentMs };
+    const reply = { applied, total, sentMs, replica };
     await Promise.all(
       versions.map(({ key, version }) => checker.acknowledged(key, version, reply)),
     );
@@ -128,10 +149,10 @@ export class Writer {
     const deadlineMs = performance.now() + DEFINITE_DEADLINE_MS;
     const before: (number | null)[] = [];
     for (;;) {
-      const reply = await this.random
-        .pick(deployment.clients)
-        .call(step.method, step.path, step.body);
-      if (reply.status !== null && reply.status < 500) return this.judge(step, reply, before, what);
+      const [replica, client] = this.random.pick([...deployment.clients.entries()]);
+      const reply = await client.call(step.method, step.path, step.body);
+      if (reply.status !== null && reply.status < 500)
+        return this.judge(step, { ...reply, replica }, before, what);
       if (before.length === 0) stats.counts.unknown++;
       before.push(reply.status);
       if (performance.now() > deadlineMs) {
@@ -148,13 +169,13 @@ export class Writer {
     before: readonly (number | null)[],
     what: string,
   ): Answer | null {
-    const { stats, revisions } = this.options;
+    const { stats, acknowledged } = this.options;
     if (answer.status >= 200 && answer.status < 300) {
       if (step.refusal)
         stats.violation(`the ${what} was accepted (${answer.status}), and must be refused`);
-      if (revisions.has(answer.revision))
+      if (acknowledged.has(answer.revision))
         stats.violation(`revision ${answer.revision} was given twice`);
-      revisions.add(answer.revision);
+      acknowledged.set(answer.revision, []);
       stats.counts.acknowledged++;
       return answer;
     }

@@ -1,5 +1,12 @@
-import type { FeedSource, LogPage, SnapshotPart, StoredImage } from '@weir/change-feed';
-import { type EncodedChange, ENTITY_KINDS, type Head } from '@weir/config-model';
+import type {
+  FeedSource,
+  LoggedChange,
+  LogPage,
+  SnapshotPart,
+  SnapshotSource,
+  StoredBytes,
+} from '@weir/change-feed';
+import { ENTITY_KINDS, type Head } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
 import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
@@ -14,12 +21,19 @@ const PAGE_BYTES = 1024 * 1024;
  */
 const READ_LOG = `
   SELECT head.lineage, head.revision::float8 AS head_revision, head.digest AS head_digest,
-         page.revision::float8 AS revision, page.digest, page.operations
+         page.revision::float8 AS revision, page.digest, page.operations::text AS operations
   FROM config_head AS head LEFT JOIN (
     SELECT *, sum(pg_column_size(operations)) OVER (ORDER BY revision) - pg_column_size(operations) AS bytes_before
     FROM (SELECT * FROM change WHERE revision > $1 ORDER BY revision LIMIT $2) AS next
   ) AS page ON bytes_before < $3
   ORDER BY page.revision`;
+
+/** One statement. The first change that is kept is not pruned, so those after it are not either. */
+const READ_CONTINUATION = `
+  SELECT lineage, revision::float8 AS revision, digest,
+         lineage = $1 AND CASE WHEN revision = $2 THEN digest = $3
+           ELSE EXISTS (SELECT FROM change WHERE change.revision = $2 AND change.digest = $3) END AS "isContinued"
+  FROM config_head`;
 
 /** A change with the head; when there is no change, only the head. */
 interface LogRow {
@@ -28,11 +42,11 @@ interface LogRow {
   readonly head_digest: string;
   readonly revision: number | null;
   readonly digest: string | null;
-  readonly operations: EncodedChange['operations'] | null;
+  readonly operations: string | null;
 }
 
 /** Reads from the database what followers request. */
-export class DatabaseFeedSource implements FeedSource {
+export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
 
@@ -62,7 +76,7 @@ export class DatabaseFeedSource implements FeedSource {
       digest: first.head_digest,
     };
     this.lastHead = head;
-    const changes = rows.filter((row): row is LogRow & EncodedChange => row.revision !== null);
+    const changes = rows.filter((row): row is LogRow & LoggedChange => row.revision !== null);
     // The requested changes have been pruned.
     if (head.revision > revision && changes[0]?.revision !== revision + 1)
       return { head, changes: null };
@@ -74,6 +88,17 @@ export class DatabaseFeedSource implements FeedSource {
         operations,
       })),
     };
+  }
+
+  async continuation(point: Head): Promise<{ head: Head; isContinued: boolean }> {
+    const { rows } = await this.database.pool.query<Head & { isContinued: boolean }>(
+      READ_CONTINUATION,
+      [point.lineage, point.revision, point.digest],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('config_head has lost its row');
+    const { isContinued, ...head } = row;
+    return { head, isContinued };
   }
 
   async *snapshot(): AsyncGenerator<SnapshotPart> {
@@ -91,7 +116,7 @@ export class DatabaseFeedSource implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     return findImage(this.database.pool, sha256);
   }
 }

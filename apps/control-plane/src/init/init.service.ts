@@ -8,11 +8,13 @@ import { findDraftFaults } from './check/draft-faults.js';
 import type { Draft } from './draft/draft-tables.js';
 import { replaceConfiguration } from './load/replace-configuration.js';
 import { FaultList } from './read/fault-list.js';
+import { HeldBodies } from './read/held-bodies.js';
 import { readInit } from './read/init-reader.js';
 
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()
 export class InitService {
+  /** Ends when the replacement that was begun last has ended. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -20,18 +22,21 @@ export class InitService {
     private readonly writer: ConfigurationWriter,
     private readonly catalogue: ActiveCatalogueReader,
     private readonly hasher: DomainHasher,
+    private readonly bodies: HeldBodies,
   ) {}
 
-  /** A replica reads one body at a time, because two would need twice the memory. */
+  /** A turn begins when the body is there. */
   async replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
-    const mine = this.last.then(() => this.read(body));
-    // The next body is read even if this one fails. The caller of this one gets the error.
-    this.last = mine.catch(() => undefined);
-    return mine;
+    return this.bodies.hold(body, async (counted) => {
+      const draft = await readInit(counted, this.hasher);
+      const mine = this.last.then(() => this.load(draft));
+      // The next one begins even if this one fails. The caller of this one gets the error.
+      this.last = mine.catch(() => undefined);
+      return mine;
+    });
   }
 
-  private async read(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
-    const draft = await readInit(body, this.hasher);
+  private async load(draft: Draft): Promise<WithRevision<void>> {
     // Checked before the head is locked, so that an invalid body does not delay other changes.
     const checkedWith = await this.check(draft);
     return this.writer.replace(async (client, head) => {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Applied, Position, PublishedChange } from '@weir/change-feed';
 import { encodeChange, type Operation } from '@weir/config-model';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
@@ -51,12 +50,6 @@ const SET_TCP_KEEPALIVES = `
   SET LOCAL tcp_keepalives_idle = 10;
   SET LOCAL tcp_keepalives_interval = 5;
   SET LOCAL tcp_keepalives_count = 4`;
-
-/**
- * Not a setting: the fault suite (docs/fault-suite.md) uses it to kill a replica between a commit and its publication.
- */
-// eslint-disable-next-line no-restricted-properties -- never set in production, so it is no variable of the schema
-const PAUSE_AFTER_COMMIT_MS = Number(process.env['WEIR_TEST_PAUSE_AFTER_COMMIT_MS'] ?? 0);
 
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
@@ -162,7 +155,6 @@ export class ConfigurationWriter {
     changes: readonly PublishedChange[],
     timeoutMs: number,
   ): Promise<Applied> {
-    if (PAUSE_AFTER_COMMIT_MS > 0) await sleep(PAUSE_AFTER_COMMIT_MS);
     void this.propagation.publish(changes);
     return this.propagation.waitApplied(changes, timeoutMs);
   }

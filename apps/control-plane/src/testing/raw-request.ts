@@ -10,6 +10,8 @@ export async function rawRequest(
     path: string;
     headers?: Record<string, string>;
     body?: string | Uint8Array;
+    /** The rest of the body does not follow. */
+    isCut?: boolean;
   },
 ): Promise<Answer> {
   const { hostname, port } = new URL(baseUrl);
@@ -23,7 +25,8 @@ export async function rawRequest(
       response.once('error', reject);
       response.once('end', () => resolve(readAnswer(response, text)));
     });
-    outgoing.end(options.body);
+    if (options.isCut === true) outgoing.write(options.body);
+    else outgoing.end(options.body);
   });
   openApiChecker()?.check(method, path, undefined, answer);
   return answer;

@@ -31,6 +31,9 @@ export class CacheReaders {
   disconnect(reader: number): void {
     this.connected.delete(reader);
     this.writeSide.clear(reader);
+    // It may have been the one in whose way the writes were given up.
+    this.toGiveUp = 0;
+    this.leftToGiveUp = 0;
   }
 
   /** Keeps readers out until `admit`. @returns false: one did not leave in time, and nothing may be written */

@@ -5,18 +5,22 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { a, txt } from '../query/testing/records.js';
 import {
   deadEndpoint,
-  forwarder,
+  forwarder as forwarderOf,
   SILENCE,
   silentUpstream,
   UNREACHABLE,
   upstream,
+  UPSTREAM_WAYS,
 } from '../testing/forwarding.js';
 import { respond } from '../testing/respond.js';
 
 /** Shorter timeouts, for tests with a silent upstream. */
 const HASTY = { attemptTimeoutMs: 100, queryTimeoutMs: 300 };
 
-describe('Forwarder', () => {
+describe.each(UPSTREAM_WAYS)('Forwarder, %s', (_, calls) => {
+  const forwarder: typeof forwarderOf = (upstreams, options) =>
+    forwarderOf(upstreams, { calls, ...options });
+
   it.each(['127.0.0.1', '::1'])(
     'asks an upstream at %s and passes its response on',
     async (host) => {
@@ -46,15 +50,16 @@ describe('Forwarder', () => {
     const { ask } = await forwarder([server.endpoint], {
       attemptTimeoutMs: 2_000,
       queryTimeoutMs: 3_000,
+      portsPerUpstream: 1,
     });
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 45; i++) {
       const outcomes = await Promise.all(
         Array.from({ length: 100 }, (_, n) => ask(`n${n}.example.com`)),
       );
       expect(outcomes).not.toContainEqual(SILENCE);
     }
     const ports = new Set(server.asked.map(({ from }) => from?.port));
-    expect(ports.size).toBeGreaterThan(4);
+    expect(ports.size).toBeGreaterThan(1);
   });
 
   it('asks the next upstream when the first is silent', async () => {

@@ -7,81 +7,23 @@ import {
   option,
   wireName,
 } from '@weir/dns-wire/testing';
-import { createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
-import { createSocket, type Socket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { DnsService, type DnsServiceOptions } from '../dns-service.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { laneCount } from '../lanes/lane-count.js';
-import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
-import { CONFIGURATION } from '../testing/configuration.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
+import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
 import { buildResolver } from '../testing/resolver-process.js';
-import { respond } from '../testing/respond.js';
-import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
-import { UpstreamServer } from '../testing/upstream-server.js';
 
-const BLOCKED = 'c0000250';
-const PERMITTED = 'c0000201';
 const LOCALHOST = '7f000001';
-
-async function serve(
-  variables: Partial<typeof CONFIGURATION> = {},
-  options: Partial<DnsServiceOptions> = {},
-) {
-  const upstream = await UpstreamServer.start((query) =>
-    respond(query, { answers: [a('192.0.2.1')] }),
-  );
-  onTestFinished(() => upstream.stop());
-  const source = new SharedSource(
-    policyOf(profile(1), loopback(1), domainRule(1, 'deny', 'blocked.example')),
-  );
-  const logged: string[] = [];
-  const service = new DnsService({
-    configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...variables },
-    upstreams: [upstream.endpoint],
-    source,
-    share: source.share,
-    log: createLogger(
-      { name: 'resolver', level: 'error' },
-      { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) },
-    ),
-    ...options,
-  });
-  const server = await service.start();
-  onTestFinished(() => service.stop());
-  const ask = async (name: string): Promise<string> => {
-    for (;;) {
-      const answer = await askUdp(server, encodeQuery(name, 1), 1_000);
-      // The one that a lane which ends has taken may be lost.
-      if (answer !== null) return hexOf(answer.subarray(-4));
-    }
-  };
-  return { service, source, server, upstream, ask, logged, lanes: service.lanes!.all };
-}
-
-/** Sockets, so that the kernel gives some to each lane. */
-async function clients(count: number): Promise<Socket[]> {
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const socket = createSocket('udp4');
-      onTestFinished(() => void socket.close());
-      await new Promise<void>((resolve) => {
-        socket.bind(0, '127.0.0.1', resolve);
-      });
-      return socket;
-    }),
-  );
-}
 
 describe.skipIf(laneCount(1) === 0)('a lane', () => {
   beforeAll(buildResolver);
 
   it('answers blocked, cached and special names while the main thread does nothing', async () => {
-    const { server, ask, upstream, service } = await serve();
+    const { server, ask, upstream, service } = await serveByLanes();
     // Now it is in the cache.
     expect(await ask('www.example.com')).toBe(PERMITTED);
     const words = new Int32Array(new SharedArrayBuffer(12));
@@ -114,8 +56,8 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('obeys each change from the moment of its acknowledgement', async () => {
-    const { server, source, lanes } = await serve({ RESOLVER_THREADS: 2 });
-    const sockets = await clients(8);
+    const { server, source, lanes } = await serveByLanes({ RESOLVER_THREADS: 2 });
+    const sockets = await udpClients(8);
     const answers = () =>
       Promise.all(
         sockets.map(
@@ -139,11 +81,11 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
 
   it('shares limits with the others: at most one query more for each', async () => {
     const clock = new TestClock({ monotonicMs: 5000 });
-    const { server, lanes, service } = await serve(
+    const { server, lanes, service } = await serveByLanes(
       { RESOLVER_THREADS: 2, CLIENT_QUERY_RATE: 100 },
       { times: clock.times },
     );
-    const sockets = await clients(8);
+    const sockets = await udpClients(8);
     let answered = 0;
     for (const socket of sockets) socket.on('message', () => answered++);
     const dropped = () =>
@@ -160,7 +102,7 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('gives cookies that the main thread accepts', async () => {
-    const { server, service } = await serve({ DNS_COOKIE_SECRETS: undefined });
+    const { server, service } = await serveByLanes({ DNS_COOKIE_SECRETS: undefined });
     const cookieOf = (answer: Uint8Array | null) => /000a0018(.{48})/.exec(hexOf(answer!))?.[1];
     const ask = async (name: string, cookie: string) => {
       const query = encodeMessage({
@@ -178,7 +120,7 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('that ends is replaced, and the others answer meanwhile', async () => {
-    const { ask, lanes, service, logged, source } = await serve();
+    const { ask, lanes, service, logged, source } = await serveByLanes();
     expect(await ask('www.blocked.example')).toBe(BLOCKED);
     await lanes[0].terminate();
     expect(await ask('www.blocked.example')).toBe(BLOCKED);
@@ -190,7 +132,7 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('that fails on a policy ends, and answers again with one that it can read', async () => {
-    const { ask, source, service } = await serve();
+    const { ask, source, service } = await serveByLanes();
     const broken = policyOf(profile(1), loopback(1));
     broken.setCatalogue({ shareable: 'no image' } as never);
     source.policy = broken;
@@ -200,7 +142,7 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('that hangs is replaced', async () => {
-    const { ask, source, service, logged } = await serve({}, { laneCheckMs: 200 });
+    const { ask, source, service, logged } = await serveByLanes({}, { laneCheckMs: 200 });
     // As if the writer had never come back: the lane waits inside the lock.
     const words = new Int32Array(source.share.connect(3, () => undefined).lock);
     Atomics.store(words, 0, 1);
@@ -211,7 +153,7 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
   });
 
   it('gets changed files from the main thread', async () => {
-    const { ask, service, server } = await serve();
+    const { ask, service, server } = await serveByLanes();
     service.lanes!.update({ localRecords: 'portal.example A 192.0.2.77' });
     expect(await ask('portal.example')).toBe('c000024d');
     expect(service.lanes!.all[0].laneCounts.answers).toBe(1);

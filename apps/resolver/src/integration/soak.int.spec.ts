@@ -11,7 +11,7 @@ import { useResolverEnvironment } from '../testing/resolver-environment.js';
 import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
 import { FailingUpstreams } from '../testing/soak/failing-upstreams.js';
 import { Load } from '../testing/soak/load.js';
-import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memory.js';
+import { growthOf, type MemorySample, readLosses, sampleMemory } from '../testing/soak/memory.js';
 
 /*
  * `npm run test:soak -- [--seconds 300] [--rate 1500]` runs one resolver process under a mixed load, while its
@@ -20,6 +20,8 @@ import { growthOf, type MemorySample, sampleMemory } from '../testing/soak/memor
  */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
+/** Handed on to the resolver. */
+const { RESOLVER_THREADS } = process.env;
 const MIN_MEASURED_SECONDS = 60;
 const SAMPLE_MS = 2_000;
 const CHANGE_MS = 100;
@@ -71,6 +73,7 @@ it(
       CLIENT_TLS_HANDSHAKE_RATE: '0',
       UPSTREAMS: upstreams.list,
       CACHE_SIZE_MB: '4',
+      ...(RESOLVER_THREADS !== undefined && { RESOLVER_THREADS }),
     });
     environment.cleanups.push(() => child.kill('SIGKILL'));
     const { dns, opsPort } = await ready();
@@ -90,6 +93,7 @@ it(
     isOver = true;
     const changes = await changing;
     await load.stop();
+    print(`losses that the resolver knows: ${await readLosses(opsPort)}`);
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
     print(

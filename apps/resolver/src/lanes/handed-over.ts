@@ -40,31 +40,32 @@ export class HandedOver {
     return this.reader.isEmpty;
   }
 
-  /** Handles some of the queries. Their answers, as far as they are known at once, leave together. */
+  /** Handles some of the queries. */
   takeSome(): void {
     const { reader, exchange, buffer, replies } = this;
-    for (const socket of replies) socket.isCollecting = true;
     for (let left = QUERIES_A_TURN; left > 0 && reader.read(exchange, buffer); left--) {
       exchange.replyPath = replies[reader.socket];
       exchange.isAdmitted = reader.kind === HandoverKind.admitted;
       if (reader.kind === HandoverKind.refresh) this.options.handler.refresh(exchange);
       else this.options.handler.handle(exchange);
     }
-    for (const socket of replies) socket.flush();
   }
 
   /** No more answers are sent: the sockets are about to be closed. */
   close(): void {
-    for (const socket of this.replies) socket.isClosed = true;
+    for (const socket of this.replies) socket.close();
   }
 }
 
-/** The way back through a socket of a lane. The kernel takes datagrams from any thread. */
+/**
+ * The way back through a socket of a lane. The kernel takes datagrams from any thread. The answers of a turn of the
+ * event loop leave together.
+ */
 class SocketReplies implements ReplyPath {
   readonly transport = Transport.udp;
-  /** Whether answers wait until all queries of this turn are handled. */
-  isCollecting = false;
-  isClosed = false;
+  private isClosed = false;
+  /** Whether answers wait until this turn ends. */
+  private isFlushDue = false;
   private readonly sender: BatchSender;
 
   constructor(
@@ -72,6 +73,10 @@ class SocketReplies implements ReplyPath {
     socket: UdpSocketHandle,
   ) {
     this.sender = new BatchSender(options.calls, socket, MSG_DONTWAIT);
+  }
+
+  get space(): Uint8Array {
+    return this.sender.next;
   }
 
   maxAnswerBytes(query: Query): number {
@@ -84,18 +89,25 @@ class SocketReplies implements ReplyPath {
 
   reply(exchange: Exchange, answer: Uint8Array, length: number): void {
     if (this.isClosed) return this.drop(DropReason.unsent);
-    if (!this.sender.hasRoom) this.sender.flush(this.onNotSent);
     this.sender.queue(exchange.route, answer, length);
-    if (!this.isCollecting) this.sender.flush(this.onNotSent);
+    if (!this.sender.hasRoom) this.sender.flush(this.onNotSent);
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    setImmediate(this.flush);
   }
 
   drop(reason: DropReason): void {
     this.options.counters.drop(reason);
   }
 
-  flush(): void {
-    this.isCollecting = false;
+  private readonly flush = (): void => {
+    this.isFlushDue = false;
     this.sender.flush(this.onNotSent);
+  };
+
+  close(): void {
+    this.flush();
+    this.isClosed = true;
   }
 
   private readonly onNotSent = (isBusy: boolean): void => {

@@ -1,4 +1,10 @@
-import { MSG_DONTWAIT, MSG_WAITFORONE, SocketPoller, type SystemCalls } from '@weir/udp-batch';
+import {
+  BATCH,
+  MSG_DONTWAIT,
+  MSG_WAITFORONE,
+  SocketPoller,
+  type SystemCalls,
+} from '@weir/udp-batch';
 import type { LaneSocket } from './lane-socket.js';
 import { LaneOrder, LaneWord } from './lane-task.js';
 
@@ -25,6 +31,9 @@ export interface LaneLoopOptions {
 export class LaneLoop {
   private readonly poller: SocketPoller | null;
   private order: LaneOrder = LaneOrder.run;
+  private done: LaneOrder = LaneOrder.run;
+  /** Whether no socket had more queries than one batch in this turn. */
+  private isEmptied = true;
 
   constructor(private readonly options: LaneLoopOptions) {
     const { calls, fds } = options;
@@ -32,56 +41,64 @@ export class LaneLoop {
   }
 
   run(): void {
-    while (this.order !== LaneOrder.stop) this.turn();
+    while (this.done !== LaneOrder.stop) this.turn();
   }
 
   turn(): void {
     const { words } = this.options;
     const { poller } = this;
-    if (poller === null) this.takeBatch(0, MSG_WAITFORONE);
-    else this.takeBatches(poller);
-    Atomics.store(words, LaneWord.done, this.order);
+    this.order = Atomics.load(words, LaneWord.order) as LaneOrder;
+    this.isEmptied = true;
+    const mayWait = this.order === this.done;
+    const received =
+      poller === null
+        ? this.takeBatch(0, mayWait ? MSG_WAITFORONE : MSG_DONTWAIT)
+        : this.takeBatches(poller, mayWait ? LANE_WAIT_MS : 0);
+    if (received === 0) this.takeChanges();
+    // What had arrived before the order is answered.
+    if (this.order !== this.done && this.isEmptied) this.obey();
     Atomics.add(words, LaneWord.turns, 1);
   }
 
-  private takeBatches(poller: SocketPoller): void {
+  private takeBatches(poller: SocketPoller, waitMs: number): number {
     const { sockets } = this.options;
-    poller.wait(LANE_WAIT_MS);
-    let isIdle = true;
+    poller.wait(waitMs);
+    let received = 0;
     for (let i = 0; i < sockets.length; i++) {
-      if (!poller.isReady(i)) continue;
-      this.takeBatch(i, MSG_DONTWAIT);
-      isIdle = false;
+      if (poller.isReady(i)) received += this.takeBatch(i, MSG_DONTWAIT);
     }
-    if (isIdle) this.beIdle();
+    return received;
   }
 
-  private takeBatch(index: number, flags: number): void {
-    const socket = this.options.sockets[index];
+  private takeBatch(index: number, flags: number): number {
+    const { words, sockets, enter, leave, afterBatch } = this.options;
+    const socket = sockets[index];
     const count = socket.receive(flags);
-    if (count === 0) return this.beIdle();
-    this.lookAtOrder();
-    this.options.enter();
+    if (count === BATCH) this.isEmptied = false;
+    if (count === 0) return 0;
+    words[LaneWord.inHand] = count;
+    enter();
     try {
       socket.handle(count);
     } finally {
-      this.options.leave();
+      leave();
     }
     socket.flush();
-    this.options.afterBatch();
+    words[LaneWord.inHand] = 0;
+    afterBatch();
+    return count;
   }
 
-  /** Takes what has changed, also when there are no queries. */
-  private beIdle(): void {
-    this.lookAtOrder();
+  /** Takes what has changed, when there are no queries. */
+  private takeChanges(): void {
     this.options.enter();
     this.options.leave();
   }
 
-  private lookAtOrder(): void {
+  private obey(): void {
     const { words, sockets } = this.options;
-    this.order = Atomics.load(words, LaneWord.order) as LaneOrder;
-    const isDraining = this.order !== LaneOrder.run;
-    for (let i = 0; i < sockets.length; i++) sockets[i].isDraining = isDraining;
+    this.done = this.order;
+    for (let i = 0; i < sockets.length; i++) sockets[i].isDraining = true;
+    Atomics.store(words, LaneWord.done, this.done);
   }
 }

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import type { HistogramValue } from '../metrics/latency-histogram.js';
 import { BATCH_BOUNDS, type LaneCounts } from './lane-counts.js';
 import type { Lanes } from './lanes.js';
-import { threadSeconds } from './thread-seconds.js';
+import { readThread } from './thread-state.js';
 
 /** Registers what is known about each lane. */
 export function registerLaneMetrics(
@@ -54,7 +54,7 @@ export function registerLaneMetrics(
     registers,
     collect() {
       for (const [lane, { threadId }] of all().entries())
-        this.set({ lane }, threadSeconds(threadId));
+        this.set({ lane }, readThread(threadId).cpuSeconds);
     },
   });
   const name = `${prefix}lane_batch_queries`;

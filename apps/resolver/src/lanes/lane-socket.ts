@@ -93,6 +93,10 @@ export class LaneSocket implements ReplyPath {
     return true;
   }
 
+  get space(): Uint8Array {
+    return this.sender.next;
+  }
+
   maxAnswerBytes(query: Query): number {
     return query.udpBytes;
   }

@@ -13,7 +13,7 @@ import type { AnswerConfiguration } from '../query-path/create-query-path.js';
 export const LaneWord = {
   /** What the lane is to do: a `LaneOrder`. */
   order: 0,
-  /** The order by which it has handled its last batch. */
+  /** The order that it has carried out. */
   done: 1,
   /** Counts its turns: a lane that hangs makes none. */
   turns: 2,
@@ -23,10 +23,18 @@ export const LaneWord = {
   ready: 4,
   /** Its number among the threads of the system. */
   threadId: 5,
+  /** Queries that it has received and not yet answered, dropped or handed over. */
+  inHand: 6,
 } as const;
 export const LANE_WORDS = 16;
 
-export const LaneOrder = { run: 0, drain: 1, stop: 2 } as const;
+export const LaneOrder = {
+  run: 0,
+  /** To answer what has arrived, then to drop what arrives. */
+  drain: 1,
+  /** The same, then to end. */
+  stop: 2,
+} as const;
 export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 
 /** Rates that each subscriber may have, under the names of the variables. */

@@ -4,9 +4,11 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { HandedOver, type HandedOverOptions } from './handed-over.js';
 import { createHandoverRing } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
+import { LaneWatch } from './lane-watch.js';
 import {
   LANE_WORDS,
   type LaneFiles,
@@ -16,15 +18,13 @@ import {
   LaneWord,
   type SharedTask,
 } from './lane-task.js';
+import { readThread } from './thread-state.js';
 
 // A thread does not read TypeScript as tests do, so they run the compiled program.
 const PROGRAM = new URL(
   import.meta.url.endsWith('.ts') ? '../../dist/lanes/lane-thread.js' : './lane-thread.js',
   import.meta.url,
 );
-
-/** Checks, a second apart, at which a lane must have made a turn since the one before. */
-const PATIENCE = 5;
 
 export interface LaneOptions {
   /** From 0. */
@@ -61,8 +61,7 @@ export class Lane {
   private files: MessagePort | null = null;
   /** Whether its thread takes queries. */
   isRunning = false;
-  private lastTurns = 0;
-  private idleChecks = 0;
+  private watch = new LaneWatch();
 
   constructor(private readonly options: LaneOptions) {
     const { task } = options;
@@ -78,8 +77,8 @@ export class Lane {
     const files = new MessageChannel();
     words[LaneWord.sent] = 0;
     words[LaneWord.turns] = 0;
-    this.lastTurns = 0;
-    this.idleChecks = 0;
+    words[LaneWord.inHand] = 0;
+    this.watch = new LaneWatch();
     this.updateReady();
     const task: LaneTask = {
       ...options.task,
@@ -123,6 +122,7 @@ export class Lane {
       files.port1.close();
       options.share.disconnect(options.number);
       options.cache.disconnect(options.number);
+      for (let i = words[LaneWord.inHand]; i > 0; i--) options.counters.drop(DropReason.replaced);
       options.onEnd(cause);
     });
   }
@@ -141,7 +141,7 @@ export class Lane {
     Atomics.store(this.words, LaneWord.order, order);
   }
 
-  /** Whether it has handled a batch by that order, or has ended. */
+  /** Whether it has carried out that order, or has ended. */
   hasDone(order: LaneOrder): boolean {
     return this.thread === null || Atomics.load(this.words, LaneWord.done) === order;
   }
@@ -153,10 +153,9 @@ export class Lane {
 
   /** To be called each second. @returns whether it hangs */
   hangs(): boolean {
+    if (!this.isRunning) return false;
     const turns = Atomics.load(this.words, LaneWord.turns);
-    this.idleChecks = !this.isRunning || turns !== this.lastTurns ? 0 : this.idleChecks + 1;
-    this.lastTurns = turns;
-    return this.idleChecks === PATIENCE;
+    return this.watch.hangs(turns, readThread(this.threadId));
   }
 
   async terminate(): Promise<void> {

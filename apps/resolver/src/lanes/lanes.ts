@@ -60,8 +60,8 @@ export class Lanes {
 
   /** No more queries are accepted. Resolves when all that were are handled, or wait for upstreams. */
   async drain(): Promise<void> {
-    this.isStopping = true;
     await this.obey(LaneOrder.drain);
+    this.isStopping = true;
     while (this.all.some(({ handedOver }) => !handedOver.isEmpty)) this.takeSome();
   }
 
@@ -87,6 +87,9 @@ export class Lanes {
       },
       onEnd: (error) => {
         this.starts[number].reject(new StartError(`a thread for UDP ended: ${String(error)}`));
+        // It may have handed something over and not said so.
+        Atomics.add(this.options.task.wake, 0, 1);
+        Atomics.notify(this.options.task.wake, 0);
         if (this.isStopping) return;
         this.options.log.error(
           { lane: number, err: error },

@@ -1,5 +1,7 @@
-import { type SystemCalls, UdpSocket } from '@weir/udp-batch';
+import { discard, type SystemCalls, UdpSocket } from '@weir/udp-batch';
 import type { AddressInfo } from 'node:net';
+import type { QueryCounters } from '../metrics/query-counters.js';
+import { DropReason } from '../query/drop-reason.js';
 import { inodeOf } from './kernel-drops.js';
 import type { UdpHost } from './udp-host.js';
 import { RECEIVE_BUFFER_BYTES } from './udp-listener.js';
@@ -13,6 +15,7 @@ export interface LaneSocketsOptions {
   /** Number of lanes. */
   readonly count: number;
   readonly calls: SystemCalls;
+  readonly counters: QueryCounters;
 }
 
 /**
@@ -60,7 +63,11 @@ export class LaneSockets implements UdpHost {
   }
 
   abort(): void {
-    for (const socket of this.sockets) socket.close();
+    const { calls, counters } = this.options;
+    for (const socket of this.sockets) {
+      for (let left = discard(calls, socket); left > 0; left--) counters.drop(DropReason.draining);
+      socket.close();
+    }
     this.sockets = [];
   }
 

@@ -109,9 +109,9 @@ export class Listeners {
     ipv6Only: boolean,
     options: Omit<UdpSocketsOptions, 'host'>,
   ): UdpHost {
-    const { lanes } = this.options;
+    const { lanes, counters } = this.options;
     if (lanes === null) return new UdpSockets({ ...options, host, ipv6Only });
-    const sockets = new LaneSockets({ ...lanes, host, ipv6Only });
+    const sockets = new LaneSockets({ ...lanes, counters, host, ipv6Only });
     this.laneHosts.push(sockets);
     return sockets;
   }

@@ -61,32 +61,35 @@ const NO_ADDRESSES = new Uint8Array(0);
 
 /** The last step of every query: write the answer, count it and send it, or drop the query. Allocates nothing. */
 export class Replies {
-  private readonly out = new Uint8Array(MAX_MESSAGE_BYTES);
+  /** For answers whose way back has no place of its own for them. */
+  private readonly ownSpace = new Uint8Array(MAX_MESSAGE_BYTES);
 
   constructor(private readonly options: RepliesOptions) {}
 
   sendBlock(exchange: Exchange): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { decision, pages, blockTtlSeconds, timer } = this.options;
     if (timer.source !== AnswerSource.upstream) timer.source = AnswerSource.blocked;
     const page = pages.addressesOf(decision.pageId);
     const isEmpty = decision.emptyDnsAnswer;
     const length = writeBlockAnswer(
-      this.out,
+      out,
       exchange.bytes,
       exchange.query,
       isEmpty ? NO_ADDRESSES : page.ipv4,
       isEmpty ? NO_ADDRESSES : page.ipv6,
       Math.min(blockTtlSeconds, decision.ttlCapSeconds),
     );
-    this.send(exchange, length, decision.verdict, Rcode.noError);
+    this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
   /** The minimal answer to ANY. */
   sendAny(exchange: Exchange): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { decision } = this.options;
     const ttlSeconds = Math.min(ANY_TTL_SECONDS, decision.ttlCapSeconds);
-    const length = writeAnyAnswer(this.out, exchange.bytes, exchange.query, ttlSeconds);
-    this.send(exchange, length, decision.verdict, Rcode.noError);
+    const length = writeAnyAnswer(out, exchange.bytes, exchange.query, ttlSeconds);
+    this.send(exchange, out, length, decision.verdict, Rcode.noError);
   }
 
   sendSpecial(exchange: Exchange): void {
@@ -98,9 +101,10 @@ export class Replies {
     if (special === Special.designated && isItself && query.qtype === Type.svcb) {
       return this.sendDesignation(exchange);
     }
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { ttlCapSeconds } = decision;
-    const length = writeSpecialAnswer(this.out, bytes, query, special, zoneOffset, ttlCapSeconds);
-    this.send(exchange, length, decision.verdict, this.out[FLAGS_OFFSET + 1] & Flag.rcode);
+    const length = writeSpecialAnswer(out, bytes, query, special, zoneOffset, ttlCapSeconds);
+    this.send(exchange, out, length, decision.verdict, out[FLAGS_OFFSET + 1] & Flag.rcode);
   }
 
   private sendDesignation(exchange: Exchange): void {
@@ -112,19 +116,21 @@ export class Replies {
   }
 
   private sendRecords(exchange: Exchange, rdatas: readonly Uint8Array[], ttlSeconds: number): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
-    const length = writeRecordsAnswer(this.out, bytes, query, rdatas, ttlSeconds, limit);
-    this.send(exchange, length, this.options.decision.verdict, Rcode.noError);
+    const length = writeRecordsAnswer(out, bytes, query, rdatas, ttlSeconds, limit);
+    this.send(exchange, out, length, this.options.decision.verdict, Rcode.noError);
   }
 
   sendResponse(exchange: Exchange, response: Response): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { decision, maxTtlSeconds } = this.options;
     const { bytes, query, replyPath } = exchange;
     const limit = replyPath.maxAnswerBytes(query);
     const ttlSeconds = Math.min(decision.ttlCapSeconds, maxTtlSeconds);
-    const length = writeForwardedAnswer(this.out, response, bytes, query, limit, ttlSeconds);
-    this.send(exchange, length, decision.verdict, response.rcode);
+    const length = writeForwardedAnswer(out, response, bytes, query, limit, ttlSeconds);
+    this.send(exchange, out, length, decision.verdict, response.rcode);
   }
 
   /** The answer to a query that asks for a server cookie only (RFC 7873 §5.4). */
@@ -170,8 +176,9 @@ export class Replies {
     const { bytes, query } = exchange;
     if (query.hasAnswerCookie)
       return this.sendEmpty(exchange, Rcode.badCookie, ExtendedErrors.none, NO_VERDICT);
-    const length = writeTruncatedAnswer(this.out, bytes, query, Rcode.noError);
-    this.send(exchange, length, NO_VERDICT, Rcode.noError);
+    const out = exchange.replyPath.space ?? this.ownSpace;
+    const length = writeTruncatedAnswer(out, bytes, query, Rcode.noError);
+    this.send(exchange, out, length, NO_VERDICT, Rcode.noError);
   }
 
   /** An answer without records, counted with the verdict of the policy. */
@@ -185,9 +192,10 @@ export class Replies {
     error: ExtendedError,
     verdict: Verdict | typeof NO_VERDICT,
   ): void {
+    const out = exchange.replyPath.space ?? this.ownSpace;
     const { bytes, query } = exchange;
-    const length = writeEmptyAnswer(this.out, bytes, query, rcode, error.code, error.text);
-    this.send(exchange, length, verdict, rcode);
+    const length = writeEmptyAnswer(out, bytes, query, rcode, error.code, error.text);
+    this.send(exchange, out, length, verdict, rcode);
   }
 
   drop(exchange: Exchange, reason: DropReason): void {
@@ -196,6 +204,7 @@ export class Replies {
 
   private send(
     exchange: Exchange,
+    out: Uint8Array,
     length: number,
     verdict: Verdict | typeof NO_VERDICT,
     rcode: number,
@@ -209,20 +218,21 @@ export class Replies {
     }
     timer.finish(exchange);
     if (queryLog?.takeSample()) this.logQuery(queryLog, exchange, verdict, reason, rcode);
-    const sentLength = this.withinShare(exchange, length, rcode);
-    if (dnstap?.takeSample()) dnstap.write(exchange, this.out, sentLength, verdict !== NO_VERDICT);
-    replyPath.reply(exchange, this.out, sentLength);
+    const sentLength = this.withinShare(exchange, out, length, rcode);
+    if (dnstap?.takeSample()) dnstap.write(exchange, out, sentLength, verdict !== NO_VERDICT);
+    replyPath.reply(exchange, out, sentLength);
   }
 
   /** Truncates a UDP answer beyond the share of bytes of the subscriber. @returns the length of the answer */
   private withinShare(
     { bytes, client, query, replyPath }: Exchange,
+    out: Uint8Array,
     length: number,
     rcode: number,
   ): number {
     const isUnverified = replyPath.transport === Transport.udp && !query.hasValidCookie;
     if (!isUnverified || !this.options.limits.exceedsByteRate(client, length)) return length;
-    return writeTruncatedAnswer(this.out, bytes, query, rcode);
+    return writeTruncatedAnswer(out, bytes, query, rcode);
   }
 
   private logQuery(

@@ -14,13 +14,15 @@ const MAX_OWN_BYTES = HEADER_BYTES + MAX_NAME_BYTES + QUESTION_FIXED_BYTES;
  */
 export interface ReplyPath {
   readonly transport: Transport;
+  /** Where it wants the next answer to be written, if it sends the answer from there. */
+  readonly space?: Uint8Array;
   /** Size in bytes of the largest answer that this client accepts, 512 or more. */
   maxAnswerBytes(query: Query): number;
   /** How long the connection may be idle, in units of 100 ms. −1: clients are not told (RFC 7828 §3.2.1). */
   keepaliveUnits(): number;
   /**
-   * Sends the first `length` bytes of `answer`. They are copied before this returns. A client that has gone is no
-   * error.
+   * Sends the first `length` bytes of `answer`. They are copied before this returns, unless they are in `space`. A
+   * client that has gone is no error.
    */
   reply(exchange: Exchange, answer: Uint8Array, length: number): void;
   /** Sends no answer, and counts why. */

@@ -15,6 +15,7 @@ import {
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { UpstreamEndpoint } from '@weir/ops';
+import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import { setFailure } from './failure.js';
 import { ForgeryCheck } from './forgery-check.js';
@@ -36,6 +37,8 @@ export interface AttemptOptions {
   readonly hasMixedCase: boolean;
   /** Whether upstreams are asked with DNS cookies. */
   readonly hasCookies: boolean;
+  /** To send and receive in batches over UDP. Null: not on this system. */
+  readonly calls: SystemCalls | null;
   /** How long an attempt may last before the next one begins. */
   readonly attemptTimeoutMs?: number;
   /** Time limit for all attempts together once an upstream has answered with an error. */
@@ -94,12 +97,13 @@ export class AttemptRunner {
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
       const health = new UpstreamHealth(this.attemptTimeoutMs / 2);
-      const { portsPerUpstream: portCount, hasCookies } = options;
+      const { portsPerUpstream: portCount, hasCookies, calls } = options;
       return new Upstream({
         index,
         endpoint,
         portCount,
         hasCookies,
+        calls,
         ids: this.ids,
         events,
         health,

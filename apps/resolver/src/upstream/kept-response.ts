@@ -15,7 +15,7 @@ export class KeptResponse {
   private readonly ede: number;
 
   constructor(response: Response) {
-    this.bytes = response.bytes.slice();
+    this.bytes = new Uint8Array(response.bytes.subarray(0, response.recordsEnd));
     this.ttlOffsets = response.ttlOffsets.slice(0, response.ttlCount);
     this.id = response.id;
     this.flags = response.flags;

@@ -26,6 +26,7 @@ interface Place {
 export class SocketPool implements QuerySockets {
   private readonly places: readonly Place[];
   private readonly retired: { socket: UpstreamSocket; closeAtMs: number }[] = [];
+  private chosen: UpstreamSocket | null = null;
   private reopenAtMs = 0;
   private isClosed = false;
 
@@ -48,8 +49,16 @@ export class SocketPool implements QuerySockets {
     await Promise.all(this.places.map((place) => this.fill(place, nowMs)));
   }
 
-  /** A random socket; null when there is none. */
+  /**
+   * A random socket; null when there is none. Queries that leave together have the same. Nobody outside can tell which
+   * do, so each port is as hard to guess as if it were chosen by itself.
+   */
   choose(): UpstreamSocket | null {
+    if (this.chosen?.isFilling !== true) this.chosen = this.chooseAny();
+    return this.chosen;
+  }
+
+  private chooseAny(): UpstreamSocket | null {
     const { places } = this;
     const start = this.ids.next() % places.length;
     for (let i = start; i < places.length; i++)

@@ -4,19 +4,32 @@ import type { Endpoint } from '@weir/ops';
 import type { InFlight } from './in-flight.js';
 import type { QuerySocket, QuerySocketEvents } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
+import type { BatchedSocket, UpstreamBatches } from './upstream-batches.js';
 
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 const IDS = 65_536;
+
+export interface UpstreamSocketOptions {
+  /** Index of the upstream. */
+  readonly upstream: number;
+  readonly endpoint: Endpoint;
+  readonly ids: RandomIds;
+  readonly events: QuerySocketEvents;
+  /** Null: each packet is sent and received by itself. */
+  readonly batches: UpstreamBatches | null;
+}
 
 /**
  * A UDP socket on a random port, connected to one upstream: the kernel delivers packets of that peer only. Keeps the
  * open queries by id.
  */
-export class UpstreamSocket implements QuerySocket {
+export class UpstreamSocket implements QuerySocket, BatchedSocket {
+  readonly upstream: number;
   /** Queries sent. A socket is replaced after a number of them, so that its port changes regularly. */
   sent = 0;
   /** Packets with an id that no query of this socket has had. */
   wrongIds = 0;
+  isClosed = false;
   /** One bit for each id: whether a query has had it. */
   private readonly usedIds = new Uint8Array(IDS / 8);
   /** The address of this machine from which it sends. */
@@ -24,50 +37,59 @@ export class UpstreamSocket implements QuerySocket {
   private readonly waiting = new Map<number, InFlight>();
   private peer = '';
 
-  private readonly onSent: (error: Error | null) => void;
-
   private constructor(
-    /** Index of the upstream. */
-    readonly upstream: number,
+    private readonly options: UpstreamSocketOptions,
     private readonly socket: Socket,
-    private readonly endpoint: Endpoint,
-    private readonly ids: RandomIds,
-    events: QuerySocketEvents,
+    /** −1 without batches. */
+    readonly fd: number,
   ) {
-    this.onSent = (error) => {
-      if (error !== null) events.onUnreachable(this);
-    };
+    this.upstream = options.upstream;
   }
 
-  /** @throws the connect error, such as ENETUNREACH. */
-  static async open(
-    upstream: number,
-    endpoint: Endpoint,
-    ids: RandomIds,
-    events: QuerySocketEvents,
-  ): Promise<UpstreamSocket> {
+  /** @throws the error of opening or connecting it, such as ENETUNREACH. */
+  static async open(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
+    const { endpoint, batches } = options;
     const raw = createSocket({
       type: isIPv6(endpoint.address) ? 'udp6' : 'udp4',
-      recvBufferSize: RECEIVE_BUFFER_BYTES,
+      ...(batches === null && { recvBufferSize: RECEIVE_BUFFER_BYTES }),
     });
-    const socket = new UpstreamSocket(upstream, raw, endpoint, ids, events);
     try {
+      const fd = batches === null ? -1 : openDescriptor(batches, raw);
+      const socket = new UpstreamSocket(options, raw, fd);
       await connect(raw, endpoint);
+      socket.listen();
+      return socket;
     } catch (error) {
       raw.close();
       throw error;
     }
-    socket.peer = raw.remoteAddress().address;
-    socket.localAddress = raw.address().address;
+  }
+
+  private listen(): void {
+    const { socket: raw } = this;
+    const { batches } = this.options;
+    this.peer = raw.remoteAddress().address;
+    this.localAddress = raw.address().address;
     raw.on('message', (packet, from) => {
       // Between bind and connect the kernel delivers packets from anyone.
-      if (socket.isPeer(from)) events.onPacket(socket, packet);
+      if (this.isPeer(from)) this.onPacket(packet);
+      // More answers may have arrived, and it costs less to take them all at once.
+      if (batches !== null && this.waiting.size > 0 && !this.isClosed) batches.receive(this);
     });
-    raw.on('error', () => {
-      events.onUnreachable(socket);
-    });
-    return socket;
+    raw.on('error', this.onUnreachable);
   }
+
+  onPacket(packet: Uint8Array): void {
+    this.options.events.onPacket(this, packet);
+  }
+
+  readonly onUnreachable = (): void => {
+    this.options.events.onUnreachable(this);
+  };
+
+  private readonly onSent = (error: Error | null): void => {
+    if (error !== null) this.onUnreachable();
+  };
 
   /** Queries that wait for an answer. */
   get waitingCount(): number {
@@ -76,8 +98,9 @@ export class UpstreamSocket implements QuerySocket {
 
   /** Reserves an id that no other open query of this socket has. */
   reserve(entry: InFlight): number {
-    let id = this.ids.next();
-    while (this.waiting.has(id)) id = this.ids.next();
+    const { ids } = this.options;
+    let id = ids.next();
+    while (this.waiting.has(id)) id = ids.next();
     this.waiting.set(id, entry);
     this.usedIds[id >>> 3] |= 1 << (id & 7);
     return id;
@@ -103,17 +126,40 @@ export class UpstreamSocket implements QuerySocket {
 
   send(packet: Uint8Array, length: number): void {
     this.sent++;
+    const { batches } = this.options;
+    if (batches !== null) return batches.send(this, packet, length);
     // Without a callback a pending ICMP error would swallow the packet without notice.
     this.socket.send(packet, 0, length, this.onSent);
   }
 
+  /** Whether queries wait to be sent, and the next one can leave together with them. */
+  get isFilling(): boolean {
+    return this.options.batches?.isFilling(this) === true;
+  }
+
   close(): void {
+    // Soon the descriptor may be that of another file.
+    this.options.batches?.leave(this);
+    this.isClosed = true;
     this.socket.close();
   }
 
   private isPeer(from: RemoteInfo): boolean {
-    return from.port === this.endpoint.port && from.address === this.peer;
+    return from.port === this.options.endpoint.port && from.address === this.peer;
   }
+}
+
+/** Opens a socket whose descriptor we know, and gives it to `raw`. */
+function openDescriptor(batches: UpstreamBatches, raw: Socket): number {
+  const opened = batches.open(RECEIVE_BUFFER_BYTES);
+  try {
+    raw.bind({ fd: opened.fd });
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  opened.keepPort();
+  return opened.fd;
 }
 
 function connect(socket: Socket, endpoint: Endpoint): Promise<void> {

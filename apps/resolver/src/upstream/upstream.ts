@@ -1,11 +1,13 @@
 import { addPadding } from '@weir/dns-wire';
 import { showUpstream, type UpstreamEndpoint } from '@weir/ops';
+import type { SystemCalls } from '@weir/udp-batch';
 import type { SecureContext } from 'node:tls';
 import type { QuerySocketEvents, QuerySockets } from './query-socket.js';
 import type { RandomIds } from './random-ids.js';
 import { SocketPool } from './socket-pool.js';
 import { UpstreamCookies } from './upstream-cookies.js';
 import type { UpstreamHealth } from './upstream-health.js';
+import { UpstreamBatches } from './upstream-batches.js';
 import { UpstreamSocket } from './upstream-socket.js';
 import { UpstreamTcp } from './upstream-tcp.js';
 import { UpstreamTls } from './upstream-tls.js';
@@ -51,6 +53,8 @@ export interface UpstreamOptions {
   readonly endpoint: UpstreamEndpoint;
   readonly portCount: number;
   readonly hasCookies: boolean;
+  /** To send and receive in batches. Null: not on this system. */
+  readonly calls: SystemCalls | null;
   readonly ids: RandomIds;
   readonly events: QuerySocketEvents;
   readonly health: UpstreamHealth;
@@ -127,9 +131,11 @@ export class Upstream {
     });
   }
 
-  private openPool({ index, endpoint, portCount, ids, events }: UpstreamOptions): SocketPool {
+  private openPool(options: UpstreamOptions): SocketPool {
+    const { index: upstream, endpoint, portCount, ids, events, calls } = options;
+    const batches = calls && new UpstreamBatches(calls, endpoint);
     const openSocket = async (): Promise<UpstreamSocket> => {
-      const socket = await UpstreamSocket.open(index, endpoint, ids, events);
+      const socket = await UpstreamSocket.open({ upstream, endpoint, ids, events, batches });
       this.cookies?.useFrom(socket.localAddress);
       return socket;
     };

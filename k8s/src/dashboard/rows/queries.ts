@@ -39,6 +39,17 @@ export const QUERIES: Row = {
       queries: [[`sum by (why) (rate(weir_resolver_dropped_total${RESOLVERS}${RATE}))`, '{{why}}']],
     },
     {
+      title: 'Lanes',
+      unit: 'short',
+      queries: [
+        [`weir_resolver_lanes${RESOLVERS}`, '{{instance}}'],
+        [
+          `increase(weir_resolver_lanes_replaced_total${RESOLVERS}${RATE})`,
+          '{{instance}} replaced',
+        ],
+      ],
+    },
+    {
       title: 'Waiting for upstreams',
       unit: 'short',
       queries: [

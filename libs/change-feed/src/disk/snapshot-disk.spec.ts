@@ -101,7 +101,7 @@ describe('SnapshotDisk', () => {
     return { parts, isKept: await recording.commit() };
   };
   const append = async (disk: SnapshotDisk, ...revisions: number[]) => {
-    for (const revision of revisions) disk.append(change(revision));
+    for (const revision of revisions) await disk.append(change(revision));
     await disk.stored();
   };
   const readBack = async () => {

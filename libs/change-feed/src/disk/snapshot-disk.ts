@@ -15,6 +15,12 @@ const LONG_JOURNAL_BYTES = 32 * 1024 * 1024;
 /** Longest time that a read, a write or a flush may take. */
 const PATIENCE_MS = 5_000;
 
+/** A change as it is in the journal. */
+interface JournalEntry {
+  readonly revision: number;
+  readonly line: string;
+}
+
 /**
  * A follower's configuration on disk, from which it can start without the control plane: the file `snapshot`, and
  * the file `journal` with the changes since. A new snapshot replaces the old one by rename once it is complete and
@@ -38,8 +44,8 @@ export class SnapshotDisk {
   private dueBytes: number;
   private readonly closing = new AbortController();
   private readonly journal: JournalWriter;
-  /** The changes appended since the recording began. */
-  private sinceRecording: Change[] | null = null;
+  /** What was appended to the journal since the recording began. */
+  private sinceRecording: JournalEntry[] | null = null;
   private recordings = 0;
   /** The journal that `read` found, until `resume`. */
   private found: Journal | null = null;
@@ -123,7 +129,7 @@ export class SnapshotDisk {
    * fails when another one begins before it is committed.
    */
   record(parts: AsyncIterable<SnapshotPart>): Recording {
-    const changes: Change[] = [];
+    const changes: JournalEntry[] = [];
     this.sinceRecording = changes;
     const path = this.path(`snapshot.new-${++this.recordings}`);
     let writer: SnapshotFileWriter | null = null;
@@ -175,7 +181,7 @@ export class SnapshotDisk {
    * @returns as `Recording.commit`.
    */
   async compact(): Promise<boolean> {
-    const changes: Change[] = [];
+    const changes: JournalEntry[] = [];
     this.sinceRecording = changes;
     const journalBytes = this.journal.bytes;
     const merged = this.path(`snapshot.new-${++this.recordings}`);
@@ -202,10 +208,12 @@ export class SnapshotDisk {
     this.closing.abort();
   }
 
-  /** Appends a change that was applied. It survives when the process is killed after `stored`. */
-  append(change: Change): void {
-    this.sinceRecording?.push(change);
-    if (this.journal.isAvailable) this.journal.append(journalLine(change));
+  /** Appends a change that was applied. It survives when the process is killed after this, then `stored`. */
+  async append(change: Change): Promise<void> {
+    if (this.sinceRecording === null && !this.journal.isAvailable) return;
+    const line = await journalLine(change);
+    this.sinceRecording?.push({ revision: change.revision, line });
+    if (this.journal.isAvailable) this.journal.append(line);
   }
 
   /** Resolves when all that was appended is in the journal, or cannot be, or the disk is late. */
@@ -239,12 +247,13 @@ export class SnapshotDisk {
 
   private async replace(
     newSnapshot: string,
-    changes: readonly Change[],
+    changes: readonly JournalEntry[],
     revision: number,
   ): Promise<true> {
     const later = changes.filter((change) => change.revision > revision);
+    const lines = later.map(({ line }) => line).join('');
     this.sinceRecording = null;
-    await this.journal.replace(this.folder, newSnapshot, later.map(journalLine).join(''));
+    await this.journal.replace(this.folder, newSnapshot, lines);
     this.dueBytes = this.drawDueBytes();
     return true;
   }

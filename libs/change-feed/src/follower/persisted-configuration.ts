@@ -104,7 +104,7 @@ export class PersistedConfiguration {
     const yielder = new Yielder();
     const digest = await this.target.apply(change);
     await yielder.yieldIfDue();
-    this.disk?.append(change);
+    await this.disk?.append(change);
     return { revision: change.revision, digest };
   }
 

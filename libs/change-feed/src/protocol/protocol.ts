@@ -1,5 +1,4 @@
 import {
-  decodeHead,
   type EncodedChange,
   type EntityKind,
   type FlatRows,
@@ -14,6 +13,10 @@ import { parseJson } from './message.js';
 export const LEASE_MS = 3_000;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
+/** Media type of a compressed snapshot (RFC 8878), and of a delta between catalogue images. */
+export const ZSTD = 'application/zstd';
+/** A revision that no log has: asks for a snapshot that is newer than the one that could not be used. */
+export const MADE_ANEW = 999_999_999_999_999;
 /** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;
 
@@ -92,11 +95,4 @@ export function parseFollowerState(text: string): FollowerState {
     feedVersion,
     readsGroups,
   };
-}
-
-/** @throws RowError when the text is not a page of changes. The changes are not decoded yet: see `decodeChanges`. */
-export function parseChangesPage(text: string): { head: Head; changes: readonly unknown[] } {
-  const value = parseJson(text) as Partial<ChangesPage> | null;
-  if (!Array.isArray(value?.changes)) throw new RowError('a page has an array of changes');
-  return { head: decodeHead(value.head), changes: value.changes };
 }

@@ -3,8 +3,9 @@ import {
   createFeedServer,
   type FeedSource,
   type LogPage,
+  toLoggedChange,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
 } from '@weir/change-feed';
 import {
   type Change,
@@ -106,7 +107,7 @@ export class ControlPlane implements FeedSource {
   }
 
   async changesAfter(revision: number, limit: number): Promise<LogPage> {
-    const changes = this.changes.slice(revision, revision + limit).map(encodeChange);
+    const changes = this.changes.slice(revision, revision + limit).map(toLoggedChange);
     return { head: await this.head(), changes };
   }
 
@@ -120,7 +121,7 @@ export class ControlPlane implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const image = this.images.get(sha256);
     if (image === undefined) return Promise.resolve(null);
     const slow = this.slowImages.get(sha256);

@@ -56,6 +56,13 @@ export const JOBS: readonly Job[] = [
     warmUp: CACHED_NAMES,
     names: mixedNames,
   },
+  {
+    name: 'forwarded',
+    title: 'forwarded questions, each for a new name',
+    blockedDomains: () => [BLOCKED_ZONE],
+    warmUp: [],
+    names: forwardedNames,
+  },
 ];
 
 function* blockedNames(): Generator<string> {
@@ -71,7 +78,17 @@ function listedDomain(i: number): string {
   return `${((i * 2_654_435_761) % 2 ** 32).toString(36)}-${i.toString(36)}.${ORIGIN}`;
 }
 
-/** More than a server answers in one phase. A forwarded name must not be asked twice, in no phase. */
+/** More than a server answers in one phase. */
+const FORWARDED_NAMES = 1_000_000;
+
+function* forwardedNames(phase: PhaseName): Generator<string> {
+  for (let i = 0; i < FORWARDED_NAMES; i++) yield newName(phase, i);
+}
+
+/** A forwarded name must not be asked twice, in no phase. */
+const newName = (phase: PhaseName, i: number): string => `${phase}-${i}.new.${ORIGIN}`;
+
+/** More than a server answers in one phase. */
 const MIXED_NAMES = 3_000_000;
 
 function* mixedNames(phase: PhaseName): Generator<string> {
@@ -79,7 +96,7 @@ function* mixedNames(phase: PhaseName): Generator<string> {
   for (let i = 0; i < MIXED_NAMES; i++) {
     const kind = i % 5;
     if (kind === 1) yield `host-${random.integer(0, NAMES - 1)}.${BLOCKED_ZONE}`;
-    else if (kind === 3) yield `${phase}-${i}.new.${ORIGIN}`;
+    else if (kind === 3) yield newName(phase, i);
     else yield cachedName(random);
   }
 }

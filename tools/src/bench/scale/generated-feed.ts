@@ -6,7 +6,8 @@ import {
   type FeedSource,
   type LogPage,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
+  toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
 import {
@@ -130,7 +131,7 @@ export class GeneratedFeed implements FeedSource {
 
   changesAfter(revision: number, limit: number): Promise<LogPage> {
     const from = revision - FIRST_REVISION;
-    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(encodeChange);
+    const page = from < 0 ? null : this.changes.slice(from, from + limit).map(toLoggedChange);
     return Promise.resolve({ head: this.head(), changes: page });
   }
 
@@ -151,7 +152,7 @@ export class GeneratedFeed implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const { image } = this.catalogue;
     if (sha256 !== this.catalogue.sha256) return Promise.resolve(null);
     const read = (start: number, end: number): Readable =>

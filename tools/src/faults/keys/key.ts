@@ -1,3 +1,4 @@
+import type { EntityKind, Row } from '@weir/config-model';
 import type { ExpectedAnswers, KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
 
@@ -25,6 +26,15 @@ export type InitPart = Partial<Record<(typeof INIT_LISTS)[number], readonly unkn
 
 export const INIT_LISTS = ['blockpages', 'profiles', 'bw_lists', 'napts', 'nets', 'nets6'] as const;
 
+/** The records of a key in the change log. */
+export interface LoggedRecords {
+  readonly kind: EntityKind;
+  /** Its rows begin so. */
+  readonly prefix: readonly number[];
+  /** The same text as the result of `Key.sql`. */
+  text(rows: readonly Row[]): string | null;
+}
+
 /** The next version of a key as part of `POST /init/`. */
 export interface Replacement {
   readonly part: InitPart;
@@ -42,7 +52,10 @@ export interface Key {
   readonly setUp: readonly Step[];
   /** SQL expression of one text, or null, that identifies the version in the database. */
   readonly sql: string;
+  readonly logged: LoggedRecords;
   next(random: Random): Step;
+  /** The database was taken back: what it has now is `stored`. Only for keys that `POST /init/` leaves as they are. */
+  rewound?(stored: string | null): void;
   /** Makes the next version as part of a whole configuration. It is sent until it is accepted. */
   replace(random: Random): Replacement;
 }

@@ -1,6 +1,7 @@
 import { KeyHistory } from '../history.js';
+import { fromRow } from '@weir/config-model';
 import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
-import { type Key, MISSING_PROFILE, post } from './key.js';
+import { type Key, type LoggedRecords, MISSING_PROFILE, post } from './key.js';
 import { profileFixture } from './profile-fixture.js';
 
 /** `verdict` of a stored domain rule. */
@@ -21,6 +22,7 @@ export function ruleKey(index: number): Key {
     probes: [{ source, qname: `www.${domain}` }],
     setUp,
     sql: rulesSql(id),
+    logged: loggedRules(id),
     next: (random) => {
       const turned = state === 'deny' ? 'allow' : 'deny';
       const answers = [turned === 'deny' ? blocked : UPSTREAM_ADDRESS];
@@ -64,6 +66,7 @@ export function batchKey(index: number): Key {
     probes: domains.map((qname) => ({ source, qname })),
     setUp,
     sql: rulesSql(id),
+    logged: loggedRules(id),
     next: (random) => {
       const turned = deny ? 'allow' : 'deny';
       const answers = domains.map(() => (turned === 'deny' ? blocked : UPSTREAM_ADDRESS));
@@ -89,4 +92,12 @@ export function batchKey(index: number): Key {
 
 function rulesSql(profileId: number): string {
   return `SELECT string_agg(verdict::text, ' ') FROM domain_rule WHERE profile_id = ${profileId}`;
+}
+
+function loggedRules(profileId: number): LoggedRecords {
+  return {
+    kind: 'domainRule',
+    prefix: [profileId],
+    text: (rows) => rows.map((row) => fromRow('domainRule', row).verdict).join(' ') || null,
+  };
 }

@@ -1,3 +1,4 @@
+import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
 import { type Key, MISSING_PROFILE, post } from './key.js';
@@ -20,6 +21,15 @@ export function scheduleKey(index: number): Key {
     probes: [{ source, qname: LISTED }],
     setUp: [...setUp, post(`/profile/${id}/bw_list`, { type: 'deny', domain: LISTED })],
     sql: `SELECT concat_ws(' ', target_profile_id, jsonb_array_length(periods)) FROM schedule WHERE profile_id = ${id}`,
+    logged: {
+      kind: 'schedule',
+      prefix: [id],
+      text: ([row]) => {
+        if (row === undefined) return null;
+        const { targetProfileId, periods } = fromRow('schedule', row);
+        return `${targetProfileId} ${periods.length}`;
+      },
+    },
     next: (random) => {
       const isNew = current.stored === null;
       if (!isNew && random.chance(0.3)) {
@@ -37,6 +47,12 @@ export function scheduleKey(index: number): Key {
       current = { answers, stored: `${target.id} ${periods.length}` };
       const body = { target_profile_id: target.id, periods };
       return { method, path, body, ...current, ...(isNew && { alreadyDone: 409 }) };
+    },
+    rewound: (stored) => {
+      const [target, periods] = (stored ?? '').split(' ').map(Number);
+      const profile = FIXED_PROFILES.find((one) => one.id === target);
+      const answers = [profile !== undefined && periods !== 0 ? profile.blocked : blocked];
+      current = { answers, stored };
     },
     // Schedules are not part of the body. A schedule stays if its profiles stay.
     replace: () => {

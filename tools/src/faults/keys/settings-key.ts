@@ -1,3 +1,4 @@
+import { fromRow, type Row } from '@weir/config-model';
 import { pageAddress } from '../../deployment/deployment.js';
 import { type ExpectedAnswers, KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
@@ -42,6 +43,7 @@ export function settingsKey(index: number): Key {
       post('/net/', { ip: source, profile_id: id }),
     ],
     sql: `SELECT concat_ws(' ', page_id, empty_dns_answer, white_list_only, category_ids) FROM profile WHERE id = ${id}`,
+    logged: { kind: 'profile', prefix: [id], text: ([row]) => (row ? profileText(row) : null) },
     next: (random) => {
       const refusal = random.chance(0.1);
       const { settings, ...after } = draw(random, refusal ? MISSING_PAGE : nextPage());
@@ -76,8 +78,22 @@ function version(page: number, empty: boolean, listOnly: boolean, category: bool
       listOnly ? blocked : UPSTREAM_ADDRESS,
       listOnly || category ? blocked : UPSTREAM_ADDRESS,
     ],
-    stored: [page, sqlBoolean(empty), sqlBoolean(listOnly), `{${categories.join()}}`].join(' '),
+    stored: storedText(page, empty, listOnly, categories),
   };
+}
+
+function profileText(row: Row): string {
+  const { pageId, emptyDnsAnswer, whiteListOnly, categoryIds } = fromRow('profile', row);
+  return storedText(pageId, emptyDnsAnswer, whiteListOnly, categoryIds);
+}
+
+function storedText(
+  page: number | null,
+  empty: boolean,
+  listOnly: boolean,
+  categories: readonly number[],
+): string {
+  return [page, sqlBoolean(empty), sqlBoolean(listOnly), `{${categories.join()}}`].join(' ');
 }
 
 function sqlBoolean(value: boolean): string {

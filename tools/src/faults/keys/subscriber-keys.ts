@@ -1,8 +1,16 @@
+import { fromRow } from '@weir/config-model';
 import { KeyHistory } from '../history.js';
 import type { Random } from '../../deployment/random.js';
 import { UPSTREAM_ADDRESS } from '../../deployment/upstream.js';
 import { FIXED_PROFILES, LISTED } from './fixed.js';
-import { type InitPart, type Key, MISSING_PROFILE, post, type Step } from './key.js';
+import {
+  type InitPart,
+  type Key,
+  type LoggedRecords,
+  MISSING_PROFILE,
+  post,
+  type Step,
+} from './key.js';
 
 /** A kind of record that identifies a subscriber. */
 interface Kind {
@@ -12,6 +20,7 @@ interface Kind {
   draw(random: Random): Readonly<Record<string, unknown>>;
   path(fields: Readonly<Record<string, unknown>>): string;
   stored(fields: Readonly<Record<string, unknown>>, profileId: number): string;
+  readonly logged: LoggedRecords;
 }
 
 /** A subscriber identified by an IPv4 address. */
@@ -23,6 +32,11 @@ export function ipv4NetworkKey(index: number): Key {
     draw: () => ({ ip }),
     path: () => `/net/${toInteger(ip)}`,
     stored: (_, profileId) => String(profileId),
+    logged: {
+      kind: 'ipv4Network',
+      prefix: [toInteger(ip)],
+      text: ([row]) => (row ? String(fromRow('ipv4Network', row).profileId) : null),
+    },
   });
 }
 
@@ -36,6 +50,15 @@ export function ipv6NetworkKey(index: number): Key {
     draw: (random) => ({ ip, prefix_len: random.integer(64, 128) }),
     path: () => `/net6/${ip}`,
     stored: ({ prefix_len }, profileId) => `${String(prefix_len)} ${profileId}`,
+    logged: {
+      kind: 'ipv6Network',
+      prefix: [0x2001_0db8, 0x0006_0000 + index + 1],
+      text: ([row]) => {
+        if (row === undefined) return null;
+        const { prefixLength, profileId } = fromRow('ipv6Network', row);
+        return `${prefixLength} ${profileId}`;
+      },
+    },
   });
 }
 
@@ -55,6 +78,15 @@ export function naptKey(index: number): Key {
       `/napt/${toInteger(ip)}/${String(lower_port_bound)}/${String(upper_port_bound)}`,
     stored: ({ lower_port_bound, upper_port_bound }, profileId) =>
       `${String(lower_port_bound)} ${String(upper_port_bound)} ${profileId}`,
+    logged: {
+      kind: 'naptAssignment',
+      prefix: [toInteger(ip)],
+      text: ([row]) => {
+        if (row === undefined) return null;
+        const { lowerPort, upperPort, profileId } = fromRow('naptAssignment', row);
+        return `${lowerPort} ${upperPort} ${profileId}`;
+      },
+    },
   });
 }
 
@@ -84,6 +116,7 @@ function subscriberKey(source: string, sql: string, kind: Kind): Key {
     probes: [{ source, qname: LISTED }],
     setUp: [],
     sql,
+    logged: kind.logged,
     next: (random) => {
       const { fields, record, after } = drawVersion(random);
       if (random.chance(0.1)) {

@@ -14,6 +14,7 @@ export const ERRORS = {
     detail: 'The body must be application/json, UTF-8, at most gzip-encoded',
   },
   bodyTooLarge: { status: 413, detail: 'The body is larger than this deployment accepts' },
+  bodyStalled: { status: 408, detail: 'The rest of the body did not come in time' },
   notFound: { status: 404, detail: 'Not found' },
   conflict: { status: 409, detail: 'Conflict' },
   databaseUnreachable: {
@@ -24,6 +25,10 @@ export const ERRORS = {
     status: 503,
     detail:
       'The database connection was lost during the commit. Check whether the change was made before you try again',
+  },
+  tooManyBodies: {
+    status: 503,
+    detail: 'Other bodies are being read. Nothing was changed, so try again',
   },
   busy: { status: 503, detail: 'Earlier changes take too long. Nothing was changed, so try again' },
   internal: { status: 500, detail: 'Internal server error' },

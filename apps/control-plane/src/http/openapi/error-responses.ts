@@ -64,7 +64,7 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
   'databaseUnreachable',
   'busy',
 ];
-const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyTooLarge', 'notJson'];
+const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
 /** The error responses of an endpoint, by status. */
 export function errorResponsesOf({ request, response, body }: Endpoint): Record<string, object> {

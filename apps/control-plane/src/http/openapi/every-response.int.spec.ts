@@ -183,8 +183,13 @@ const { hostname, port } = new URL(inject('databaseUrl'));
 const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
 // Runs before the tests are defined, because the document defines the tests.
 const harness = await startHarness({ MANAGEMENT_BODY_LIMIT: '4kb' }, { databasePort: proxy.port });
-const crowded = await harness.startReplica({ MANAGEMENT_CALLS_AT_ONCE: '1' });
+const crowded = await harness.startReplica({
+  MANAGEMENT_CALLS_AT_ONCE: '1',
+  // The call that is held must not stall.
+  MANAGEMENT_STALL_S: '300',
+});
 const release = await holdCall(crowded.managementPort, TOKEN);
+const impatient = await harness.startReplica({ MANAGEMENT_STALL_S: '1' });
 const restricted = await startHarness({ MANAGEMENT_ALLOWED_SOURCES: '192.0.2.0/24' });
 
 /** All documented responses: the rows of api-coverage.md. */
@@ -228,6 +233,8 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
       const url = `http://127.0.0.1:${crowded.managementPort}`;
       return send(text, { ...authorization, ...JSON_TYPE }, url);
     }
+    case '408':
+      return stall(endpoint);
     case '413':
       return send(TOO_LONG, { ...authorization, ...JSON_TYPE });
     case '415':
@@ -244,6 +251,25 @@ async function provoke(endpoint: string, status: string): Promise<Answer> {
     default:
       return harness.call(method, path, body);
   }
+}
+
+let stalled: ReadonlyMap<string, Promise<Answer>> | undefined;
+
+/** Sends half a body to every endpoint that reads one, all at once, so that they wait together. */
+function stall(endpoint: string): Promise<Answer> {
+  stalled ??= new Map(
+    ROWS.filter((row) => row.status === '408').map(({ endpoint: name }) => [
+      name,
+      rawRequest(`http://127.0.0.1:${impatient.managementPort}`, {
+        method: name.split(' ')[0],
+        path: REQUESTS[name].success[0],
+        headers: { ...harness.authorization, ...JSON_TYPE, 'Content-Length': '9' },
+        body: '{',
+        isCut: true,
+      }),
+    ]),
+  );
+  return stalled.get(endpoint)!;
 }
 
 /** A request with an invalid path parameter if the path has one, otherwise with a body of the wrong type. */
@@ -282,6 +308,7 @@ describe('every documented response', () => {
   afterAll(async () => {
     release();
     await crowded.stop();
+    await impatient.stop();
     await restricted.stop();
     await harness.stop();
     await proxy.stop();

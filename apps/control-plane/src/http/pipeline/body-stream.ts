@@ -13,14 +13,21 @@ const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
 /** The rest of such a body is not read, so the connection cannot be used again. */
 const CLOSE = { Connection: 'close' };
 
+/** What a client may send. */
+export interface BodyLimits {
+  /** Of the decompressed body. */
+  readonly limitBytes: number;
+  /** Longest time until the next bytes. */
+  readonly stallMs: number;
+}
+
 /**
  * The decompressed bytes of a request body, as they arrive.
- * @param limitBytes of the decompressed body.
- * @throws RequestError when it is larger (413), or cannot be decompressed or read to its end (415).
+ * @throws RequestError when it is larger (413), cannot be decompressed or read to its end (415), or stalls (408).
  */
 export async function* streamBody(
   request: Request,
-  limitBytes: number,
+  { limitBytes, stallMs }: BodyLimits,
 ): AsyncGenerator<Uint8Array, undefined> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = DECODERS[encoding];
@@ -29,12 +36,37 @@ export async function* streamBody(
     throw new RequestError('bodyTooLarge', undefined, CLOSE);
   }
   let bytes = 0;
-  for await (const chunk of decoded(request, decoder)) {
-    bytes += (chunk as Uint8Array).length;
+  for await (const chunk of inTime(decoded(request, decoder), stallMs)) {
+    bytes += chunk.length;
     if (bytes > limitBytes) throw new RequestError('bodyTooLarge', undefined, CLOSE);
-    yield chunk as Uint8Array;
+    yield chunk;
   }
   return undefined;
+}
+
+/** Measures only the time for which it waits for the client, and not that for which the consumer does not ask. */
+async function* inTime(
+  chunks: AsyncGenerator<unknown, undefined>,
+  stallMs: number,
+): AsyncGenerator<Uint8Array, undefined> {
+  let isStalled = false;
+  try {
+    for (;;) {
+      const stall = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        isStalled = true;
+        stall.reject(new RequestError('bodyStalled', undefined, CLOSE));
+      }, stallMs);
+      const { done, value } = await Promise.race([chunks.next(), stall.promise]).finally(() => {
+        clearTimeout(timer);
+      });
+      if (done) return undefined;
+      yield value as Uint8Array;
+    }
+  } finally {
+    // A generator that waits for the client can return only when the connection ends.
+    if (!isStalled) await chunks.return(undefined);
+  }
 }
 
 async function* decoded(

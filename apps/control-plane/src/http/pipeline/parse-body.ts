@@ -1,14 +1,30 @@
-import type { Next, Request, Response } from '../routing/http.js';
+import type { Middleware, Request } from '../routing/http.js';
+import { type BodyLimits, streamBody } from './body-stream.js';
 
 /** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses the bytes of the body. Invalid JSON is reported later, together with all other faults. */
-export function parseBody(request: Request, _response: Response, next: Next): void {
-  const bytes: unknown = request.body;
-  if (bytes instanceof Uint8Array) request.context.body = parse(bytes);
-  request.body = undefined;
-  next();
+/** Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. */
+export function parseBody(isParsed: (request: Request) => boolean, limits: BodyLimits): Middleware {
+  return (request, _response, next) => {
+    if (!isParsed(request)) {
+      next();
+      return;
+    }
+    readWhole(request, limits)
+      .then(parse)
+      .then((body) => {
+        request.context.body = body;
+        next();
+      }, next);
+  };
+}
+
+async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of streamBody(request, limits)) chunks.push(chunk);
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
 function parse(bytes: Uint8Array): Request['context']['body'] {

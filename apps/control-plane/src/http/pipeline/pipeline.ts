@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../openapi/document.js';
 import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import type { RouteTable } from '../routing/route-table.js';
 import { authenticate, type AuthenticationOptions } from './authenticate.js';
-import { streamBody } from './body-stream.js';
+import { type BodyLimits, streamBody } from './body-stream.js';
 import { clientAddress } from './client-address.js';
 import { limitCalls } from './limit-calls.js';
 import { nameAuthor } from './name-author.js';
@@ -24,6 +24,8 @@ export interface PipelineOptions extends AuthenticationOptions {
   readonly trustedProxies: CidrSet | undefined;
   readonly callLimits: CallLimits;
   readonly bodyLimitBytes: number;
+  /** Longest time for which a client may send no bytes of a body. */
+  readonly stallMs: number;
   readonly routes: RouteTable;
   readonly docs: DocsAccess;
   readonly document: OpenApiDocument;
@@ -50,11 +52,10 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   // Before the body, so that no body is read for a path that does not exist.
   app.use(findRoute(options.routes));
   app.use(requireJson);
-  // The limit applies to the decompressed body.
-  const limit = Math.min(options.bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
-  app.useBodyParser('raw', { limit, type: isBodyParsed });
-  app.use(parseBody);
-  app.use(openBody(options.bodyLimitBytes));
+  const { bodyLimitBytes, stallMs } = options;
+  const limitBytes = Math.min(bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
+  app.use(parseBody(isBodyParsed, { limitBytes, stallMs }));
+  app.use(openBody({ limitBytes: bodyLimitBytes, stallMs }));
   // Last, because the events of a body that is read would lose it.
   app.use(nameAuthor);
 }
@@ -150,16 +151,15 @@ function hasBodyToRead({ context, headers }: Request): boolean {
   return sent && context.route !== null && context.route.body !== 'none';
 }
 
-function isBodyParsed(incoming: unknown): boolean {
-  const request = incoming as Request;
+function isBodyParsed(request: Request): boolean {
   return hasBodyToRead(request) && request.context.route?.body === 'parsed';
 }
 
 /** Passes a body that is too large for memory to its controller as a stream. */
-function openBody(limitBytes: number): Middleware {
+function openBody(limits: BodyLimits): Middleware {
   return (request, _response, next) => {
     if (hasBodyToRead(request) && request.context.route?.body === 'streamed') {
-      request.context.body = { state: 'streamed', bytes: streamBody(request, limitBytes) };
+      request.context.body = { state: 'streamed', bytes: streamBody(request, limits) };
     }
     next();
   };

@@ -13,11 +13,10 @@ export interface TimeLimits {
 }
 
 /** At 7 Mbit/s, the largest accepted body takes `requestMs`. */
-export const TIME_LIMITS: TimeLimits = {
+export const TIME_LIMITS = {
   headersMs: 20_000,
   requestMs: 300_000,
   idleMs: 15_000,
-  stallMs: 30_000,
 };
 
 /** A client that is too slow gets 408. When no request or already a response has begun, its connection is closed. */

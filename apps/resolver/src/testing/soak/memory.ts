@@ -29,6 +29,15 @@ export async function sampleMemory(opsPort: number, second: number): Promise<Mem
   };
 }
 
+/** What a resolver itself says about queries without an answer, and lanes that were replaced. */
+export async function readLosses(opsPort: number): Promise<string> {
+  const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
+  const lines = text.matchAll(
+    /^weir_resolver_((?:dropped|udp_kernel_drops|lanes_replaced).*) ([1-9].*)$/gm,
+  );
+  return [...lines].map(([, name, value]) => `${name} ${value}`).join(', ') || 'none';
+}
+
 /** Allowed growth from the second third of a run to the last: noise of the garbage collector, not a leak. */
 const MAX_HEAP_GROWTH = 6;
 const MAX_RSS_GROWTH = 24;

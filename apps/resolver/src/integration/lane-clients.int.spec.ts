@@ -1,0 +1,103 @@
+import { proxyHeader, type TestProxyHeader } from '@weir/clients/testing';
+import { concat, decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { CidrSet } from '@weir/ops';
+import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
+import { createSocket } from 'node:dgram';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { laneCount } from '../lanes/lane-count.js';
+import { askUdp } from '../testing/client.js';
+import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
+import { droppedFor } from '../testing/listeners.js';
+import { buildResolver } from '../testing/resolver-process.js';
+
+const REFUSED = 5;
+/** An address of several subscribers: 198.51.100.1. */
+const SHARED = 0xc633_6401;
+const SHARED_HEX = 'c6336401';
+
+/** Asks an address of this machine. @returns the end of the answer, and the address that it came from */
+function askFrom(address: string, port: number, name: string) {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  onTestFinished(() => void socket.close());
+  return new Promise<{ end: string; from: string }>((resolve) => {
+    socket.on('message', (answer, { address: from }) => {
+      resolve({ end: hexOf(answer.subarray(-4)), from });
+    });
+    socket.send(encodeQuery(name, 1), port, address);
+  });
+}
+
+describe.skipIf(laneCount(1) === 0)('a lane', () => {
+  beforeAll(buildResolver);
+
+  it.each(['127.0.0.1', '::1'])(
+    'behind a load balancer takes the client from the PROXY header (%s)',
+    async (host) => {
+      const { server, source, service, lanes } = await serveByLanes({
+        DNS_HOST: [host],
+        DNS_PROXY_PROTOCOL_FROM: CidrSet.parse(['127.0.0.1', '::1']),
+      });
+      source.policy = policyOf(
+        profile(1),
+        loopback(1),
+        domainRule(1, 'deny', 'blocked.example'),
+        profile(2),
+        put('naptAssignment', { address: SHARED, lowerPort: 1024, upperPort: 2047, profileId: 1 }),
+        put('naptAssignment', { address: SHARED, lowerPort: 2048, upperPort: 4095, profileId: 2 }),
+      );
+      const ask = async (name: string, header: TestProxyHeader) => {
+        const answer = await askUdp(server, concat(proxyHeader(header), encodeQuery(name, 1)));
+        const { rcode } = decodeMessage(answer!);
+        return rcode === 0 ? hexOf(answer!.subarray(-4)) : rcode;
+      };
+      const name = 'www.blocked.example';
+      expect(await ask(name, { source: SHARED_HEX, port: 1024 })).toBe(BLOCKED);
+      expect(await ask(name, { source: SHARED_HEX, port: 4096 })).toBe(REFUSED);
+      expect(await ask(name, { source: '20010db8000000000000000000000007', port: 1 })).toBe(
+        REFUSED,
+      );
+      expect(lanes[0].laneCounts).toMatchObject({ answers: 3, handedOver: 0 });
+      // Through the main thread, which must know the client too, and back to the load balancer.
+      expect(await ask(name, { source: SHARED_HEX, port: 2048 })).toBe(PERMITTED);
+      expect(lanes[0].laneCounts).toMatchObject({ answers: 3, handedOver: 1 });
+      if (host === '127.0.0.1') expect(await ask(name, { command: 0x20 })).toBe(BLOCKED);
+      const { socket, send } = await openClient(server);
+      send(encodeQuery(name, 1));
+      send(proxyHeader({ source: SHARED_HEX, port: 1024 }).subarray(0, 20));
+      await expect.poll(() => droppedFor(service.counts.queries, 'unproxied')).toBe(2);
+      socket.close();
+    },
+  );
+
+  it('on a wildcard answers from the address that was asked, also through the main thread', async () => {
+    const { server, lanes, source } = await serveByLanes({ DNS_HOST: ['0.0.0.0', '::'] });
+    source.policy = policyOf(
+      profile(1),
+      loopback(1),
+      put('ipv6Network', { address: [0, 0, 0, 1], prefixLength: 128, profileId: 1 }),
+      domainRule(1, 'deny', 'blocked.example'),
+    );
+    for (const address of ['127.0.0.1', '127.0.0.2', '127.1.2.3', '::1']) {
+      const ask = (name: string) => askFrom(address, server.port, name);
+      expect(await ask('www.blocked.example')).toEqual({ end: BLOCKED, from: address });
+      expect(await ask(`${hexOf(Buffer.from(address))}.example`)).toEqual({
+        end: PERMITTED,
+        from: address,
+      });
+    }
+    expect(lanes[0].laneCounts).toMatchObject({ answers: 4, handedOver: 4 });
+  });
+});
+
+async function openClient({ address, port }: { address: string; port: number }) {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  await new Promise<void>((resolve) => {
+    socket.bind(0, address, resolve);
+  });
+  return {
+    socket,
+    send: (packet: Uint8Array) => {
+      socket.send(packet, port, address);
+    },
+  };
+}

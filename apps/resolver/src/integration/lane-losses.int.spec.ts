@@ -1,0 +1,72 @@
+import { encodeQuery } from '@weir/dns-wire/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { DnsService } from '../dns-service.js';
+import { laneCount } from '../lanes/lane-count.js';
+import type { DropReason } from '../query/drop-reason.js';
+import type { Server } from '../testing/client.js';
+import { serveByLanes, udpClients } from '../testing/lane-service.js';
+import { droppedFor } from '../testing/listeners.js';
+import { buildResolver } from '../testing/resolver-process.js';
+import type { SharedSource } from '../testing/shared-source.js';
+
+/** More than two batches. */
+const QUERIES = 150;
+
+/** Keeps lanes from handling a batch, as a change does while it is made. @returns ends that */
+function holdLanes(source: SharedSource): () => void {
+  const words = new Int32Array(source.share.connect(3, () => undefined).lock);
+  Atomics.store(words, 0, 1);
+  return () => {
+    Atomics.store(words, 0, 0);
+    Atomics.notify(words, 0);
+  };
+}
+
+/** Sends queries. They are in the receive buffer when this resolves. @returns the ids of the answers */
+async function send({ address, port }: Server): Promise<Set<number>> {
+  const [client] = await udpClients(1);
+  const answered = new Set<number>();
+  client.on('message', (answer) => answered.add(answer.readUInt16BE(0)));
+  for (let id = 1; id <= QUERIES; id++) {
+    const packet = encodeQuery('www.blocked.example', 1, { id });
+    await new Promise((resolve) => {
+      client.send(packet, port, address, resolve);
+    });
+  }
+  return answered;
+}
+
+const dropped = (service: DnsService, why: keyof typeof DropReason): number =>
+  droppedFor(service.counts.queries, why) ?? 0;
+
+describe.skipIf(laneCount(1) === 0)('no query is lost unseen', () => {
+  beforeAll(buildResolver);
+
+  it('when a resolver stops: what had arrived before is answered', async () => {
+    const { server, service, source } = await serveByLanes();
+    const release = holdLanes(source);
+    const answered = await send(server);
+    const stopped = service.stop();
+    release();
+    await stopped;
+    await expect.poll(() => answered.size).toBe(QUERIES);
+  });
+
+  it('when its socket is closed: what was not received is counted', async () => {
+    const { server, service } = await serveByLanes();
+    await service.lanes!.stop();
+    await send(server);
+    await service.stop();
+    expect(dropped(service, 'draining')).toBe(QUERIES);
+  });
+
+  it('when a lane ends: those that it had in hand are counted, and the others answered', async () => {
+    const { server, service, source } = await serveByLanes({}, { laneCheckMs: 200 });
+    const release = holdLanes(source);
+    const answered = await send(server);
+    await expect.poll(() => service.lanes!.replaced).toBeGreaterThan(0);
+    release();
+    await expect.poll(() => answered.size + dropped(service, 'replaced')).toBe(QUERIES);
+    expect(answered.size).toBeGreaterThan(0);
+  });
+});

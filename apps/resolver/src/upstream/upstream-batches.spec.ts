@@ -1,0 +1,84 @@
+import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
+import { createSocket, type Socket } from 'node:dgram';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BatchedSocket, UpstreamBatches } from './upstream-batches.js';
+
+const loaded = loadSystemCalls();
+
+describe.skipIf(loaded === null).each([
+  ['udp4', '127.0.0.1'],
+  ['udp6', '::1'],
+] as const)('UpstreamBatches (%s)', (type, address) => {
+  const calls = loaded as SystemCalls;
+  const toClose: { close(): void }[] = [];
+  afterEach(() => {
+    for (const one of toClose.splice(0)) one.close();
+  });
+
+  const server = async (): Promise<Socket> => {
+    const socket = createSocket(type);
+    toClose.push(socket);
+    await new Promise<void>((resolve) => socket.bind(0, address, resolve));
+    return socket;
+  };
+
+  const send = (from: Socket, text: string, port: number): Promise<void> =>
+    new Promise((resolve) => {
+      from.send(text, port, address, () => {
+        resolve();
+      });
+    });
+
+  /** A socket that is not connected, as it is for a moment: the kernel takes packets from anyone. */
+  const open = (batches: UpstreamBatches) => {
+    const opened = batches.open(65_536);
+    toClose.push(opened);
+    const packets: string[] = [];
+    const socket: BatchedSocket & { isClosed: boolean } = {
+      fd: opened.fd,
+      isClosed: false,
+      onPacket: (packet) => packets.push(Buffer.from(packet).toString()),
+      onUnreachable: () => packets.push('unreachable'),
+    };
+    return { socket, packets, port: opened.port };
+  };
+
+  it('takes packets of the upstream only, whatever has arrived before the socket was connected', async () => {
+    const [upstream, stranger] = [await server(), await server()];
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const { socket, packets, port } = open(batches);
+    await send(upstream, 'one', port);
+    await send(stranger, 'forged', port);
+    await send(upstream, 'two', port);
+    batches.receive(socket);
+    expect(packets).toEqual(['one', 'two']);
+    batches.receive(socket);
+    expect(packets).toHaveLength(2);
+  });
+
+  it('takes no more packets of a socket that was closed because of one', async () => {
+    const upstream = await server();
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const { socket, packets, port } = open(batches);
+    for (const text of ['one', 'two']) await send(upstream, text, port);
+    batches.receive({
+      ...socket,
+      get isClosed() {
+        return packets.length > 0;
+      },
+    });
+    expect(packets).toEqual(['one']);
+  });
+
+  it('tells a socket that the kernel did not take its query, and sends the others', async () => {
+    const upstream = await server();
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const { socket, packets } = open(batches);
+    // Without a peer.
+    batches.send(socket, Buffer.from('query'), 5);
+    expect(batches.isFilling(socket)).toBe(true);
+    batches.flush();
+    expect(batches.isFilling(socket)).toBe(false);
+    expect(packets).toEqual(['unreachable']);
+  });
+});

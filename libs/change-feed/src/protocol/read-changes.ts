@@ -1,0 +1,54 @@
+import {
+  type Change,
+  decodeHead,
+  decodeLogPoint,
+  decodeOperation,
+  type Head,
+  type Operation,
+  RowError,
+} from '@weir/config-model';
+import { Yielder } from '../runtime/yielder.js';
+import type { ChangesPage } from './protocol.js';
+import { SteppedJson } from './stepped-json.js';
+
+/** Depth of the operations in the JSON of a change, and in that of a page of changes. */
+const CHANGE_DEPTH = 2;
+const PAGE_DEPTH = 4;
+
+/**
+ * Reads an encoded change, however large, without blocking the event loop for long.
+ * @throws RowError when it is none.
+ */
+export async function readChange(json: Uint8Array, yielder = new Yielder()): Promise<Change> {
+  const stepped = await SteppedJson.scan(json, CHANGE_DEPTH, yielder);
+  return decodeInSteps(stepped.rest, stepped, yielder);
+}
+
+/** The same of a page of changes, the answer of `GET /changes`. @throws RowError when it is none. */
+export async function readChangesPage(
+  json: Uint8Array,
+): Promise<{ head: Head; changes: Change[] }> {
+  const yielder = new Yielder();
+  const stepped = await SteppedJson.scan(json, PAGE_DEPTH, yielder);
+  const page = stepped.rest as Partial<ChangesPage> | null;
+  if (!Array.isArray(page?.changes)) throw new RowError('a page has an array of changes');
+  const changes: Change[] = [];
+  for (const change of page.changes as unknown[]) {
+    changes.push(await decodeInSteps(change, stepped, yielder));
+  }
+  return { head: decodeHead(page.head), changes };
+}
+
+async function decodeInSteps(
+  change: unknown,
+  stepped: SteppedJson,
+  yielder: Yielder,
+): Promise<Change> {
+  const point = decodeLogPoint(change);
+  const operations: Operation[] = [];
+  for (const piece of stepped.elements((change as { operations?: unknown }).operations)) {
+    for (const operation of piece) operations.push(decodeOperation(operation));
+    await yielder.yieldIfDue();
+  }
+  return { ...point, operations };
+}

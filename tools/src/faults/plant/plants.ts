@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+
+/** A change to the compiled code of one file. */
+export interface Plant {
+  /** The file, relative to the repository. */
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/**
+ * Defects that the suite must find (`--plant`). Each breaks a promise in another way. A resolver that has one says
+ * nothing of it: it takes the digest of the log for its own.
+ */
+export const DEFECTS = {
+  'a change is not applied': {
+    file: 'libs/policy-feed/dist/policy-target.js',
+    find: 'await this.step(policy, () => policy.apply(change));',
+    replace: `
+      if (change.revision % 20 !== 0) await this.step(policy, () => policy.apply(change));
+      if (policy === this.inForce) return change.digest;`,
+  },
+  'a change is acknowledged before it is applied': {
+    file: 'libs/change-feed/dist/follower/follower.js',
+    find: "return { type: 'applied', point: await this.configuration.apply(change) };",
+    replace: `
+      const { revision, digest } = change;
+      this.link.acknowledge({ lineage: this.machine.phase.inForce?.lineage ?? change.lineage, revision, digest });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { type: 'applied', point: await this.configuration.apply(change) };`,
+  },
+  'a revision is missing in the log': {
+    file: 'apps/control-plane/dist/revisions/change-log.js',
+    find: 'AS entry (revision bigint, digest text, operations jsonb)',
+    replace: 'AS entry (revision bigint, digest text, operations jsonb) WHERE revision <> 100',
+  },
+  'k is told as large as m': {
+    file: 'libs/change-feed/dist/publisher/follower-registry.js',
+    find: 'return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };',
+    replace: 'return { applied: total + this.missing.size, total: total + this.missing.size };',
+  },
+  'm is told without missing resolvers': {
+    file: 'libs/change-feed/dist/publisher/follower-registry.js',
+    find: 'return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };',
+    replace: 'return { applied: this.isHeld ? 0 : applied, total };',
+  },
+  'the operations of two changes are swapped in the log': {
+    file: 'apps/control-plane/dist/revisions/change-log.js',
+    find: 'JSON.stringify(changes.map(({ change }) => change)),',
+    // Those of the first two changes of a group.
+    replace: `JSON.stringify(changes.map(({ change }, i) => {
+      const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
+      return { ...change, operations: other.operations };
+    })),`,
+  },
+} as const satisfies Record<string, Plant>;
+
+/** What the suite itself needs of the processes, and no operator: so the product has no variable for it. */
+const AIDS = {
+  /** A replica can be killed between a commit and its publication. */
+  'pause after a commit': {
+    file: 'apps/control-plane/dist/revisions/configuration-writer.js',
+    find: 'void this.propagation.publish(changes);',
+    replace:
+      'await new Promise((resolve) => setTimeout(resolve, 400)); void this.propagation.publish(changes);',
+  },
+  /** `POST /init/` always leads to a snapshot; small differences are logged as operations otherwise. */
+  'every replacement is a reload': {
+    file: 'apps/control-plane/dist/init/load/difference.js',
+    find: 'MAX_LOGGED_ROWS = 20_000',
+    replace: 'MAX_LOGGED_ROWS = -1',
+  },
+  /** Now and then the journal takes as long as a disk with much other work. */
+  'a slow disk': {
+    file: 'libs/change-feed/dist/files/file-calls.js',
+    find: 'append(lines) {',
+    replace: `append(lines) {
+      if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);`,
+  },
+} as const satisfies Record<string, Plant>;
+
+export type DefectName = keyof typeof DEFECTS;
+export type PlantName = DefectName | keyof typeof AIDS;
+
+export const PLANTS: Readonly<Record<PlantName, Plant>> = { ...DEFECTS, ...AIDS };
+
+/** Names of the plants of a process, separated by semicolons. */
+export const PLANTS_VARIABLE = 'WEIR_FAULT_SUITE_PLANTS';
+
+/** Variables for a process whose code is changed so, and whose clock can be stepped. */
+export function plantVariables(names: readonly PlantName[]): Record<string, string> {
+  const preload = fileURLToPath(new URL('./preload.js', import.meta.url));
+  return { NODE_OPTIONS: `--import=${preload}`, [PLANTS_VARIABLE]: names.join(';') };
+}

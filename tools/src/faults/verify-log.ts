@@ -1,0 +1,82 @@
+import type { EncodedOperation } from '@weir/config-model';
+import type pg from 'pg';
+import type { Key } from './keys/key.js';
+import { isAbout, LoggedRows } from './logged-rows.js';
+import type { RunStats } from './run-stats.js';
+
+/** A key and what `Key.sql` gives after the change. */
+export interface SettledKey {
+  readonly key: Key;
+  readonly stored: string | null;
+}
+
+/** The keys that each acknowledged change settled, by its revision; none for one that sets the suite up. */
+export type AcknowledgedChanges = ReadonlyMap<number, readonly SettledKey[]>;
+
+/** The change log at the end of a run. */
+export interface LogState {
+  readonly head: number;
+  readonly gaps: number;
+}
+
+interface LogRow {
+  readonly revision: number;
+  readonly operations: readonly EncodedOperation[];
+}
+
+/** The log has no gap, and each acknowledged revision has the operations of the call that made it, and no others. */
+export async function verifyLog(
+  client: pg.Client,
+  acknowledged: AcknowledgedChanges,
+  stats: RunStats,
+): Promise<LogState> {
+  const state = await verifyRevisions(client, acknowledged, stats);
+  const { rows } = await client.query<LogRow>(
+    'SELECT revision::float8 AS revision, operations FROM change ORDER BY revision',
+  );
+  const logged = new LoggedRows();
+  // The log of a restored database begins after the backup.
+  if (rows[0]?.revision !== 1) logged.forgetAll();
+  for (const { revision, operations } of rows) {
+    logged.apply(operations);
+    const settled = acknowledged.get(revision) ?? [];
+    const [only] = settled;
+    const isSingle = only !== undefined && settled.length === 1;
+    if (isSingle) logged.learn(only.key.logged);
+    for (const { key, stored } of settled) {
+      const text = logged.text(key.logged);
+      if (text === undefined || text === stored) continue;
+      stats.violation(
+        `revision ${revision} of the log makes ${text} of the ${key.name} instead of ${stored}`,
+      );
+    }
+    const other = operations.find((one) => isSingle && !isAbout(only.key.logged, one));
+    if (only === undefined || other === undefined) continue;
+    stats.violation(
+      `revision ${revision} changes ${JSON.stringify(other)}, and was a change of the ${only.key.name}`,
+    );
+  }
+  return state;
+}
+
+async function verifyRevisions(
+  client: pg.Client,
+  acknowledged: AcknowledgedChanges,
+  stats: RunStats,
+): Promise<LogState> {
+  const { rows } = await client.query<Record<'head' | 'first' | 'last' | 'count', number>>(
+    `SELECT (SELECT revision FROM config_head)::float8 AS head, min(revision)::float8 AS first,
+            max(revision)::float8 AS last, count(*)::float8 AS count FROM change`,
+  );
+  const [log] = rows;
+  if (log === undefined) throw new Error('no log');
+  const gaps = log.last - log.first + 1 - log.count;
+  const begins = stats.faults.has('database restored from a backup') ? log.first : 1;
+  if (gaps !== 0 || log.first !== begins || log.last !== log.head)
+    stats.violation(`the log has gaps: ${JSON.stringify(log)}`);
+  // No spread: a run of an hour has more revisions than a call can have arguments.
+  const newest = acknowledged.keys().reduce((a, b) => Math.max(a, b), 0);
+  if (newest > log.head)
+    stats.violation(`revision ${newest} was acknowledged, the log ends at ${log.head}`);
+  return { head: log.head, gaps };
+}
