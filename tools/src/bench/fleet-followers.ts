@@ -2,8 +2,8 @@
  * Simulates resolvers for `npm run bench:fleet`: each has its own connection to Redis, receives every change,
  * acknowledges as a real one does and renews its lease. It applies nothing.
  *
- * Arguments: URL of Redis, number of followers. FEED_TOKEN: the token of the feed, which signs their messages. It prints
- * a line when all of them follow.
+ * Arguments: URL of Redis, number of followers. FEED_TOKEN signs their messages. It prints a line when all of them
+ * follow.
  */
 import { messageKey, MessageSigner } from '@weir/change-feed';
 import { randomUUID } from 'node:crypto';
