@@ -28,6 +28,7 @@ export const FIXED_VARIABLES: readonly string[] = [
   'MANAGEMENT_PORT',
   'FEED_HOST',
   'FEED_PORT',
+  'FEED_DIR',
   'OPS_HOST',
   'OPS_PORT',
   'DNS_HOST',

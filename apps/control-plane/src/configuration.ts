@@ -145,6 +145,29 @@ export const SCHEMA = {
     default: '8090',
   }),
   FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
+  FEED_DIR: optional(
+    text('a folder', {
+      description:
+        'Folder for the snapshots that the feed API sends, compressed. Their files have no names and end with the ' +
+        'process. Unset: the folder of the system for temporary files.',
+    }),
+  ),
+  FEED_DOWNLOADS: integer(1, 1_000, {
+    description:
+      'Snapshots that the feed API sends at the same time, and as many catalogue images. Further requests get 503 ' +
+      'with Retry-After.',
+    default: '64',
+  }),
+  SNAPSHOT_MAX_AGE_S: integer(10, 10_800, {
+    description:
+      'Age from which on the next request for a snapshot makes a new one. Until it is there, and no longer than four ' +
+      'times this age, the old one is sent: followers go on with the change log from there.',
+    default: '600',
+  }),
+  SNAPSHOT_MAX_REVISIONS: integer(100, 20_000, {
+    description: 'The same for the number of changes since the snapshot was made.',
+    default: '10000',
+  }),
   CATALOGUE: text('a folder or an http(s) URL', {
     description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
     default: 'catalogue',

@@ -1,4 +1,4 @@
-import { ChangePublisher, createFeedServer } from '@weir/change-feed';
+import { ChangePublisher } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
 import { type Logger, OpsServer, registerTlsMetrics, type Service, TlsIdentity } from '@weir/ops';
@@ -7,6 +7,7 @@ import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
 import { createUpdater } from './catalogue/create-updater.js';
 import type { ControlPlaneConfiguration } from './configuration.js';
+import { createFeed } from './feed/create-feed.js';
 import { DatabaseFeedSource } from './feed/database-feed-source.js';
 import { digestScrub } from './feed/digest-scrub.js';
 import { registerCallerMetrics } from './http/callers/caller-metrics.js';
@@ -17,10 +18,7 @@ import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
-import {
-  DatabaseMismatchError,
-  isDatabaseUnreachable,
-} from './platform/database/database-errors.js';
+import { DatabaseMismatchError } from './platform/database/database-errors.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics } from './platform/jobs/job-metrics.js';
@@ -190,8 +188,9 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeedServer({ source, token: feedToken, log, isOutage: isDatabaseUnreachable });
-  const feedPort = await serve(feed, {
+  const feed = createFeed({ configuration, source, registry, log });
+  stops.connections.push(() => feed.snapshots.close());
+  const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,
     variable: 'FEED_PORT',

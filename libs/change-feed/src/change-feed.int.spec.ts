@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
+import { KeptSnapshots } from './server/kept-snapshots.js';
 import { createFeedServer } from './server/feed-server.js';
 import { FEED_VERSION } from './protocol/feed-version.js';
 import { Follower } from './follower/follower.js';
@@ -26,6 +27,7 @@ const NEWER = FEED_VERSION + 1;
 describe('the change feed over a real Redis', () => {
   let log: MemoryLog;
   let server: Server;
+  let snapshots: KeptSnapshots;
   let feedUrl: string;
   let publisher: ChangePublisher;
   const followers: Follower[] = [];
@@ -67,11 +69,14 @@ describe('the change feed over a real Redis', () => {
     await redis.flushall();
     redis.disconnect();
     log = new MemoryLog();
+    const kept = { folder: tmpdir(), source: log, log: silent };
+    snapshots = new KeptSnapshots({ ...kept, maxAgeMs: 600_000, maxRevisions: 10_000 });
     server = createFeedServer({
       source: log,
       token: TOKEN,
       log: silent,
       isOutage: (error) => error instanceof Outage,
+      snapshots,
     });
     speaksOtherVersion = false;
     const [answer] = server.listeners('request') as RequestListener[];
@@ -97,6 +102,7 @@ describe('the change feed over a real Redis', () => {
     await publisher.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+    snapshots.close();
   });
 
   it('starts from the snapshot of what was committed before', async () => {

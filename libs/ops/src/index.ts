@@ -8,6 +8,7 @@ export * from './ops-server.js';
 export * from './ops-variables.js';
 export * from './process.js';
 export * from './reference.js';
+export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';
 export { parseAuthorities } from './tls/authorities.js';
 export * from './tls/tls-files.js';

@@ -4,7 +4,8 @@ import {
   type FollowerKind,
   type FollowerState,
 } from '@weir/change-feed';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { registerRuntimeMetrics } from '@weir/ops';
+import { Gauge, Registry } from 'prom-client';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
@@ -16,7 +17,7 @@ export function createRegistry(
   publisher: Pick<ChangePublisher, 'followers' | 'missingResolvers' | 'connected'>,
 ): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'weir_control_plane_' });
+  registerRuntimeMetrics(registry, 'weir_control_plane_');
   gauge(
     registry,
     'weir_database_connections',
@@ -35,6 +36,7 @@ export function createRegistry(
     'Requests that wait for a connection to PostgreSQL',
     () => database.usage.waiting,
   );
+  registry.registerMetric(database.waits.metric);
   gauge(registry, 'weir_redis_connected', '1 when Redis is connected and answers', () =>
     publisher.connected ? 1 : 0,
   );

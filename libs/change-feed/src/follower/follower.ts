@@ -16,6 +16,7 @@ import {
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
+import { SnapshotLoader } from './snapshot-loader.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
 /** How long a follower waits for the message of a change before it asks the feed API. */
@@ -45,6 +46,7 @@ export class Follower {
   private readonly machine = new FollowerMachine();
   private readonly link: FollowerLink;
   private readonly configuration: PersistedConfiguration;
+  private readonly snapshots: SnapshotLoader;
   private readonly stopping = new AbortController();
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
@@ -58,6 +60,7 @@ export class Follower {
 
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
+    this.snapshots = new SnapshotLoader(options.feed, this.configuration);
     this.link = new FollowerLink({
       ...options,
       feedToken: options.feed.feedToken,
@@ -165,7 +168,7 @@ export class Follower {
   private carryOut(effect: FollowerEffect): void {
     switch (effect.type) {
       case 'load':
-        return this.runStep(() => this.load(effect.cause));
+        return this.runStep(() => this.load(effect.cause, effect.atLeast));
       case 'apply':
         return this.runStep(() => this.apply(effect.change));
       case 'fetch':
@@ -186,7 +189,9 @@ export class Follower {
       case 'reportCaughtUp':
         return this.atHead.resolve(undefined);
       case 'compact':
-        return this.configuration.compactIfDue(() => this.options.feed.snapshot());
+        return this.configuration.compactIfDue(() =>
+          this.options.feed.snapshot(this.revision ?? 0),
+        );
       case 'count':
         this.counters[effect.counter]++;
         return;
@@ -221,9 +226,9 @@ export class Follower {
     if (head !== null) this.handle(this.loaded('disk', head, startedMs));
   }
 
-  private async load(cause: LoadCause): Promise<FollowerEvent> {
+  private async load(cause: LoadCause, atLeast: number): Promise<FollowerEvent> {
     const startedMs = performance.now();
-    const head = await this.configuration.load(this.options.feed.snapshot());
+    const head = await this.snapshots.load(atLeast);
     return this.loaded(cause, head, startedMs);
   }
 
@@ -279,7 +284,8 @@ export class Follower {
 
   /** Ends early at `stop`. */
   private async pause(failures: number): Promise<void> {
-    const delayMs = retryDelayMs(failures, Math.random());
+    const leastMs = this.snapshots.takeRetryAfterMs();
+    const delayMs = Math.max(leastMs, retryDelayMs(failures, Math.random()));
     await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }

@@ -47,6 +47,10 @@ export function redisNames(feedToken: string): RedisNames {
 export const LEASE_MS = 3_000;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
+/** Media type of a compressed snapshot (RFC 8878), and of a delta between catalogue images. */
+export const ZSTD = 'application/zstd';
+/** A revision that no log has: asks for a snapshot that is newer than the one that could not be used. */
+export const MADE_ANEW = 999_999_999_999_999;
 /** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;
 

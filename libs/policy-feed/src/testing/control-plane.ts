@@ -5,7 +5,7 @@ import {
   type LogPage,
   toLoggedChange,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
 } from '@weir/change-feed';
 import {
   type Change,
@@ -114,7 +114,7 @@ export class ControlPlane implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const image = this.images.get(sha256);
     if (image === undefined) return Promise.resolve(null);
     const slow = this.slowImages.get(sha256);

@@ -6,7 +6,7 @@ import {
   type FeedSource,
   type LogPage,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
   toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
@@ -152,7 +152,7 @@ export class GeneratedFeed implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const { image } = this.catalogue;
     if (sha256 !== this.catalogue.sha256) return Promise.resolve(null);
     const read = (start: number, end: number): Readable =>

@@ -1,0 +1,44 @@
+import { createFeedServer, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import type { Logger } from '@weir/ops';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import type { Registry } from 'prom-client';
+import type { ControlPlaneConfiguration } from '../configuration.js';
+import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
+import type { DatabaseFeedSource } from './database-feed-source.js';
+import { registerFeedMetrics } from './feed-metrics.js';
+
+export interface CreateFeedOptions {
+  readonly configuration: Pick<
+    ControlPlaneConfiguration,
+    'FEED_DIR' | 'FEED_DOWNLOADS' | 'FEED_TOKEN' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
+  >;
+  readonly source: DatabaseFeedSource;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+/** Creates the feed API with its metrics. Close the snapshots after the server. */
+export function createFeed({ configuration, source, registry, log }: CreateFeedOptions): {
+  server: Server;
+  snapshots: KeptSnapshots;
+} {
+  const snapshots = new KeptSnapshots({
+    folder: configuration.FEED_DIR ?? tmpdir(),
+    source,
+    log,
+    maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
+    maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
+  });
+  const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
+  registerFeedMetrics(registry, snapshots, downloads);
+  const server = createFeedServer({
+    source,
+    token: configuration.FEED_TOKEN,
+    log,
+    isOutage: isDatabaseUnreachable,
+    snapshots,
+    downloads,
+  });
+  return { server, snapshots };
+}
