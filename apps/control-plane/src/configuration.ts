@@ -37,10 +37,13 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
-  MANAGEMENT_TOKENS: secretList(16, {
-    description:
-      'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
-  }),
+  MANAGEMENT_TOKENS: optional(
+    secretList(16, {
+      description:
+        'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything. ' +
+        'Required without MANAGEMENT_TOKENS_FILE.',
+    }),
+  ),
   MANAGEMENT_TOKENS_FILE: optional(
     text('a YAML file', {
       description:

@@ -25,6 +25,7 @@ import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
+import { DatabaseMismatchError } from './platform/database/database-errors.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics } from './platform/jobs/job-metrics.js';
@@ -129,6 +130,13 @@ async function startParts(
   await schema.checkAtStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
   const keyCheck = new HashKeyCheck(database, hashKey);
   await keyCheck.checkAtStart();
+  const databaseProblem = async (): Promise<string | null> =>
+    (await schema.problem()) ?? (await keyCheck.problem());
+  // PostgreSQL may come later than the checks at the start.
+  const admit = async (): Promise<void> => {
+    const problem = await databaseProblem();
+    if (problem !== null) throw new DatabaseMismatchError(problem);
+  };
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
   const { REDIS_URL: redisUrl } = configuration;
@@ -141,11 +149,16 @@ async function startParts(
   await publisher.start();
 
   const registry = createRegistry(database, source, publisher);
-  const writer = new ConfigurationWriter(database, new MeasuredPropagation(registry, publisher), {
-    changeMs: configuration.PROPAGATION_TIMEOUT_MS,
-    replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
-    waitMs: configuration.CHANGE_WAIT_MS,
-  });
+  const writer = new ConfigurationWriter(
+    database,
+    new MeasuredPropagation(registry, publisher),
+    {
+      changeMs: configuration.PROPAGATION_TIMEOUT_MS,
+      replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+      waitMs: configuration.CHANGE_WAIT_MS,
+    },
+    admit,
+  );
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
   registerTlsMetrics(registry, { MANAGEMENT_TLS: () => tls?.faults ?? 0 });
@@ -220,7 +233,7 @@ async function startParts(
   const runner = new JobRunner({ redisUrl, deploymentId: deployment.id, jobs, metrics, log });
   stops.work.push(() => runner.stop());
 
-  const readiness = new Readiness({ database, schema, keyCheck, publisher, log });
+  const readiness = new Readiness({ database, databaseProblem, publisher, log });
   ops.serve({
     notReady: () => readiness.notReady(),
     degraded: () => readiness.degraded(),
