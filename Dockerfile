@@ -59,8 +59,10 @@ FROM runtime AS control-plane
 LABEL org.opencontainers.image.title="Weir control plane" \
   org.opencontainers.image.description="Management API, feed API and catalogue"
 COPY --from=build /images/control-plane .
-ENV MANAGEMENT_HOST=:: MANAGEMENT_PORT=8080 FEED_HOST=:: FEED_PORT=8090 CATALOGUE=/app/catalogue
+ENV MANAGEMENT_HOST=:: MANAGEMENT_PORT=8080 FEED_HOST=:: FEED_PORT=8090 FEED_DIR=/data \
+  CATALOGUE=/app/catalogue
 EXPOSE 8080/tcp 8090/tcp
+VOLUME /data
 ENTRYPOINT ["node", "apps/control-plane/dist/main.js"]
 
 FROM runtime AS resolver

@@ -4,13 +4,13 @@ import {
   choice,
   cidrList,
   type Configuration,
+  DEPLOYMENT_VARIABLES,
   hexKey,
   integer,
   LOG_LEVELS,
   OPS_VARIABLES,
   optional,
   port,
-  secret,
   secretList,
   text,
   url,
@@ -37,10 +37,13 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
-  MANAGEMENT_TOKENS: secretList(16, {
-    description:
-      'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
-  }),
+  MANAGEMENT_TOKENS: optional(
+    secretList(16, {
+      description:
+        'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything. ' +
+        'Required without MANAGEMENT_TOKENS_FILE.',
+    }),
+  ),
   MANAGEMENT_TOKENS_FILE: optional(
     text('a YAML file', {
       description:
@@ -141,7 +144,30 @@ export const SCHEMA = {
       'Port of the feed API, from which resolvers and block pages read the configuration.',
     default: '8090',
   }),
-  FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
+  ...DEPLOYMENT_VARIABLES,
+  FEED_DIR: optional(
+    text('a folder', {
+      description:
+        'Folder for the snapshots that the feed API sends, compressed. Their files have no names and end with the ' +
+        'process. Unset: the folder of the system for temporary files.',
+    }),
+  ),
+  FEED_DOWNLOADS: integer(1, 1_000, {
+    description:
+      'Snapshots that the feed API sends at the same time, and as many catalogue images. Further requests get 503 ' +
+      'with Retry-After.',
+    default: '64',
+  }),
+  SNAPSHOT_MAX_AGE_S: integer(10, 10_800, {
+    description:
+      'Age from which on the next request for a snapshot makes a new one. Until it is there, and no longer than four ' +
+      'times this age, the old one is sent: followers go on with the change log from there.',
+    default: '600',
+  }),
+  SNAPSHOT_MAX_REVISIONS: integer(100, 20_000, {
+    description: 'The same for the number of changes since the snapshot was made.',
+    default: '10000',
+  }),
   CATALOGUE: text('a folder or an http(s) URL', {
     description: 'Folder with the catalogue.yaml of the catalogue, or the URL of a catalogue.yaml.',
     default: 'catalogue',

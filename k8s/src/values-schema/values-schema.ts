@@ -7,6 +7,7 @@ import {
   object,
   enumOf,
   PORT,
+  QUANTITY,
   STRING,
   STRING_MAP,
   integer,
@@ -21,6 +22,7 @@ const controlPlane = object({
   tlsSecret: NAME,
   clientCaSecret: NAME,
   tokensSecret: NAME,
+  snapshotSizeLimit: QUANTITY,
   catalogue: OBJECT,
   service: object({
     type: enumOf('ClusterIP', 'NodePort', 'LoadBalancer'),

@@ -2,8 +2,13 @@ export { CatalogueImages } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
 export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
+export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
-export type { StoredImage } from './server/image-response.js';
+export { type Deployment, redisNames } from './protocol/deployment.js';
+export { messageKey, MessageSigner } from './protocol/message-signer.js';
+export type { Refusal } from './protocol/message-verifier.js';
+export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
+export type { StoredBytes } from './server/stored-bytes.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
@@ -14,7 +19,6 @@ export {
   type FollowerState,
   type Position,
   type PublishedChange,
-  redisNames,
   type SnapshotPart,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/publisher.js';

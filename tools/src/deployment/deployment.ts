@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
@@ -11,6 +13,7 @@ import { findFreePorts } from './ports.js';
 import { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
 import { TcpProxy } from './tcp-proxy.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startUpstream } from './upstream.js';
 import { WeirProcess } from './weir-process.js';
 
@@ -28,12 +31,14 @@ export interface DeploymentOptions {
   /** Variables for one replica, in place of its own. */
   readonly replicaVariables?: (replica: number) => Readonly<Record<string, string>>;
   /** Variables for the resolvers, in place of their own. */
-  readonly resolverVariables?: Readonly<Record<string, string>>;
+  readonly resolverVariables?: (resolver: number) => Readonly<Record<string, string>>;
   /** For the faults of the Redis proxy. */
   readonly random: Random;
   readonly onUnexpectedExit: (explanation: string) => void;
-  /** For measurements: no proxies, and a PostgreSQL that syncs to disk as in production. */
+  /** For measurements: no proxies. */
   readonly withoutProxies?: boolean;
+  /** Whether PostgreSQL syncs to disk, as in production; default: yes. Killed processes lose nothing without it. */
+  readonly fsync?: boolean;
 }
 
 /** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
@@ -45,10 +50,11 @@ const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
 /** So long a resolver that was lost without a goodbye counts in "m" of `X-Config-Applied` (decisions §10). */
 export const MISSING_RESOLVER_MS = 20_000;
 
-const CATALOGUE = `categories:
+/** The definition of the catalogue: another one, and so another image, for each generation. */
+const catalogue = (generation: number): string => `categories:
   - id: 12
     name: Gambling
-    domains: [casino.example.com]
+    domains: [casino.example.com, casino-${generation}.example.com]
 applications:
   - id: 3
     name: Video
@@ -76,6 +82,9 @@ export class Deployment {
   readonly resolverLinks: readonly ResolverLinks[];
   private postgres: PostgresServer | null = null;
   private redis: RedisServer | null = null;
+  private redisPort: number;
+  private standbyPort: number;
+  private catalogueGeneration = 0;
   private upstream: Socket | null = null;
   readonly secrets = {
     token: randomBytes(24).toString('hex'),
@@ -88,10 +97,12 @@ export class Deployment {
     private readonly options: DeploymentOptions,
     private readonly ports: Ports,
   ) {
+    this.redisPort = ports.redis;
+    this.standbyPort = ports.standbyRedis;
     this.dnsPorts = ports.dns;
     this.managementPorts = ports.management;
     this.pagePorts = ports.page;
-    this.redisProxy = new RedisProxy(ports.redis, options.random);
+    this.redisProxy = new RedisProxy(() => this.redisPort, options.random);
     this.resolvers = ports.dns.map((_, i) => this.resolver(i));
     this.blockPages = ports.page.map((_, i) => this.blockPage(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
@@ -111,12 +122,13 @@ export class Deployment {
     const { replicas, resolvers, blockPages = 0 } = options;
     // Independent of the seed: other ports are free each time.
     const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await findFreePorts(5 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
+    const free = await findFreePorts(6 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
     const take = (count: number): number[] => free.splice(0, count);
     const one = (): number => take(1)[0] ?? 0;
     return new Deployment(options, {
       postgres: one(),
       redis: one(),
+      standbyRedis: one(),
       redisProxy: one(),
       feedProxy: one(),
       postgresProxies: take(replicas),
@@ -135,8 +147,8 @@ export class Deployment {
 
   /** Starts everything; each part is ready when this resolves. */
   async start(): Promise<void> {
-    mkdirSync(join(this.options.folder, 'catalogue'), { recursive: true });
-    writeFileSync(join(this.options.folder, 'catalogue', 'catalogue.yaml'), CATALOGUE);
+    mkdirSync(this.catalogueFolder, { recursive: true });
+    this.renewCatalogue();
     this.upstream = await startUpstream(this.ports.upstream);
     await this.redisProxy.listen(this.ports.redisProxy);
     await this.feedProxy.listen(this.ports.feedProxy);
@@ -172,11 +184,10 @@ export class Deployment {
 
   async startPostgres(): Promise<void> {
     this.postgres = await startPostgres({
-      dataDir: join(this.options.folder, 'postgres'),
+      dataDir: this.postgresFolder,
       logFile: this.logFile('postgres'),
       port: this.ports.postgres,
-      // Safe: the suite kills processes, never the machine.
-      settings: this.options.withoutProxies === true ? [] : ['fsync=off'],
+      settings: (this.options.fsync ?? true) ? [] : ['fsync=off'],
     });
     this.databaseUrl = this.postgres.url;
   }
@@ -187,13 +198,77 @@ export class Deployment {
     this.postgres = null;
   }
 
+  /** SIGKILL for all its processes at once. */
+  async killPostgres(): Promise<void> {
+    if (this.postgres === null) return;
+    process.kill(-this.postgres.child.pid, 'SIGKILL');
+    await this.stopPostgres('SIGQUIT');
+  }
+
+  /** Stops PostgreSQL for a moment, and keeps a copy of its data. */
+  async copyPostgres(): Promise<void> {
+    await this.stopPostgres('SIGINT');
+    rmSync(this.postgresCopy, { recursive: true, force: true });
+    execFileSync('cp', ['--archive', this.postgresFolder, this.postgresCopy]);
+    await this.startPostgres();
+  }
+
+  /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
+  async revertPostgres(): Promise<void> {
+    await this.stopPostgres('SIGQUIT');
+    rmSync(this.postgresFolder, { recursive: true });
+    renameSync(this.postgresCopy, this.postgresFolder);
+    await this.startPostgres();
+  }
+
   async startRedis(): Promise<void> {
-    this.redis = await startRedis({
-      dataDir: join(this.options.folder, 'redis'),
+    this.redis = await this.startRedisAt(this.redisPort);
+  }
+
+  /** Kills Redis, and makes a replica of it the new one. */
+  async failOverRedis(): Promise<void> {
+    const [before, standby] = [this.redisPort, this.standbyPort];
+    const replica = await this.startRedisAt(standby, before);
+    const client = new Redis(replica.url);
+    try {
+      while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20);
+      await this.killRedis();
+      await client.replicaof('NO', 'ONE');
+    } finally {
+      client.disconnect();
+    }
+    [this.redisPort, this.standbyPort] = [standby, before];
+    this.redis = replica;
+    this.redisProxy.cut(1);
+  }
+
+  private startRedisAt(port: number, replicaOf?: number): Promise<RedisServer> {
+    return startRedis({
+      dataDir: join(this.options.folder, `redis-${port}`),
       logFile: this.logFile('redis'),
-      port: this.ports.redis,
+      port,
       password: this.secrets.redisPassword,
+      ...(replicaOf !== undefined && { replicaOf }),
     });
+  }
+
+  /** Another catalogue: within seconds a control plane compiles and activates its image. */
+  renewCatalogue(): void {
+    const file = join(this.catalogueFolder, 'catalogue.yaml');
+    writeFileSync(`${file}.new`, catalogue(this.catalogueGeneration++));
+    renameSync(`${file}.new`, file);
+  }
+
+  private get catalogueFolder(): string {
+    return join(this.options.folder, 'catalogue');
+  }
+
+  private get postgresFolder(): string {
+    return join(this.options.folder, 'postgres');
+  }
+
+  private get postgresCopy(): string {
+    return join(this.options.folder, 'postgres-copy');
   }
 
   /** Kills Redis. It keeps no data. */
@@ -217,7 +292,7 @@ export class Deployment {
 
   /** The URL that the processes of Weir use. */
   get redisUrl(): string {
-    const port = this.options.withoutProxies === true ? this.ports.redis : this.ports.redisProxy;
+    const port = this.options.withoutProxies === true ? this.redisPort : this.ports.redisProxy;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
@@ -254,7 +329,8 @@ export class Deployment {
         MANAGEMENT_PORT: String(ports.management[i]),
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
-        CATALOGUE: join(this.options.folder, 'catalogue'),
+        CATALOGUE: this.catalogueFolder,
+        CATALOGUE_INTERVAL_MS: '1000',
         MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
         ...this.options.replicaVariables?.(i),
       },
@@ -276,7 +352,7 @@ export class Deployment {
       BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
       ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
-      ...this.options.resolverVariables,
+      ...this.options.resolverVariables?.(i),
     });
   }
 
@@ -323,6 +399,7 @@ export interface ResolverLinks {
 interface Ports {
   readonly postgres: number;
   readonly redis: number;
+  readonly standbyRedis: number;
   readonly redisProxy: number;
   readonly feedProxy: number;
   readonly postgresProxies: readonly number[];

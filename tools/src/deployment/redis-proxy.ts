@@ -29,7 +29,7 @@ export class RedisProxy {
   private readonly server: Server;
 
   constructor(
-    private readonly redisPort: number,
+    private readonly redisPort: () => number,
     private readonly random: Random,
   ) {
     this.server = createServer((client) => {
@@ -86,7 +86,7 @@ export class RedisProxy {
   }
 
   private link(client: Socket): void {
-    const redis = connect(this.redisPort, '127.0.0.1');
+    const redis = connect(this.redisPort(), '127.0.0.1');
     const link: Link = { client, redis, isBlackhole: false };
     this.links.add(link);
     const frames = new RespFrames();

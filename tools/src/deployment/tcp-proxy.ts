@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 interface Link {
   readonly client: Socket;
@@ -11,6 +12,8 @@ export class TcpProxy {
   private readonly links = new Set<Link>();
   private readonly blackholed = new Set<Link>();
   private isBlackhole = false;
+  /** How long each piece of a response is held up. */
+  delayMs = 0;
 
   /** @param nextPort the loopback port for the next connection; undefined: the connection is refused. */
   constructor(private readonly nextPort: () => number | undefined) {
@@ -55,10 +58,19 @@ export class TcpProxy {
     this.links.add(link);
     client.setNoDelay(true);
     server.setNoDelay(true);
-    client.pipe(server).pipe(client);
+    client.pipe(server).pipe(this.delayed()).pipe(client);
     client.on('error', () => client.destroy()).on('close', () => this.closed(link, server));
     server.on('error', () => server.destroy()).on('close', () => this.closed(link, client));
     if (this.isBlackhole) this.blackhole(link);
+  }
+
+  private delayed(): Transform {
+    return new Transform({
+      transform: (chunk, _encoding, done) => {
+        if (this.delayMs === 0) done(null, chunk);
+        else setTimeout(done, this.delayMs, null, chunk);
+      },
+    });
   }
 
   private blackhole(link: Link): void {

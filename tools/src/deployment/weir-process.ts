@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, type ExitStatus, startChild } from '../services/child.js';
 
@@ -105,6 +106,17 @@ export class WeirProcess {
   resume(): void {
     this.signal('SIGCONT');
     this.isPaused = false;
+  }
+
+  /** @param limit bytes, or `unlimited` */
+  limitFileSize(limit: string): void {
+    if (this.child === null) return;
+    execFileSync('prlimit', ['--pid', String(this.child.pid), `--fsize=${limit}:unlimited`]);
+  }
+
+  /** Steps its clock, see `stepClockAtSignal`. */
+  stepClock(): void {
+    if (this.child !== null) process.kill(this.child.pid, 'SIGUSR2');
   }
 
   /** The sum of a metric over all its labels. @throws Error if the process has no such metric. */

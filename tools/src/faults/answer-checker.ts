@@ -50,6 +50,19 @@ export class AnswerChecker {
     return this.counts.isolate(resolver);
   }
 
+  /**
+   * The database is taken back: until the end of this, answers may be of any version, and what was acknowledged
+   * before counts no more. @returns a function that notes the end.
+   */
+  rewind(): () => void {
+    const endDisturbance = this.disturb();
+    for (const bounds of this.bounds) bounds.rewind();
+    return () => {
+      for (const bounds of this.bounds) bounds.endRewind();
+      endDisturbance();
+    };
+  }
+
   /** One query, unless the resolver is down. */
   async ask(resolver: number, key: Key, probe: number): Promise<void> {
     const { process, port, bounds } = this.at(resolver);

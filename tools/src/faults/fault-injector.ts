@@ -4,6 +4,8 @@ import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import type { DatabaseRewind } from './database-rewind.js';
+import { breakImage } from './image-fault.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables } from './plant/plants.js';
 
@@ -17,6 +19,7 @@ export class FaultInjector {
   constructor(
     private readonly deployment: Deployment,
     private readonly checker: AnswerChecker,
+    private readonly rewind: DatabaseRewind,
     private readonly keys: readonly Key[],
     private readonly stats: RunStats,
     private readonly log: (text: string) => void,
@@ -71,10 +74,32 @@ export class FaultInjector {
         await deployment.stopPostgres('SIGQUIT');
         await sleep(durationMs);
         return deployment.startPostgres();
+      case 'PostgreSQL killed':
+        await deployment.killPostgres();
+        await sleep(durationMs);
+        return deployment.startPostgres();
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver isolated':
         return this.isolate(target % deployment.resolvers.length, durationMs);
+      case 'resolver disk full':
+        return fillDisk(resolver, durationMs);
+      case 'clock of a resolver stepped':
+        return resolver.stepClock();
+      case 'clock of a replica stepped':
+        return replica.stepClock();
+      case 'Redis failed over':
+        return this.failOverRedis();
+      case 'PostgreSQL failed over with lost commits':
+        return this.rewind.failOver(durationMs);
+      case 'database restored from a backup':
+        return this.rewind.restore(durationMs);
+      case 'catalogue image bad':
+        return breakImage(deployment, 'bad', durationMs);
+      case 'catalogue image missing':
+        return breakImage(deployment, 'missing', durationMs);
+      case 'catalogue image slow':
+        return breakImage(deployment, 'slow', durationMs);
       case 'feed silent':
         return this.silenceFeed(durationMs);
       case 'replica cut off from PostgreSQL': {
@@ -164,6 +189,12 @@ export class FaultInjector {
     void sleep(FEED_TIMEOUT_MS).then(endDisturbance);
   }
 
+  private async failOverRedis(): Promise<void> {
+    const endDisturbance = this.checker.disturb();
+    await this.deployment.failOverRedis();
+    endDisturbance();
+  }
+
   private async emptyRedis(durationMs: number): Promise<void> {
     const endDisturbance = this.checker.disturb();
     await this.deployment.killRedis();
@@ -171,6 +202,13 @@ export class FaultInjector {
     await this.deployment.startRedis();
     endDisturbance();
   }
+}
+
+/** No file of the process may grow, as on a disk without space. */
+async function fillDisk(process: WeirProcess, durationMs: number): Promise<void> {
+  process.limitFileSize('0');
+  await sleep(durationMs);
+  process.limitFileSize('unlimited');
 }
 
 async function stopAndContinue(process: WeirProcess, durationMs: number): Promise<void> {

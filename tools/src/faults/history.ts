@@ -57,6 +57,18 @@ export class KeyHistory {
 export class LowerBounds {
   private readonly seen = new Map<KeyHistory, number>();
   private readonly acknowledged = new Map<KeyHistory, number>();
+  private isRewinding = false;
+
+  /** Forgets everything, and learns nothing until `endRewind`. */
+  rewind(): void {
+    this.isRewinding = true;
+    this.seen.clear();
+    this.acknowledged.clear();
+  }
+
+  endRewind(): void {
+    this.isRewinding = false;
+  }
 
   /** The oldest version that the next answer may show. */
   minVersion(key: KeyHistory): number {
@@ -65,6 +77,7 @@ export class LowerBounds {
 
   /** The resolver showed this version. The same process may show nothing older from now on. */
   noteSeen(key: KeyHistory, version: number): void {
+    if (this.isRewinding) return;
     if (version > (this.seen.get(key) ?? 0)) this.seen.set(key, version);
   }
 

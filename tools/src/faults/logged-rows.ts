@@ -29,6 +29,12 @@ export class LoggedRows {
     return records.text(rows.filter((row) => hasPrefix(row, records)));
   }
 
+  /** Nothing is known but what is changed from now on. */
+  forgetAll(): void {
+    this.known = new Set();
+    this.rows.clear();
+  }
+
   private forget(): void {
     this.known = new Set();
     // `POST /init/` keeps the schedules.

@@ -1,4 +1,4 @@
-/** Many shared holders at a time, or one exclusive holder. */
+/** Many shared holders at a time, or one exclusive holder. Exclusive ones wait for each other. */
 export class ReadWriteLock {
   private sharedHolders = 0;
   private closed: Promise<void> | null = null;
@@ -14,8 +14,9 @@ export class ReadWriteLock {
     }
   }
 
-  /** Waits for the shared holders. New ones wait until the task is done. Only one caller may use this. */
+  /** Waits for the shared holders. New ones wait until the task is done. */
   async exclusive<T>(task: () => Promise<T>): Promise<T> {
+    while (this.closed !== null) await this.closed;
     let open: () => void = () => undefined;
     this.closed = new Promise((resolve) => {
       open = resolve;

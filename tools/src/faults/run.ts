@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
+import { DatabaseRewind } from './database-rewind.js';
 import { FaultInjector } from './fault-injector.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { FIXED_SETUP, PAGE_SETUP } from './keys/fixed.js';
@@ -56,12 +57,16 @@ export async function runFaults(
     replicas: REPLICAS,
     resolvers: RESOLVERS,
     random: random.fork('messages'),
+    fsync: options.seed % 4 === 0,
     variables: plantVariables(options.plant === null ? [] : [options.plant]),
     // Those of the other replica are logged as operations.
     replicaVariables: (replica) =>
       replica === 0 && options.plant === null
         ? plantVariables(['every replacement is a reload'])
         : {},
+    // This resolver has a slow disk, too.
+    resolverVariables: (resolver) =>
+      resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {},
     onUnexpectedExit: (explanation) => {
       stats.violation(explanation);
     },
@@ -73,7 +78,10 @@ export async function runFaults(
     });
   });
   try {
-    return await Promise.race([ended, runOn(deployment, dns, stats, random, options, print)]);
+    return await Promise.race([
+      ended,
+      runOn(deployment, dns, stats, random, options, { root, folder, print }),
+    ]);
   } finally {
     await deployment.stop();
     await dns.close();
@@ -86,7 +94,7 @@ async function runOn(
   stats: RunStats,
   random: Random,
   options: FaultOptions,
-  print: (text: string) => void,
+  { root, folder, print }: Pick<RunEnvironment, 'root' | 'folder' | 'print'>,
 ): Promise<RunResult> {
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
@@ -105,7 +113,11 @@ async function runOn(
   );
   await setUp(writers, keys);
   print(`set up: ${shared.acknowledged.size} changes, ${keys.length} keys`);
-  await runUnderFaults(options, random, { deployment, checker, keys, stats, writers }, print);
+  const [replacer] = writers;
+  if (replacer === undefined) throw new RangeError('no writers');
+  const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
+  const actors = { deployment, checker, rewind, keys, stats, writers, replacer };
+  await runUnderFaults(options, random, actors, print);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
   return { stats, log, loads, messages: deployment.redisProxy.counts };
@@ -117,6 +129,9 @@ interface Actors {
   readonly keys: readonly Key[];
   readonly stats: RunStats;
   readonly writers: readonly Writer[];
+  readonly rewind: DatabaseRewind;
+  /** Replaces the whole configuration. */
+  readonly replacer: Writer;
 }
 
 /** First block pages, then the profiles that refer to them, then the keys. */
@@ -141,17 +156,16 @@ async function inParallel(
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, checker, keys, stats, writers }: Actors,
+  { deployment, checker, rewind, keys, stats, writers, replacer }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
   const startedMs = performance.now();
   const log = (text: string): void => {
     print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
   };
-  const injector = new FaultInjector(deployment, checker, keys, stats, log);
+  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log);
   const writing = writers.map((writer) => writer.run());
-  const [replacer] = writers;
-  if (replacer !== undefined) writing.push(replacer.replacePeriodically(keys));
+  writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
     Array.from({ length: QUERY_LOOPS_PER_RESOLVER }, (_loop, i) =>
       checker.follow(resolver, keys, random.fork(`queries ${resolver} ${i}`)),

@@ -60,6 +60,17 @@ export class Writer {
     }
   }
 
+  /**
+   * Replaces the whole configuration after a step that nobody else may disturb.
+   * @param step returns what is called once the replacement is acknowledged, before it is checked
+   */
+  async replaceAfter(keys: readonly Key[], step: () => Promise<() => void>): Promise<void> {
+    await this.options.lock.exclusive(async () => {
+      const ended = await step();
+      await this.replace(keys, this.random.fork('rewinds'), ended);
+    });
+  }
+
   /** After the call under way. */
   stop(): void {
     this.stopped = true;
@@ -79,7 +90,11 @@ export class Writer {
     await this.settle([{ key, version, stored: step.stored ?? null }], answer, sentMs);
   }
 
-  private async replace(keys: readonly Key[], random: Random): Promise<void> {
+  private async replace(
+    keys: readonly Key[],
+    random: Random,
+    onAcknowledged?: () => void,
+  ): Promise<void> {
     const restated = keys.map((key) => ({ key, ...key.replace(random) }));
     const versions = restated.map(({ key, stored, answers }) => ({
       key,
@@ -95,6 +110,7 @@ export class Writer {
     const answer = await this.perform(step, 'replacement of the whole configuration');
     if (answer === null) return;
     this.options.stats.counts.replacements++;
+    onAcknowledged?.();
     await this.settle(versions, answer, sentMs);
   }
 

@@ -60,7 +60,7 @@ export class Setting {
       resolvers: 1,
       random,
       withoutProxies: true,
-      resolverVariables: {
+      resolverVariables: () => ({
         UPSTREAMS: upstreamPorts.map((port) => `${SERVER}:${port}`).join(','),
         BLOCK_PAGE_IPV4: BLOCK_PAGE,
         DNS_ALLOWED_CLIENTS: SERVED_CLIENTS,
@@ -68,7 +68,7 @@ export class Setting {
         DNS_HTTPS_PORT: String(httpsPort),
         CLIENT_QUERY_RATE: String(QUERY_RATE_LIMIT),
         ...makeCertificate(folder),
-      },
+      }),
       onUnexpectedExit,
     });
     const [dnsPort = 0] = deployment.dnsPorts;

@@ -23,6 +23,8 @@ export interface RedisOptions {
   readonly port?: number | undefined;
   /** Default: a random one. */
   readonly password?: string;
+  /** Port of the Redis, with the same password, whose replica it is. */
+  readonly replicaOf?: number;
   /** Called before a step that takes long. */
   readonly onProgress?: (text: string) => void;
 }
@@ -44,7 +46,7 @@ async function startServer(
   const { port } = options;
   const password = options.password ?? randomBytes(24).toString('hex');
   const configurationFile = join(options.dataDir, 'redis.conf');
-  writeFileSync(configurationFile, renderConfiguration(options.dataDir, port, password), {
+  writeFileSync(configurationFile, renderConfiguration({ ...options, port, password }), {
     mode: 0o600,
   });
   const child = startChild({
@@ -65,11 +67,19 @@ async function startServer(
   };
 }
 
-function renderConfiguration(dataDir: string, port: number, password: string): string {
+function renderConfiguration({
+  dataDir,
+  port,
+  password,
+  replicaOf,
+}: RedisOptions & { readonly password: string }): string {
+  const replica =
+    replicaOf === undefined ? [] : [`replicaof 127.0.0.1 ${replicaOf}`, `masterauth ${password}`];
   return [
     'bind 127.0.0.1',
     `port ${port}`,
     `requirepass ${password}`,
+    ...replica,
     `dir "${dataDir}"`,
     'save ""',
     'appendonly no',

@@ -3,7 +3,8 @@ import type {
   LoggedChange,
   LogPage,
   SnapshotPart,
-  StoredImage,
+  SnapshotSource,
+  StoredBytes,
 } from '@weir/change-feed';
 import { ENTITY_KINDS, type Head } from '@weir/config-model';
 import { findImage } from '../catalogue/store/image-store.js';
@@ -27,6 +28,13 @@ const READ_LOG = `
   ) AS page ON bytes_before < $3
   ORDER BY page.revision`;
 
+/** One statement. The first change that is kept is not pruned, so those after it are not either. */
+const READ_CONTINUATION = `
+  SELECT lineage, revision::float8 AS revision, digest,
+         lineage = $1 AND CASE WHEN revision = $2 THEN digest = $3
+           ELSE EXISTS (SELECT FROM change WHERE change.revision = $2 AND change.digest = $3) END AS "isContinued"
+  FROM config_head`;
+
 /** A change with the head; when there is no change, only the head. */
 interface LogRow {
   readonly lineage: string;
@@ -38,7 +46,7 @@ interface LogRow {
 }
 
 /** Reads from the database what followers request. */
-export class DatabaseFeedSource implements FeedSource {
+export class DatabaseFeedSource implements FeedSource, SnapshotSource {
   /** The head that was read last. The publisher reads it each second. */
   lastHead: Head | null = null;
 
@@ -82,6 +90,17 @@ export class DatabaseFeedSource implements FeedSource {
     };
   }
 
+  async continuation(point: Head): Promise<{ head: Head; isContinued: boolean }> {
+    const { rows } = await this.database.pool.query<Head & { isContinued: boolean }>(
+      READ_CONTINUATION,
+      [point.lineage, point.revision, point.digest],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('config_head has lost its row');
+    const { isContinued, ...head } = row;
+    return { head, isContinued };
+  }
+
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     const snapshot = await Snapshot.open(this.database.snapshots);
     try {
@@ -97,7 +116,7 @@ export class DatabaseFeedSource implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     return findImage(this.database.pool, sha256);
   }
 }

@@ -1,5 +1,6 @@
 import type { LogPage } from '@weir/change-feed';
 import { createHash, randomBytes } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { storeImage } from '../catalogue/store/image-store.js';
@@ -153,10 +154,55 @@ describe('the feed', () => {
     await harness.sql(`DELETE FROM catalogue_image WHERE sha256 = '${sha256}'`);
   });
 
+  it('sends a snapshot compressed, and the same one to all until the log no longer goes on from it', async () => {
+    const download = async (atLeast: number) => {
+      const accept = { Accept: 'application/zstd' };
+      const response = await get(`/snapshot?atLeast=${atLeast}`, FEED_TOKEN, accept);
+      const lines = zstdDecompressSync(Buffer.from(await response.arrayBuffer())).toString();
+      const { revision } = JSON.parse(lines.slice(0, lines.indexOf('\n'))) as { revision: number };
+      return [revision, response.headers.get('etag')];
+    };
+    const revision = async () =>
+      Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
+    await harness.call('POST', '/blockpage/', { id: 89, type: 1 });
+    const first = await download(await revision());
+    await harness.call('POST', '/blockpage/', { id: 90, type: 1 });
+    expect(await download(0)).toEqual(first);
+    const second = await download(await revision());
+    expect(second[0]).toBe(await revision());
+    await harness.call('POST', '/blockpage/', { id: 91, type: 1 });
+    expect(await download(0)).toEqual(second);
+    await harness.sql('UPDATE config_head SET lineage = gen_random_uuid()');
+    const third = await download(0);
+    expect(third[0]).toBe(await revision());
+    await harness.call('POST', '/blockpage/', { id: 92, type: 1 });
+    await harness.sql(
+      'DELETE FROM change WHERE revision <= (SELECT max(revision) - 1 FROM change)',
+    );
+    expect((await download(0))[0]).toBe(await revision());
+  });
+
+  it('sends a snapshot from each of two replicas that share a folder', async () => {
+    const replica = await harness.startReplica();
+    const lines = await Promise.all(
+      [harness.feedUrl, `http://127.0.0.1:${replica.feedPort}`].map(async (url) => {
+        const headers = { Authorization: `Bearer ${FEED_TOKEN}` };
+        return (await fetch(`${url}/snapshot`, { headers })).text();
+      }),
+    );
+    await replica.stop();
+    expect(lines[0]).toBe(lines[1]);
+    expect(lines[0]).toContain('"type":"end"');
+  });
+
   it('reads a snapshot of a hundred thousand rows at one revision during changes', async () => {
     await harness.sql(`
       INSERT INTO domain_rule
       SELECT 2, i, 1 FROM generate_series(1, 100000) AS i`);
+    const { body } = await harness.call('GET', '/blockpage/');
+    const before = (body as unknown[]).length + 1;
+    const { headers } = await harness.call('POST', '/blockpage/', { id: 99, type: 0 });
+    const revision = Number(headers.get('x-config-revision'));
     const reading = snapshotLines();
     const changes = Array.from({ length: 5 }, (_, i) =>
       harness.call('POST', '/blockpage/', { id: 100 + i, type: 0 }),
@@ -165,7 +211,7 @@ describe('the feed', () => {
     await Promise.all(changes);
     const head = lines[0] as { revision: number };
     const pages = lines.filter((line) => line['kind'] === 'blockPage') as { rows: unknown[] }[];
-    expect(pages[0].rows).toHaveLength(1 + head.revision - 5);
+    expect(pages[0].rows).toHaveLength(before + head.revision - revision);
     expect(lines.at(-1)).toMatchObject({ counts: { domainRule: 100_001 } });
   });
 

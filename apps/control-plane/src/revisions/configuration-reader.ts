@@ -2,6 +2,7 @@ import { type Database, MAX_WAIT_MS } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
 import { type LockedHead, toNumber } from './change-log.js';
 import { Listing } from './listing.js';
+import { OpenListings } from './open-listings.js';
 import type { Transaction } from './try-change.js';
 import { WithRevision } from './with-revision.js';
 
@@ -10,7 +11,15 @@ export type ConfigurationHead = Pick<LockedHead, 'lineage' | 'catalogueVersion'>
 
 /** Reads the configuration together with the revision that was read. */
 export class ConfigurationReader {
-  constructor(private readonly database: Database) {}
+  private readonly openListings: OpenListings;
+
+  /** @param listingGraceMs see `OpenListings`. */
+  constructor(
+    private readonly database: Database,
+    listingGraceMs?: number,
+  ) {
+    this.openListings = new OpenListings(database.listings, listingGraceMs);
+  }
 
   /** Runs a few queries, all at one revision. */
   async read<T>(
@@ -38,7 +47,9 @@ export class ConfigurationReader {
     const snapshot = await Snapshot.open(this.database.listings);
     const items = convertPages(snapshot, sql, convert);
     const first = await items.next();
-    return new WithRevision(new Listing(first, items), snapshot.head.revision);
+    const listing = new Listing(first, items);
+    if (listing.isOpen) this.openListings.add(listing);
+    return new WithRevision(listing, snapshot.head.revision);
   }
 }
 

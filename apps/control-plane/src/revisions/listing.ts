@@ -1,3 +1,5 @@
+import { ReadingPace } from './reading-pace.js';
+
 /** Length of the chunks in which the text is sent. */
 const CHUNK_CHARACTERS = 16_384;
 
@@ -6,13 +8,20 @@ const CHUNK_CHARACTERS = 16_384;
  * owner must read it to the end or close it.
  */
 export class Listing<T> {
+  readonly pace = new ReadingPace();
+  /** Whether it holds a connection. */
+  isOpen: boolean;
+  private onBreakOff: () => void = () => undefined;
+
   /**
    * @param first result of the first call of `rest.next()`. It shows that the query works before the response starts.
    */
   constructor(
     private readonly first: IteratorResult<T, undefined>,
     private readonly rest: AsyncGenerator<T, undefined>,
-  ) {}
+  ) {
+    this.isOpen = first.done !== true;
+  }
 
   /** The text of the array, in chunks of about `CHUNK_CHARACTERS`. */
   async *json(): AsyncGenerator<string> {
@@ -22,15 +31,28 @@ export class Listing<T> {
       chunk += separator + JSON.stringify(item.value);
       separator = ',';
       if (chunk.length >= CHUNK_CHARACTERS) {
+        this.pace.wait(chunk.length, performance.now());
         yield chunk;
+        this.pace.resume(performance.now());
         chunk = '';
       }
     }
+    this.isOpen = false;
     yield `${chunk}]`;
+  }
+
+  /** @param end is called when the client reads too slowly. It must break off the response and close the listing. */
+  whenTooSlow(end: () => void): void {
+    this.onBreakOff = end;
+  }
+
+  breakOff(): void {
+    this.onBreakOff();
   }
 
   /** Releases the connection. May be called more than once. */
   async close(): Promise<void> {
+    this.isOpen = false;
     await this.rest.return(undefined);
   }
 }

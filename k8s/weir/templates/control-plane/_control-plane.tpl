@@ -2,8 +2,10 @@
 {{- define "weir.controlPlane.pod" -}}
 {{- $values := .Values.controlPlane -}}
 {{- $settings := dict "MANAGEMENT_HOST" .Values.listen "FEED_HOST" .Values.listen "OPS_HOST" .Values.listen -}}
-{{- $volumes := list -}}
-{{- $mounts := list -}}
+{{- $_ := set $settings "FEED_DIR" "/data" -}}
+{{- $folder := dict "sizeLimit" $values.snapshotSizeLimit -}}
+{{- $volumes := list (dict "name" "data" "emptyDir" $folder) -}}
+{{- $mounts := list (dict "name" "data" "mountPath" "/data") -}}
 {{- if $values.tlsSecret -}}
 {{- $_ := set $settings "MANAGEMENT_TLS_CERT" "/etc/weir/tls/tls.crt" -}}
 {{- $_ := set $settings "MANAGEMENT_TLS_KEY" "/etc/weir/tls/tls.key" -}}

@@ -2,6 +2,7 @@ import type { ActiveCatalogue } from '@weir/config-model';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
 import type { CatalogueImages } from './catalogue-images.js';
+import { FeedError } from './feed-error.js';
 import { type ImageEffect, type ImageEvent, ImageMachine } from './image-machine.js';
 
 /** Longest pause before another attempt to fetch an image. */
@@ -29,6 +30,8 @@ export class ImageFollower {
   private pause: NodeJS.Timeout | undefined;
   private underWay: Promise<void> = Promise.resolve();
   private missingSinceMs = 0;
+  /** The pause that the feed API has asked for when the last attempt failed. */
+  private retryAfterMs = 0;
   private readonly tried = Promise.withResolvers<undefined>();
 
   constructor(private readonly options: ImageFollowerOptions) {}
@@ -77,7 +80,7 @@ export class ImageFollower {
       case 'pause':
         this.pause = setTimeout(
           () => this.handle({ type: 'resumed' }),
-          retryDelayMs(effect.failures, Math.random(), LAST_PAUSE_MS),
+          Math.max(this.retryAfterMs, retryDelayMs(effect.failures, Math.random(), LAST_PAUSE_MS)),
         );
         return;
       case 'cancelPause':
@@ -124,6 +127,7 @@ export class ImageFollower {
       log.info({ version, sha256 }, 'the catalogue image is in use');
       return { type: 'fetched' };
     } catch (error) {
+      this.retryAfterMs = error instanceof FeedError ? error.retryAfterMs : 0;
       return { type: 'failed', reason: String(error) };
     }
   }

@@ -46,6 +46,11 @@ export const fileCalls = {
     const bytes = new Uint8Array(maxBytes);
     return bytes.subarray(0, readSync(file, bytes));
   },
+  /** The bytes from this position on; fewer at the end of the file. */
+  readAt(file: number, position: number, maxBytes: number): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(maxBytes);
+    return bytes.subarray(0, readSync(file, bytes, 0, maxBytes, position));
+  },
   write: (file: number, data: string | Uint8Array): void => {
     appendFileSync(file, data);
   },

@@ -21,6 +21,8 @@ export interface FileThreadOptions {
   readonly patienceMs: number;
   /** What the thread runs. */
   readonly program?: URL;
+  /** Whether a thread that has ended is followed by another one, which has no file open; true unless given. */
+  readonly restarts?: boolean;
 }
 
 /**
@@ -103,6 +105,7 @@ export class FileThread {
     thread.on('exit', () => {
       this.thread = null;
       this.isGivenUp = false;
+      if (this.options.restarts === false) this.hasClosed = true;
       this.rejectAll(new Error('the thread for files has ended'));
     });
     thread.unref();

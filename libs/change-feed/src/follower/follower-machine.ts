@@ -185,7 +185,8 @@ export class FollowerMachine {
   private beginLoad(inForce: Head | null, cause: LoadCause): void {
     // Changes that were received before the difference was noticed may belong to another log.
     if (cause === 'digest') this.pending.clear();
-    this.enter({ name: 'loading', inForce, cause }, { type: 'load', cause });
+    const atLeast = leastRevision(cause, inForce, this.known.head);
+    this.enter({ name: 'loading', inForce, cause }, { type: 'load', cause, atLeast });
   }
 
   private beginApply(inForce: Head, change: Change): void {
@@ -374,5 +375,29 @@ export class FollowerMachine {
 
   private impossible(event: FollowerEvent['type']): Error {
     return new Error(`a follower that is ${this.phase.name} cannot take '${event}'`);
+  }
+}
+
+/** The revision that a snapshot must have at least, so that it ends the cause of the load. */
+function leastRevision(
+  cause: LoadCause,
+  inForce: Head | null,
+  head: FollowerKnowledge['head'],
+): number {
+  if (inForce === null) return 0;
+  const { revision } = inForce;
+  switch (cause) {
+    case 'start':
+    case 'disk':
+    case 'lineage':
+      return 0;
+    // A log that was set back ends before the revision in force.
+    case 'digest':
+      return Math.min(revision, head?.revision ?? revision);
+    // The next change replaces the configuration, cannot be applied or is not in the log.
+    case 'replaced':
+    case 'pruned':
+    case 'failed':
+      return revision + 1;
   }
 }

@@ -86,7 +86,8 @@ export type CounterName = Exclude<keyof FollowerCounters, 'loads'>;
 
 /** What to do after a transition, in this order. The last one may begin a step; its outcome is an event. */
 export type FollowerEffect =
-  | { readonly type: 'load'; readonly cause: LoadCause }
+  /** A snapshot from before the revision `atLeast` does not help. */
+  | { readonly type: 'load'; readonly cause: LoadCause; readonly atLeast: number }
   | { readonly type: 'apply'; readonly change: Change }
   | { readonly type: 'fetch'; readonly inForce: Head }
   | { readonly type: 'announce'; readonly inForce: Head }

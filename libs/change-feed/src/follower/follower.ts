@@ -13,9 +13,12 @@ import {
   type FollowerTarget,
   PersistedConfiguration,
 } from './persisted-configuration.js';
+import type { Deployment } from '../protocol/deployment.js';
+import type { Refusal } from '../protocol/message-verifier.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
+import { SnapshotLoader } from './snapshot-loader.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
 
 /** How long a follower waits for the message of a change before it asks the feed API. */
@@ -28,6 +31,7 @@ export interface FollowerOptions {
   readonly id: string;
   readonly kind: FollowerKind;
   readonly redisUrl: string;
+  readonly deployment: Deployment;
   /** Owned by the follower, which closes it when it stops. */
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
@@ -45,6 +49,7 @@ export class Follower {
   private readonly machine = new FollowerMachine();
   private readonly link: FollowerLink;
   private readonly configuration: PersistedConfiguration;
+  private readonly snapshots: SnapshotLoader;
   private readonly stopping = new AbortController();
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
@@ -58,9 +63,9 @@ export class Follower {
 
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
+    this.snapshots = new SnapshotLoader(options.feed, this.configuration);
     this.link = new FollowerLink({
       ...options,
-      feedToken: options.feed.feedToken,
       onChange: (change) => {
         this.handle({ type: 'changeReceived', change });
       },
@@ -148,6 +153,11 @@ export class Follower {
     return this.options.target.imageFailures ?? 0;
   }
 
+  /** Messages on Redis that were ignored, by reason. */
+  get refusedMessages(): Readonly<Record<Refusal, number>> {
+    return this.link.refusedMessages;
+  }
+
   /** Whether messages come from Redis now. Without it the follower asks the feed API only. */
   get isRedisConnected(): boolean {
     return this.link.isConnected;
@@ -165,7 +175,7 @@ export class Follower {
   private carryOut(effect: FollowerEffect): void {
     switch (effect.type) {
       case 'load':
-        return this.runStep(() => this.load(effect.cause));
+        return this.runStep(() => this.load(effect.cause, effect.atLeast));
       case 'apply':
         return this.runStep(() => this.apply(effect.change));
       case 'fetch':
@@ -186,7 +196,9 @@ export class Follower {
       case 'reportCaughtUp':
         return this.atHead.resolve(undefined);
       case 'compact':
-        return this.configuration.compactIfDue(() => this.options.feed.snapshot());
+        return this.configuration.compactIfDue(() =>
+          this.options.feed.snapshot(this.revision ?? 0),
+        );
       case 'count':
         this.counters[effect.counter]++;
         return;
@@ -221,9 +233,9 @@ export class Follower {
     if (head !== null) this.handle(this.loaded('disk', head, startedMs));
   }
 
-  private async load(cause: LoadCause): Promise<FollowerEvent> {
+  private async load(cause: LoadCause, atLeast: number): Promise<FollowerEvent> {
     const startedMs = performance.now();
-    const head = await this.configuration.load(this.options.feed.snapshot());
+    const head = await this.snapshots.load(atLeast);
     return this.loaded(cause, head, startedMs);
   }
 
@@ -279,7 +291,8 @@ export class Follower {
 
   /** Ends early at `stop`. */
   private async pause(failures: number): Promise<void> {
-    const delayMs = retryDelayMs(failures, Math.random());
+    const leastMs = this.snapshots.takeRetryAfterMs();
+    const delayMs = Math.max(leastMs, retryDelayMs(failures, Math.random()));
     await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }

@@ -6,47 +6,17 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { createHash } from 'node:crypto';
 import { feedVersionOf } from './feed-version.js';
 import { parseJson } from './message.js';
-
-/** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
-export interface RedisNames {
-  /** Channel of committed changes, see `ChangeMessage`. */
-  readonly change: string;
-  /** Channel of heads: each control-plane replica publishes the head of the log each second. */
-  readonly head: string;
-  /** Channel of follower states: each follower publishes its state after changes and each second. */
-  readonly follower: string;
-  /** Key of a follower's lease; its value is the follower's last state. */
-  lease(id: string): string;
-  /** Prefix of the keys of the control plane's job queue. */
-  readonly jobs: string;
-}
-
-/**
- * The names of a deployment. Deployments may share a Redis, whose pub/sub channels do not depend on the database
- * number. So the names are derived from a secret of the deployment: the token of its feed API.
- */
-export function redisNames(feedToken: string): RedisNames {
-  const deployment = createHash('sha256')
-    .update(`weir redis names ${feedToken}`)
-    .digest('hex')
-    .slice(0, 16);
-  const prefix = `weir:${deployment}`;
-  return {
-    change: `${prefix}:change`,
-    head: `${prefix}:head`,
-    follower: `${prefix}:follower`,
-    lease: (id) => `${prefix}:lease:${id}`,
-    jobs: `${prefix}:jobs`,
-  };
-}
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
+/** Media type of a compressed snapshot (RFC 8878), and of a delta between catalogue images. */
+export const ZSTD = 'application/zstd';
+/** A revision that no log has: asks for a snapshot that is newer than the one that could not be used. */
+export const MADE_ANEW = 999_999_999_999_999;
 /** Most changes in one response of `GET /changes`. */
 export const CHANGES_PAGE = 1_000;
 

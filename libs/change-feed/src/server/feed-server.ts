@@ -1,15 +1,17 @@
 import type { Head } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { sendImage, type StoredImage } from './image-response.js';
-import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
+import { answerImage } from './image-response.js';
+import { type FeedDownloads, feedDownloads } from './download-pool.js';
+import { refuse } from './refuse.js';
+import { answerSnapshot } from './snapshot-response.js';
+import type { StoredBytes } from './stored-bytes.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
 import { CHANGES_PAGE, type SnapshotPart } from '../protocol/protocol.js';
+import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
 import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { writeSnapshot } from '../protocol/snapshot-stream.js';
 
 /** A page of the change log. */
 export interface LogPage {
@@ -28,31 +30,39 @@ export interface FeedSource {
   /** The configuration at one revision: the head, then all rows, kinds in the order of `ENTITY_KINDS`. */
   snapshot(): AsyncIterable<SnapshotPart>;
   /** A catalogue image by the sha256 of its bytes; null: there is none. */
-  catalogueImage(sha256: string): Promise<StoredImage | null>;
+  catalogueImage(sha256: string): Promise<StoredBytes | null>;
 }
 
 export interface FeedServerOptions {
   readonly source: FeedSource;
-  /** Bearer token of the followers. */
-  readonly token: string;
+  /** Bearer tokens of followers that are accepted at the moment. */
+  readonly tokens: () => readonly string[];
   readonly log: FeedLogger;
   /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
   readonly isOutage: (error: unknown) => boolean;
+  /** Snapshots that are sent to many. Without them each request reads the source. */
+  readonly snapshots?: KeptSnapshots | undefined;
+  /** How many downloads are sent at the same time. */
+  readonly downloads?: FeedDownloads;
   /** Longest time without progress on a connection while a request is answered. */
   readonly stallMs?: number;
 }
 
+/** Places for the downloads of each kind, unless given. */
+const PLACES = 64;
 /** Longer than the timeout of followers. */
 const STALL_MS = 30_000;
 
 /**
- * The feed API: `GET /snapshot` (JSON lines), `GET /changes?after=N` (JSON; 410 when the log no longer reaches back),
- * `GET /catalogue/<sha256>` (bytes, with ranges). The body of every error is `{"detail": …}`. A request for another
- * feed version gets 406.
+ * The feed API: `GET /snapshot` (JSON lines; compressed and with ranges for who accepts that),
+ * `GET /changes?after=N` (JSON; 410 when the log no longer reaches back), `GET /catalogue/<sha256>` (bytes, with
+ * ranges). The body of every error is `{"detail": …}`. A request for another feed version gets 406. Downloads for which
+ * there is no place now get 503 with Retry-After.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
   const { source } = options;
   const serving: Serving = {
+    downloads: feedDownloads(PLACES),
     ...options,
     otherVersions: new Set(),
     pages: new SharedReads((revision) => readPage(source, revision)),
@@ -73,6 +83,7 @@ export function createFeedServer(options: FeedServerOptions): Server {
 }
 
 interface Serving extends FeedServerOptions {
+  readonly downloads: FeedDownloads;
   /** Other versions that were asked for and logged already. */
   readonly otherVersions: Set<string>;
   /** Pages of the change log as JSON, by the revision before; null: the log begins after it. */
@@ -84,8 +95,8 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { source, token, log, pages } = options;
-  if (!isAuthorised(request, token)) {
+  const { tokens, pages } = options;
+  if (!isAuthorised(request, tokens())) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
   }
@@ -100,7 +111,9 @@ async function handle(
     response.setHeader('Allow', methods.join(', '));
     return refuse(response, 405, 'Method not allowed');
   }
-  if (pathname === '/snapshot') return sendSnapshot(source, response, log);
+  if (pathname === '/snapshot') {
+    return answerSnapshot(options, searchParams.get('atLeast'), request, response);
+  }
   if (pathname === '/changes') return sendChanges(pages, searchParams.get('after'), response);
   if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
   return refuse(response, 404, 'Not found');
@@ -116,16 +129,6 @@ function asksForOwnVersion(request: IncomingMessage, { otherVersions, log }: Ser
     log.warn(fields, 'a follower asks for another version of the feed, and is refused');
   }
   return false;
-}
-
-async function sendSnapshot(
-  source: FeedSource,
-  response: ServerResponse,
-  log: FeedLogger,
-): Promise<void> {
-  response.setHeader('Content-Type', 'application/x-ndjson');
-  const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
-  await ignoreDisconnect(log, 'a snapshot', sending);
 }
 
 async function sendChanges(
@@ -145,40 +148,13 @@ async function readPage(source: FeedSource, revision: number): Promise<string | 
   return changes && renderChangesPage(head, changes);
 }
 
-async function answerImage(
-  { source, log }: FeedServerOptions,
-  sha256: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const image = await source.catalogueImage(sha256);
-  if (image === null) return refuse(response, 404, 'No such catalogue image');
-  await ignoreDisconnect(log, 'a catalogue image', sendImage(image, sha256, request, response));
-}
-
-/** A follower that disconnects is no error of the server. One that stays sees that the response is incomplete. */
-async function ignoreDisconnect(
-  log: FeedLogger,
-  what: string,
-  sending: Promise<void>,
-): Promise<void> {
-  try {
-    await sending;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
-    log.warn({}, `a follower disconnected while it read ${what}`);
-  }
-}
-
-function refuse(response: ServerResponse, status: number, detail: string): void {
-  response
-    .writeHead(status, { 'Content-Type': 'application/json' })
-    .end(JSON.stringify({ detail }));
-}
-
-function isAuthorised(request: IncomingMessage, token: string): boolean {
+/** Compares every token in constant time. */
+function isAuthorised(request: IncomingMessage, tokens: readonly string[]): boolean {
   const match = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '');
-  return timingSafeEqual(sha256(match?.[1] ?? ''), sha256(token));
+  const presented = sha256(match?.[1] ?? '');
+  let isKnown = false;
+  for (const token of tokens) isKnown = timingSafeEqual(presented, sha256(token)) || isKnown;
+  return isKnown;
 }
 
 function sha256(text: string): Buffer {

@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import type { BuiltConfiguration, FollowerTarget } from '../follower/persisted-configuration.js';
 import { toLoggedChange } from '../protocol/logged-change.js';
 import type { FeedSource, LogPage } from '../server/feed-server.js';
+import type { SnapshotSource } from '../server/kept-snapshots.js';
 import type { PublishedChange, SnapshotPart } from '../protocol/protocol.js';
 
 const rule = (profileId: number, verdict: 1 | 2): DomainRule => ({
@@ -50,7 +51,7 @@ class Rules {
 export class Outage extends Error {}
 
 /** The control plane's side, in memory: a log of changes and the configuration that results from them. */
-export class MemoryLog implements FeedSource {
+export class MemoryLog implements FeedSource, SnapshotSource {
   private rules = new Rules();
   private readonly changes: Change[] = [];
   private firstKept = 0;
@@ -61,6 +62,8 @@ export class MemoryLog implements FeedSource {
   /** Whether requests for changes get no answer. */
   neverAnswers = false;
   revision = 0;
+  /** How often all rows were read. */
+  snapshotsRead = 0;
   /** Null: a release that knows no lineages. */
   lineage: string | null = randomUUID();
 
@@ -129,7 +132,17 @@ export class MemoryLog implements FeedSource {
     return Promise.resolve({ head, changes: after.slice(0, limit).map(toLoggedChange) });
   }
 
+  continuation({ lineage, revision, digest }: Head): Promise<{ head: Head; isContinued: boolean }> {
+    const head = this.currentHead();
+    const inLog = this.changes.find((change) => change.revision === revision);
+    const now = revision === head.revision ? head : inLog;
+    const isContinued =
+      lineage === head.lineage && revision >= this.firstKept && now?.digest === digest;
+    return Promise.resolve({ head, isContinued });
+  }
+
   async *snapshot(): AsyncGenerator<SnapshotPart> {
+    this.snapshotsRead++;
     const head = this.currentHead();
     const rows = Array.from(this.rules.verdicts, ([id, verdict]) =>
       toRow('domainRule', rule(id, verdict)),

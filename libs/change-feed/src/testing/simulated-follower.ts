@@ -54,7 +54,7 @@ export class SimulatedFollower {
     if (step === null) return;
     switch (step.type) {
       case 'load':
-        return this.load(step.cause);
+        return this.load(step.cause, step.atLeast);
       case 'apply':
         return this.apply(step.change);
       case 'fetch':
@@ -76,9 +76,10 @@ export class SimulatedFollower {
     this.handle({ type: 'failed', kind, reason: 'simulated' });
   }
 
-  private load(cause: Extract<Step, { type: 'load' }>['cause']): void {
-    this.content = this.log.contentAt(this.log.revision);
-    this.inForce = this.log.head;
+  private load(cause: Extract<Step, { type: 'load' }>['cause'], atLeast: number): void {
+    const { head, content } = this.log.snapshot(atLeast);
+    this.content = content;
+    this.inForce = head;
     this.images.want(activeCatalogue(this.content));
     this.handle({ type: 'loaded', cause, head: this.inForce });
   }

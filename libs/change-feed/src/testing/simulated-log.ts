@@ -10,6 +10,12 @@ const PAGE_SIZE = 3;
  */
 type Entry = { readonly added: number } | { readonly replacedWith: readonly number[] };
 
+/** A configuration and the point of the log that it belongs to. */
+export interface SimulatedSnapshot {
+  readonly head: Head;
+  readonly content: readonly number[];
+}
+
 /**
  * The change log of a control plane, in the simplest form that can be right: a configuration is a list of numbers, its
  * digest is that list as text, and each change adds one number or replaces the list.
@@ -20,6 +26,7 @@ export class SimulatedLog {
   private firstKept = 0;
   private logs = 1;
   private nextNumber = 1;
+  private kept: SimulatedSnapshot | null = null;
   /** Everything that was ever published, of this log and of those before. */
   readonly published: (Change & Head)[] = [];
   /** Where the log was after it was restored or set back. */
@@ -92,12 +99,28 @@ export class SimulatedLog {
     this.prune();
   }
 
+  /** The answer of the feed API: the snapshot that was made last, if it will do, or else a new one. */
+  snapshot(atLeast: number): SimulatedSnapshot {
+    if (this.kept === null || !this.willDo(this.kept, atLeast)) {
+      this.kept = { head: this.head, content: this.contentAt(this.revision) };
+    }
+    return this.kept;
+  }
+
   /** The answer of the feed API. Null: the log no longer reaches back to the revision. */
   changesAfter(revision: number): ChangesPage | null {
     if (revision < this.firstKept) return null;
     const all = this.entries.map((_entry, at) => this.changeAt(at + 1));
     const changes = all.filter((change) => change.revision > revision).slice(0, PAGE_SIZE);
     return { head: this.head, changes: changes.filter((one) => !this.missing.has(one.revision)) };
+  }
+
+  private willDo({ head }: SimulatedSnapshot, atLeast: number): boolean {
+    const { revision } = head;
+    if (revision > this.revision || revision < this.firstKept) return false;
+    const now = this.headAt(revision);
+    if (now.lineage !== head.lineage || now.digest !== head.digest) return false;
+    return revision >= Math.min(atLeast, this.revision);
   }
 
   private cutTo(revision: number): void {

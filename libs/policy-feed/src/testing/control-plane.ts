@@ -5,7 +5,7 @@ import {
   type LogPage,
   toLoggedChange,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
 } from '@weir/change-feed';
 import {
   type Change,
@@ -21,13 +21,20 @@ import {
   toKeyRow,
   toRow,
 } from '@weir/config-model';
+import { DEPLOYMENT_VARIABLES, openDeployment, parseVariables } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { FEED_VARIABLES } from '../feed-variables.js';
+import { HASH_KEY_HEX } from './policies.js';
 
 export const FEED_TOKEN = 'token-of-the-test-feed';
 
+const DEPLOYMENT = parseVariables(
+  { ...DEPLOYMENT_VARIABLES, DOMAIN_HASH_KEY: FEED_VARIABLES.DOMAIN_HASH_KEY },
+  { FEED_TOKEN, DOMAIN_HASH_KEY: HASH_KEY_HEX },
+);
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The control plane's end of the change feed with its log in memory: real feed API, real Redis. */
@@ -45,7 +52,7 @@ export class ControlPlane implements FeedSource {
   private constructor(redisUrl: string) {
     this.publisher = new ChangePublisher({
       redisUrl,
-      feedToken: FEED_TOKEN,
+      deployment: openDeployment(DEPLOYMENT, silent),
       readHead: () => this.head(),
       log: silent,
     });
@@ -55,7 +62,7 @@ export class ControlPlane implements FeedSource {
     const plane = new ControlPlane(redisUrl);
     plane.server = createFeedServer({
       source: plane,
-      token: FEED_TOKEN,
+      tokens: () => [FEED_TOKEN],
       log: silent,
       isOutage: () => false,
     });
@@ -114,7 +121,7 @@ export class ControlPlane implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const image = this.images.get(sha256);
     if (image === undefined) return Promise.resolve(null);
     const slow = this.slowImages.get(sha256);

@@ -53,7 +53,8 @@ export class RecordedFeed {
 export async function replay(feed: RecordedFeed, bodies: ReadonlyMap<string, string>) {
   const server = createServer(({ url = '', headers }, response) => {
     const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(url)?.[1];
-    const body = bodies.get(url);
+    // No older version reads what stands behind the path of a snapshot.
+    const body = bodies.get(url.replace(/^\/snapshot\?.*/, '/snapshot'));
     if (headers.authorization !== `Bearer ${feed.feedToken}`) response.writeHead(401).end();
     else if (image !== undefined)
       response.end(readFileSync(`${feed.folder}/disk/catalogue-${image}`));

@@ -6,7 +6,7 @@ import {
   type FeedSource,
   type LogPage,
   type SnapshotPart,
-  type StoredImage,
+  type StoredBytes,
   toLoggedChange,
 } from '@weir/change-feed';
 import type { CompiledCatalogue } from '@weir/catalogue';
@@ -43,7 +43,7 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
  * real Redis, no database.
  */
 export class GeneratedFeed implements FeedSource {
-  /** Token of the feed API. It also keeps feeds apart that share a Redis. */
+  /** Token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis. */
   readonly token: string;
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
@@ -65,13 +65,13 @@ export class GeneratedFeed implements FeedSource {
     this.rows = { ...rows, catalogue: () => [catalogueRow] };
     this.publisher = new ChangePublisher({
       redisUrl,
-      feedToken: token,
+      deployment: { id: token, tokens: () => [token] },
       readHead: () => Promise.resolve(this.head()),
       log: LOG,
     });
     this.server = createFeedServer({
       source: this,
-      token,
+      tokens: () => [token],
       log: LOG,
       isOutage: () => false,
     });
@@ -152,7 +152,7 @@ export class GeneratedFeed implements FeedSource {
     }
   }
 
-  catalogueImage(sha256: string): Promise<StoredImage | null> {
+  catalogueImage(sha256: string): Promise<StoredBytes | null> {
     const { image } = this.catalogue;
     if (sha256 !== this.catalogue.sha256) return Promise.resolve(null);
     const read = (start: number, end: number): Readable =>

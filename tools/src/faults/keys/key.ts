@@ -54,6 +54,8 @@ export interface Key {
   readonly sql: string;
   readonly logged: LoggedRecords;
   next(random: Random): Step;
+  /** The database was taken back: what it has now is `stored`. Only for keys that `POST /init/` leaves as they are. */
+  rewound?(stored: string | null): void;
   /** Makes the next version as part of a whole configuration. It is sent until it is accepted. */
   replace(random: Random): Replacement;
 }

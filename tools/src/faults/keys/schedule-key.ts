@@ -48,6 +48,12 @@ export function scheduleKey(index: number): Key {
       const body = { target_profile_id: target.id, periods };
       return { method, path, body, ...current, ...(isNew && { alreadyDone: 409 }) };
     },
+    rewound: (stored) => {
+      const [target, periods] = (stored ?? '').split(' ').map(Number);
+      const profile = FIXED_PROFILES.find((one) => one.id === target);
+      const answers = [profile !== undefined && periods !== 0 ? profile.blocked : blocked];
+      current = { answers, stored };
+    },
     // Schedules are not part of the body. A schedule stays if its profiles stay.
     replace: () => {
       const bw_lists = [{ profile_id: id, type: 'deny', domains: [LISTED] }];

@@ -71,6 +71,13 @@ const AIDS = {
     find: 'MAX_LOGGED_ROWS = 20_000',
     replace: 'MAX_LOGGED_ROWS = -1',
   },
+  /** Now and then the journal takes as long as a disk with much other work. */
+  'a slow disk': {
+    file: 'libs/change-feed/dist/files/file-calls.js',
+    find: 'append(lines) {',
+    replace: `append(lines) {
+      if (Math.random() < 0.01) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);`,
+  },
 } as const satisfies Record<string, Plant>;
 
 export type DefectName = keyof typeof DEFECTS;
@@ -81,9 +88,8 @@ export const PLANTS: Readonly<Record<PlantName, Plant>> = { ...DEFECTS, ...AIDS 
 /** Names of the plants of a process, separated by semicolons. */
 export const PLANTS_VARIABLE = 'WEIR_FAULT_SUITE_PLANTS';
 
-/** Variables for a process whose code is changed so. */
+/** Variables for a process whose code is changed so, and whose clock can be stepped. */
 export function plantVariables(names: readonly PlantName[]): Record<string, string> {
-  if (names.length === 0) return {};
   const preload = fileURLToPath(new URL('./preload.js', import.meta.url));
   return { NODE_OPTIONS: `--import=${preload}`, [PLANTS_VARIABLE]: names.join(';') };
 }

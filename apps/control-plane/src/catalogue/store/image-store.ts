@@ -1,5 +1,5 @@
 import type { CompiledCatalogue } from '@weir/catalogue';
-import type { StoredImage } from '@weir/change-feed';
+import type { StoredBytes } from '@weir/change-feed';
 import type { Pool, PoolClient } from 'pg';
 import type { Database } from '../../platform/database/database.js';
 import { inTransaction } from '../../platform/database/in-transaction.js';
@@ -53,7 +53,7 @@ async function storePieces(
 }
 
 /** An image by its SHA-256, to be read piece by piece; null when it is not stored. */
-export async function findImage(pool: Pool, sha256: string): Promise<StoredImage | null> {
+export async function findImage(pool: Pool, sha256: string): Promise<StoredBytes | null> {
   const { rows } = await pool.query<{ version: string; sizeBytes: number }>(
     'SELECT version, size_bytes::float8 AS "sizeBytes" FROM catalogue_image WHERE sha256 = $1',
     [sha256],

@@ -27,11 +27,15 @@ function unwrap(answer: unknown, response: Response): unknown {
     const { applied, total } = answer.applied;
     response.setHeader('X-Config-Applied', `${applied}/${total}`);
   }
-  return answer.result instanceof Listing ? toStream(answer.result) : (answer.result as unknown);
+  return answer.result instanceof Listing
+    ? toStream(answer.result, response)
+    : (answer.result as unknown);
 }
 
-function toStream(listing: Listing<unknown>): StreamableFile {
+function toStream(listing: Listing<unknown>, response: Response): StreamableFile {
   const stream = Readable.from(listing.json(), { objectMode: false });
   stream.once('close', () => void listing.close());
+  // It closes the stream too. The client must not take the part for the whole.
+  listing.whenTooSlow(() => response.destroy());
   return new StreamableFile(stream, { type: 'application/json; charset=utf-8' });
 }

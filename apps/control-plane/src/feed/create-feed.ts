@@ -1,0 +1,51 @@
+import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import type { Logger } from '@weir/ops';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import type { Registry } from 'prom-client';
+import type { ControlPlaneConfiguration } from '../configuration.js';
+import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
+import type { DatabaseFeedSource } from './database-feed-source.js';
+import { registerFeedMetrics } from './feed-metrics.js';
+
+export interface CreateFeedOptions {
+  readonly configuration: Pick<
+    ControlPlaneConfiguration,
+    'FEED_DIR' | 'FEED_DOWNLOADS' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
+  >;
+  readonly deployment: Deployment;
+  readonly source: DatabaseFeedSource;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
+
+/** Creates the feed API with its metrics. Close the snapshots after the server. */
+export function createFeed({
+  configuration,
+  deployment,
+  source,
+  registry,
+  log,
+}: CreateFeedOptions): {
+  server: Server;
+  snapshots: KeptSnapshots;
+} {
+  const snapshots = new KeptSnapshots({
+    folder: configuration.FEED_DIR ?? tmpdir(),
+    source,
+    log,
+    maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
+    maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
+  });
+  const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
+  registerFeedMetrics(registry, snapshots, downloads);
+  const server = createFeedServer({
+    source,
+    tokens: deployment.tokens,
+    log,
+    isOutage: isDatabaseUnreachable,
+    snapshots,
+    downloads,
+  });
+  return { server, snapshots };
+}

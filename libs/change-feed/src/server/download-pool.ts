@@ -1,0 +1,71 @@
+/** Until a download has been measured. */
+const FIRST_DOWNLOAD_MS = 5_000;
+/** Share of the newest measurement in the mean. */
+const NEWEST_SHARE = 0.1;
+const LONGEST_WAIT_MS = 300_000;
+
+/**
+ * Limits how many downloads are sent at the same time. Who finds no place is told when to ask again: each a little
+ * later than the one before, as places become free, so that they do not ask again all at once.
+ */
+export class DownloadPool {
+  /** Downloads that are being sent. */
+  active = 0;
+  /** Requests that were told to ask again. */
+  refused = 0;
+  private meanMs = FIRST_DOWNLOAD_MS;
+  /** When the last of those that were refused will have found a place. */
+  private queueEndMs = -Infinity;
+
+  constructor(
+    private readonly places: number,
+    private readonly nowMs: () => number = () => performance.now(),
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** Takes a place. @returns a function that gives it back; null: there is none. */
+  enter(): (() => void) | null {
+    if (this.active >= this.places) return null;
+    this.active++;
+    const startedMs = this.nowMs();
+    return () => {
+      this.active--;
+      this.meanMs += NEWEST_SHARE * (this.nowMs() - startedMs - this.meanMs);
+    };
+  }
+
+  /**
+   * The seconds after which a request should come again that finds no place now.
+   * @param leastMs it is of no use before.
+   */
+  retryAfterSeconds(leastMs = 0): number {
+    this.refused++;
+    const nowMs = this.nowMs();
+    const stepMs = this.meanMs / this.places;
+    this.queueEndMs = Math.max(this.queueEndMs, nowMs + leastMs) + stepMs;
+    const waitMs = Math.min(this.queueEndMs - nowMs, LONGEST_WAIT_MS);
+    // Never before its turn, unless the queue is longer than the longest wait.
+    const jittered =
+      waitMs < LONGEST_WAIT_MS
+        ? waitMs + this.random() * stepMs
+        : LONGEST_WAIT_MS * (0.5 + this.random() / 2);
+    return Math.max(1, Math.ceil(jittered / 1000));
+  }
+}
+
+/** Each kind of download has places of its own, so that none waits for another. */
+export interface FeedDownloads {
+  readonly snapshots: DownloadPool;
+  readonly images: DownloadPool;
+  /** Snapshots that cannot be kept on the disk: each has a connection to the database. */
+  readonly withoutDisk: DownloadPool;
+}
+
+/** Places for so many snapshots, and for as many images. */
+export function feedDownloads(places: number): FeedDownloads {
+  return {
+    snapshots: new DownloadPool(places),
+    images: new DownloadPool(places),
+    withoutDisk: new DownloadPool(2),
+  };
+}

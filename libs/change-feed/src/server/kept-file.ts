@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { FileThread } from '../files/file-thread.js';
+import type { StoredBytes } from './stored-bytes.js';
+
+/** Bytes that are read, and verified, at a time. */
+const CHUNK_BYTES = 256 * 1024;
+/** Longest time that the disk may take for one call. */
+const PATIENCE_MS = 5_000;
+
+/** The disk is full, fails or does not answer. */
+export class KeptFileError extends Error {
+  override readonly name = 'KeptFileError';
+}
+
+/**
+ * A file that only this process reads. It has no name: it is gone when it is closed, or when the process ends in
+ * whatever way. So processes may share a folder. A thread of its own reads and writes it, so a disk that does not
+ * answer holds nobody else up. A chunk that has changed on the disk is never given out.
+ */
+export class KeptFile implements StoredBytes {
+  sizeBytes = 0;
+  /** Whether it cannot be read any more. */
+  isLost = false;
+  private readonly checksums: number[] = [];
+
+  private constructor(
+    private readonly thread: FileThread,
+    private readonly writing: number,
+    private readonly reading: number,
+  ) {}
+
+  /** Writes the bytes to a new file. @throws KeptFileError; what `bytes` throws. */
+  static async write(folder: string, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
+    const thread = new FileThread({ patienceMs: PATIENCE_MS, restarts: false });
+    try {
+      const file = await orKeptFileError(KeptFile.create(thread, folder));
+      for await (const chunk of inChunks(bytes)) await orKeptFileError(file.append(chunk));
+      return file;
+    } catch (error) {
+      await thread.close();
+      throw error;
+    }
+  }
+
+  private static async create(thread: FileThread, folder: string): Promise<KeptFile> {
+    await thread.call('makeFolder', folder);
+    const path = join(folder, `weir-feed-${randomUUID()}`);
+    const writing = await thread.call('create', path);
+    const reading = await thread.call('open', path);
+    await thread.call('remove', path);
+    return new KeptFile(thread, writing, reading);
+  }
+
+  /** @throws KeptFileError when the disk does not give back what was written. */
+  async *read(start: number, end: number): AsyncGenerator<Uint8Array> {
+    for (let at = start; at < end;) {
+      const index = Math.floor(at / CHUNK_BYTES);
+      const begin = index * CHUNK_BYTES;
+      const part = (await this.readChunk(index)).subarray(at - begin, end - begin);
+      if (part.length === 0) throw new KeptFileError(`a file of ${this.sizeBytes} bytes ends`);
+      yield part;
+      at += part.length;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isLost = true;
+    await this.thread.close();
+  }
+
+  private async append(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
+    this.checksums.push(crc32(chunk));
+    this.sizeBytes += chunk.length;
+    await this.thread.call('write', this.writing, chunk);
+  }
+
+  private async readChunk(index: number): Promise<Uint8Array> {
+    const reading = this.thread.call('readAt', this.reading, index * CHUNK_BYTES, CHUNK_BYTES);
+    try {
+      const chunk = await orKeptFileError(reading);
+      if (crc32(chunk) !== this.checksums[index]) throw new KeptFileError('the file is damaged');
+      return chunk;
+    } catch (error) {
+      this.isLost = true;
+      throw error;
+    }
+  }
+}
+
+async function orKeptFileError<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new KeptFileError(String(error), { cause: error });
+  }
+}
+
+/** The same bytes in chunks of `CHUNK_BYTES`, the last one shorter. */
+async function* inChunks(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let chunk = new Uint8Array(CHUNK_BYTES);
+  let filled = 0;
+  for await (const piece of bytes) {
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + CHUNK_BYTES - filled);
+      chunk.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < CHUNK_BYTES) continue;
+      yield chunk;
+      chunk = new Uint8Array(CHUNK_BYTES);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield chunk.slice(0, filled);
+}

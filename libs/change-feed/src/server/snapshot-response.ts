@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createZstdDecompress } from 'node:zlib';
+import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
+import { writeSnapshot } from '../protocol/snapshot-stream.js';
+import { endsWithin } from '../runtime/ends-within.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import type { FeedDownloads } from './download-pool.js';
+import { KeptFileError } from './kept-file.js';
+import type { KeptSnapshot } from './kept-snapshot.js';
+import type { KeptSnapshots } from './kept-snapshots.js';
+import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
+import { PIECES, sendStored } from './stored-bytes.js';
+
+export interface SnapshotServing {
+  readonly source: { snapshot(): AsyncIterable<SnapshotPart> };
+  readonly snapshots?: KeptSnapshots | undefined;
+  readonly downloads: Pick<FeedDownloads, 'snapshots' | 'withoutDisk'>;
+  readonly log: FeedLogger;
+}
+
+/** How long a request waits for a snapshot that is being made. Shorter than the timeout of followers. */
+const HOLD_MS = 5_000;
+const LINES = 'application/x-ndjson';
+
+/**
+ * Answers `GET /snapshot?atLeast=N`: a snapshot that has revision N, if need be a new one. A release that does not send
+ * `atLeast` gets one that is not older than its request.
+ */
+export async function answerSnapshot(
+  serving: SnapshotServing,
+  atLeast: string | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { snapshots, downloads, log } = serving;
+  if (atLeast !== null && !/^\d{1,15}$/.test(atLeast)) {
+    return refuse(response, 422, 'atLeast is a revision');
+  }
+  const leave = downloads.snapshots.enter();
+  if (leave === null) return refuseForNow(response, downloads.snapshots);
+  try {
+    if (snapshots === undefined) return await sendFromSource(serving, response);
+    const snapshot = await soon(snapshots.get(atLeast === null ? null : Number(atLeast)));
+    if (snapshot === null) {
+      return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
+    }
+    const sending = send(snapshot, request, response).finally(() => snapshot.release());
+    await ignoreDisconnect(log, 'a snapshot', sending);
+  } catch (error) {
+    if (!(error instanceof KeptFileError) || response.headersSent) throw error;
+    await sendWithoutDisk(serving, response);
+  } finally {
+    leave();
+  }
+}
+
+/** Null: it takes longer. It is released then. */
+async function soon(getting: Promise<KeptSnapshot>): Promise<KeptSnapshot | null> {
+  if (await endsWithin(getting, HOLD_MS)) return getting;
+  getting.then(
+    (snapshot) => snapshot.release(),
+    () => undefined,
+  );
+  return null;
+}
+
+async function send(
+  snapshot: KeptSnapshot,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.setHeader('Vary', 'Accept');
+  if (accepts(request, ZSTD)) {
+    return sendStored(snapshot, snapshot.etag, ZSTD, request, response);
+  }
+  response.setHeader('Content-Type', LINES);
+  const compressed = Readable.from(snapshot.read(0, snapshot.sizeBytes), PIECES);
+  await pipeline(compressed, createZstdDecompress(), response);
+}
+
+/** Whether the type itself is named. Releases that expect the lines accept everything. */
+function accepts(request: IncomingMessage, type: string): boolean {
+  const named = (request.headers.accept ?? '').split(',').map((one) => one.split(';')[0]?.trim());
+  return named.includes(type);
+}
+
+async function sendWithoutDisk(serving: SnapshotServing, response: ServerResponse): Promise<void> {
+  const { withoutDisk } = serving.downloads;
+  const leave = withoutDisk.enter();
+  if (leave === null) return refuseForNow(response, withoutDisk);
+  try {
+    await sendFromSource(serving, response);
+  } finally {
+    leave();
+  }
+}
+
+async function sendFromSource(
+  { source, log }: SnapshotServing,
+  response: ServerResponse,
+): Promise<void> {
+  response.setHeader('Content-Type', LINES);
+  const sending = pipeline(Readable.from(writeSnapshot(source.snapshot())), response);
+  await ignoreDisconnect(log, 'a snapshot', sending);
+}

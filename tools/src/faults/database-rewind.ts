@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { restoreBackup } from '../backup/restore-backup.js';
+import { writeBackup } from '../backup/write-backup.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { AnswerChecker } from './answer-checker.js';
+import type { Key } from './keys/key.js';
+import type { SettledKey } from './verify-log.js';
+import type { Writer } from './writer.js';
+
+export interface RewindOptions {
+  readonly deployment: Deployment;
+  readonly checker: AnswerChecker;
+  readonly keys: readonly Key[];
+  /** The acknowledged changes; those that are lost are removed. */
+  readonly acknowledged: Map<number, readonly SettledKey[]>;
+  /** Replaces the configuration afterwards, so that each key has a known version again. */
+  readonly replacer: Writer;
+  /** An empty folder. */
+  readonly folder: string;
+  /** The repository. */
+  readonly root: string;
+}
+
+/**
+ * Takes the database back to an earlier state. Changes that were acknowledged are lost then, so the suite expects
+ * nothing of them. It expects that the resolvers notice by themselves, and that whatever is acknowledged afterwards is
+ * in force.
+ */
+export class DatabaseRewind {
+  private readonly stopping = new AbortController();
+
+  constructor(private readonly options: RewindOptions) {}
+
+  /** As a failover to a replica that has not received the last commits: the log goes on with the same lineage. */
+  async failOver(durationMs: number): Promise<void> {
+    const { deployment } = this.options;
+    await deployment.copyPostgres();
+    await sleep(durationMs);
+    await this.rewind(() => deployment.revertPostgres());
+  }
+
+  /** `npm run backup`, and later `npm run restore`: the log has another lineage and begins after the backup. */
+  async restore(durationMs: number): Promise<void> {
+    const { deployment, folder, root } = this.options;
+    const file = join(folder, 'backup.gz');
+    const shared = { file, log: () => undefined, signal: this.stopping.signal };
+    await writeBackup({ ...shared, databaseUrl: deployment.databaseUrl });
+    await sleep(durationMs);
+    await this.rewind(async () => {
+      await restoreBackup({
+        ...shared,
+        databaseUrl: deployment.databaseUrl,
+        folder: join(root, 'prisma/migrations'),
+        replace: true,
+      });
+    });
+  }
+
+  private async rewind(step: () => Promise<void>): Promise<void> {
+    const { checker, replacer, keys } = this.options;
+    await replacer.replaceAfter(keys, async () => {
+      const endRewind = checker.rewind();
+      await step();
+      await this.forgetLost();
+      return endRewind;
+    });
+  }
+
+  private async forgetLost(): Promise<void> {
+    const { deployment, keys, acknowledged } = this.options;
+    const client = new pg.Client(deployment.databaseUrl);
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ revision: number }>(
+        'SELECT revision::float8 AS revision FROM config_head',
+      );
+      const head = rows[0]?.revision ?? 0;
+      for (const revision of [...acknowledged.keys()])
+        if (revision > head) acknowledged.delete(revision);
+      for (const key of keys) key.rewound?.(await readStored(client, key));
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** What the database has for a key. */
+export async function readStored(client: pg.Client, key: Key): Promise<string | null> {
+  const { rows } = await client.query<(string | null)[]>({
+    text: `SELECT (${key.sql})::text`,
+    rowMode: 'array',
+  });
+  return rows[0]?.[0] ?? null;
+}

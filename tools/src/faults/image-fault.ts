@@ -1,0 +1,66 @@
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deployment } from '../deployment/deployment.js';
+
+/** How long a control plane may take to compile and activate a catalogue before the fault goes on without it. */
+const ACTIVATION_DEADLINE_MS = 8_000;
+/** For each piece of a response of the feed. */
+const DELAY_MS = 500;
+
+/** What becomes of the pieces of an image as they are written: one byte of each differs, or there are none. */
+const TRIGGERS = {
+  bad: 'NEW.bytes := set_byte(NEW.bytes, 0, 255 - get_byte(NEW.bytes, 0)); RETURN NEW;',
+  missing: 'INSERT INTO weir_lost_piece VALUES (NEW.*); RETURN NULL;',
+} as const;
+
+const REPAIRS = {
+  bad: 'UPDATE catalogue_image_piece SET bytes = set_byte(bytes, 0, 255 - get_byte(bytes, 0)) WHERE version > $1',
+  missing: 'INSERT INTO catalogue_image_piece SELECT * FROM weir_lost_piece WHERE version > $1',
+} as const;
+
+/** Activates a catalogue whose image cannot be had for a while, or only slowly. Changes must go on meanwhile. */
+export async function breakImage(
+  deployment: Deployment,
+  kind: 'bad' | 'missing' | 'slow',
+  durationMs: number,
+): Promise<void> {
+  if (kind === 'slow') {
+    deployment.feedProxy.delayMs = DELAY_MS;
+    deployment.renewCatalogue();
+    await sleep(ACTIVATION_DEADLINE_MS);
+    deployment.feedProxy.delayMs = 0;
+    return;
+  }
+  const client = new pg.Client(deployment.databaseUrl);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('CREATE TABLE IF NOT EXISTS weir_lost_piece (LIKE catalogue_image_piece)');
+    await client.query(`
+      CREATE OR REPLACE FUNCTION weir_break_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${TRIGGERS[kind]} END $$`);
+    await client.query(`
+      CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
+      FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
+    const before = await activeCatalogue(client);
+    deployment.renewCatalogue();
+    const deadlineMs = performance.now() + ACTIVATION_DEADLINE_MS;
+    while ((await activeCatalogue(client)) === before && performance.now() < deadlineMs)
+      await sleep(50);
+    await sleep(durationMs);
+    await client.query('BEGIN');
+    await client.query('DROP TRIGGER weir_break_piece ON catalogue_image_piece');
+    await client.query(REPAIRS[kind], [before]);
+    await client.query('DROP TABLE weir_lost_piece');
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}
+
+/** The version of the active image; versions only grow. */
+async function activeCatalogue(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: number | null }>(
+    'SELECT catalogue_version::float8 AS version FROM config_head',
+  );
+  return rows[0]?.version ?? 0;
+}
