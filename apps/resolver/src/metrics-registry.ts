@@ -1,10 +1,10 @@
 import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
-import { collectDefaultMetrics, Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/lookup-counters.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
-import { registerTlsMetrics, type WatchedFile } from '@weir/ops';
+import { registerRuntimeMetrics, registerTlsMetrics, type WatchedFile } from '@weir/ops';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
@@ -75,7 +75,7 @@ export function createRegistry({
   lanes,
 }: MetricsSources): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  registerRuntimeMetrics(registry);
   const counter = (name: string, help: string, labelNames: string[], read: () => Counts): void => {
     new Counter({
       name: `${PREFIX}${name}`,

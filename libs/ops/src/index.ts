@@ -1,5 +1,6 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
+export { DEPLOYMENT_VARIABLES, openDeployment, type OpenDeployment } from './deployment.js';
 export { type Endpoint, showUpstream, type TlsPeer, type UpstreamEndpoint } from './endpoint.js';
 export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';
@@ -8,6 +9,7 @@ export * from './ops-server.js';
 export * from './ops-variables.js';
 export * from './process.js';
 export * from './reference.js';
+export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';
 export { parseAuthorities } from './tls/authorities.js';
 export * from './tls/tls-files.js';

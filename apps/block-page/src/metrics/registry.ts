@@ -1,6 +1,7 @@
 import type { Follower } from '@weir/change-feed';
+import { registerRuntimeMetrics } from '@weir/ops';
 import { registerFeedMetrics } from '@weir/policy-feed';
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
 import type { PageCounters } from './page-counters.js';
 
@@ -15,7 +16,7 @@ export interface MetricsSources {
 export function createRegistry({ counters, custom, server, follower }: MetricsSources): Registry {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  registerRuntimeMetrics(registry);
   new Counter({
     name: 'weir_block_page_pages_total',
     help: 'Pages shown, by page (built-in or custom), subject and reason of the block',

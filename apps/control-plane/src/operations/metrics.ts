@@ -4,7 +4,8 @@ import {
   type FollowerKind,
   type FollowerState,
 } from '@weir/change-feed';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { registerRuntimeMetrics } from '@weir/ops';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
@@ -13,10 +14,13 @@ import { withTimeout } from '../platform/database/with-timeout.js';
 export function createRegistry(
   database: Database,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
-  publisher: Pick<ChangePublisher, 'followers' | 'missingResolvers' | 'connected'>,
+  publisher: Pick<
+    ChangePublisher,
+    'followers' | 'missingResolvers' | 'connected' | 'refusedMessages'
+  >,
 ): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'weir_control_plane_' });
+  registerRuntimeMetrics(registry, 'weir_control_plane_');
   gauge(
     registry,
     'weir_database_connections',
@@ -35,6 +39,7 @@ export function createRegistry(
     'Requests that wait for a connection to PostgreSQL',
     () => database.usage.waiting,
   );
+  registry.registerMetric(database.waits.metric);
   gauge(registry, 'weir_redis_connected', '1 when Redis is connected and answers', () =>
     publisher.connected ? 1 : 0,
   );
@@ -48,6 +53,16 @@ export function createRegistry(
     'Resolvers that fell silent without saying that they stop, and may still be answering queries',
     () => publisher.missingResolvers,
   );
+  new Counter({
+    name: 'weir_redis_messages_refused_total',
+    help: 'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, n] of Object.entries(publisher.refusedMessages)) this.inc({ reason }, n);
+    },
+  });
   return registry;
 }
 

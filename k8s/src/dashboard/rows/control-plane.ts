@@ -31,6 +31,11 @@ export const CONTROL_PLANE: Row = {
       ],
     },
     {
+      title: 'Wait for a connection to PostgreSQL, p99',
+      unit: 's',
+      queries: [[quantile(0.99, 'weir_database_wait_seconds', 'pool'), '{{pool}}']],
+    },
+    {
       title: 'Background jobs',
       unit: 'ops',
       queries: [

@@ -1,5 +1,5 @@
 import type { Row } from './panel.js';
-import { RATE } from './promql.js';
+import { quantile, RATE } from './promql.js';
 
 export const PROCESSES: Row = {
   title: 'Processes',
@@ -26,6 +26,31 @@ export const PROCESSES: Row = {
       queries: [
         ['nodejs_eventloop_lag_p99_seconds{job=~"weir-.+"}', '{{job}} {{instance}}'],
         ['weir_control_plane_nodejs_eventloop_lag_p99_seconds', '{{job}} {{instance}}'],
+      ],
+    },
+    {
+      title: 'Time in garbage collection',
+      unit: 'percentunit',
+      queries: [
+        [
+          `sum by (job, instance) (rate(nodejs_gc_duration_seconds_sum{job=~"weir-.+"}${RATE}))`,
+          '{{job}} {{instance}}',
+        ],
+        [
+          `sum by (job, instance) (rate(weir_control_plane_nodejs_gc_duration_seconds_sum${RATE}))`,
+          '{{job}} {{instance}}',
+        ],
+      ],
+    },
+    {
+      title: 'Pauses for garbage collection, p99',
+      unit: 's',
+      queries: [
+        [quantile(0.99, 'nodejs_gc_duration_seconds', 'job, instance'), '{{job}} {{instance}}'],
+        [
+          quantile(0.99, 'weir_control_plane_nodejs_gc_duration_seconds', 'job, instance'),
+          '{{job}} {{instance}}',
+        ],
       ],
     },
     { title: 'Ready', unit: 'short', queries: [['weir_ready', '{{job}} {{instance}}']] },

@@ -1,12 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Logger } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
 import { serverAnswers } from './server-answers.js';
 import { SilenceWatch } from './silence-watch.js';
 import { closeStaleConnections } from './stale-connections.js';
+import { PoolWaits } from './timed-pool.js';
 import { WriteConnection } from './write-connection.js';
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
@@ -40,6 +41,7 @@ export class Database {
   readonly snapshots: pg.Pool;
   /** For health checks, which must not wait for other queries. */
   private readonly health: pg.Pool;
+  readonly waits = new PoolWaits();
   readonly silence: SilenceWatch;
   readonly writes: WriteConnection;
   readonly prisma: PrismaClient;
@@ -57,11 +59,13 @@ export class Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'weir-control-plane',
     };
-    this.pool = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.general });
-    this.listings = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.listings });
-    this.snapshots = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.snapshots });
-    this.health = new pg.Pool({ ...settings, max: MAX_CONNECTIONS.health });
-    this.writes = new WriteConnection(settings);
+    const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
+      this.waits.open(name, { ...settings, max: MAX_CONNECTIONS[name] });
+    this.pool = open('general');
+    this.listings = open('listings');
+    this.snapshots = open('snapshots');
+    this.health = open('health');
+    this.writes = new WriteConnection(settings, this.waits);
     this.silence = new SilenceWatch(() => serverAnswers(settings, ANSWER_TIMEOUT_MS));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
+import type { PoolWaits } from './timed-pool.js';
 import { withConnection } from './with-connection.js';
 
 /**
@@ -15,8 +16,9 @@ export class WriteConnection {
     adapter: new PrismaPg(this.prismaPool, { statementNameGenerator: namedStatements() }),
   });
 
-  constructor(settings: pg.PoolConfig) {
-    this.pool = new pg.Pool({ ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true });
+  constructor(settings: pg.PoolConfig, waits: PoolWaits) {
+    const config = { ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true };
+    this.pool = waits.open('changes', config);
   }
 
   /**
