@@ -4,13 +4,13 @@ import {
   choice,
   cidrList,
   type Configuration,
+  DEPLOYMENT_VARIABLES,
   hexKey,
   integer,
   LOG_LEVELS,
   OPS_VARIABLES,
   optional,
   port,
-  secret,
   secretList,
   text,
   url,
@@ -144,7 +144,7 @@ export const SCHEMA = {
       'Port of the feed API, from which resolvers and block pages read the configuration.',
     default: '8090',
   }),
-  FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
+  ...DEPLOYMENT_VARIABLES,
   FEED_DIR: optional(
     text('a folder', {
       description:

@@ -1,7 +1,14 @@
 import { ChangePublisher } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, OpsServer, registerTlsMetrics, type Service, TlsIdentity } from '@weir/ops';
+import {
+  type Logger,
+  openDeployment,
+  OpsServer,
+  registerTlsMetrics,
+  type Service,
+  TlsIdentity,
+} from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -112,6 +119,8 @@ async function startParts(
   stops.connections.push(() => tls?.close());
   const tokens = openTokens(configuration, log);
   stops.connections.push(() => tokens.file?.close());
+  const deployment = openDeployment(configuration, log);
+  stops.connections.push(() => deployment.close());
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
   await checkDefinition(configuration.CATALOGUE);
 
@@ -130,9 +139,9 @@ async function startParts(
   };
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
-  const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
+  const { REDIS_URL: redisUrl } = configuration;
   const missingResolverMs = configuration.MISSING_RESOLVER_S * 1000;
-  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, missingResolverMs, log });
+  const publisher = new ChangePublisher({ redisUrl, deployment, readHead, missingResolverMs, log });
   stops.connections.push(() => publisher.stop());
   stops.work.push(
     () => void setTimeout(() => publisher.endWaits(), PROPAGATION_DEADLINE_MS).unref(),
@@ -188,7 +197,7 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeed({ configuration, source, registry, log });
+  const feed = createFeed({ configuration, deployment, source, registry, log });
   stops.connections.push(() => feed.snapshots.close());
   const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
@@ -221,7 +230,7 @@ async function startParts(
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
-  const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
+  const runner = new JobRunner({ redisUrl, deploymentId: deployment.id, jobs, metrics, log });
   stops.work.push(() => runner.stop());
 
   const readiness = new Readiness({ database, databaseProblem, publisher, log });

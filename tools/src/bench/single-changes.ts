@@ -46,6 +46,7 @@ const { url, token } = controlPlane;
 await new ApiClient(url, token).send('POST', '/init/', initBody(SIZE, 0));
 const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
 const resolvers = spawn(process.execPath, [program, redis.url, String(RESOLVERS)], {
+  env: { ...process.env, FEED_TOKEN: token },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
 try {
