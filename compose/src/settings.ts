@@ -8,7 +8,11 @@ const MIN_SECRET_LENGTH = 16;
 
 /** Name of the image → variables of its process. */
 export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
-  'control-plane': CONTROL_PLANE,
+  // `make-env.sh` makes a token, so that the file with further ones is optional.
+  'control-plane': {
+    ...CONTROL_PLANE,
+    MANAGEMENT_TOKENS: required(CONTROL_PLANE.MANAGEMENT_TOKENS),
+  },
   resolver: RESOLVER,
   'block-page': BLOCK_PAGE,
   migrate: MIGRATE,
@@ -87,6 +91,11 @@ export const BUILD_ARGUMENTS: VariableSchema = {
     }),
   ),
 };
+
+function required<T>(variable: Variable<T>): Variable<T> {
+  const { description, allowed, secret: isSecret, valueSchema, parse } = variable;
+  return { description, allowed, default: undefined, secret: isSecret, valueSchema, parse };
+}
 
 function password(description: string): Variable<string> {
   return secret(MIN_SECRET_LENGTH, { description });

@@ -4,13 +4,13 @@ import {
   choice,
   cidrList,
   type Configuration,
+  DEPLOYMENT_VARIABLES,
   hexKey,
   integer,
   LOG_LEVELS,
   OPS_VARIABLES,
   optional,
   port,
-  secret,
   secretList,
   text,
   url,
@@ -37,10 +37,13 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   MANAGEMENT_PORT: port({ description: 'Port of the management API.', default: '8080' }),
-  MANAGEMENT_TOKENS: secretList(16, {
-    description:
-      'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything.',
-  }),
+  MANAGEMENT_TOKENS: optional(
+    secretList(16, {
+      description:
+        'Bearer tokens of the management API. Use several to replace one without an outage. They may do everything. ' +
+        'Required without MANAGEMENT_TOKENS_FILE.',
+    }),
+  ),
   MANAGEMENT_TOKENS_FILE: optional(
     text('a YAML file', {
       description:
@@ -141,7 +144,7 @@ export const SCHEMA = {
       'Port of the feed API, from which resolvers and block pages read the configuration.',
     default: '8090',
   }),
-  FEED_TOKEN: secret(16, { description: 'Bearer token of the feed API.' }),
+  ...DEPLOYMENT_VARIABLES,
   FEED_DIR: optional(
     text('a folder', {
       description:

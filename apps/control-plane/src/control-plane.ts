@@ -1,7 +1,14 @@
 import { ChangePublisher } from '@weir/change-feed';
 import type { Head } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
-import { type Logger, OpsServer, registerTlsMetrics, type Service, TlsIdentity } from '@weir/ops';
+import {
+  type Logger,
+  openDeployment,
+  OpsServer,
+  registerTlsMetrics,
+  type Service,
+  TlsIdentity,
+} from '@weir/ops';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -18,6 +25,7 @@ import { HeldBodies } from './init/read/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
+import { DatabaseMismatchError } from './platform/database/database-errors.js';
 import { Database } from './platform/database/database.js';
 import { SchemaCheck } from './platform/database/schema-check.js';
 import { JobMetrics } from './platform/jobs/job-metrics.js';
@@ -111,6 +119,8 @@ async function startParts(
   stops.connections.push(() => tls?.close());
   const tokens = openTokens(configuration, log);
   stops.connections.push(() => tokens.file?.close());
+  const deployment = openDeployment(configuration, log);
+  stops.connections.push(() => deployment.close());
   const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
   await checkDefinition(configuration.CATALOGUE);
 
@@ -120,11 +130,18 @@ async function startParts(
   await schema.checkAtStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
   const keyCheck = new HashKeyCheck(database, hashKey);
   await keyCheck.checkAtStart();
+  const databaseProblem = async (): Promise<string | null> =>
+    (await schema.problem()) ?? (await keyCheck.problem());
+  // PostgreSQL may come later than the checks at the start.
+  const admit = async (): Promise<void> => {
+    const problem = await databaseProblem();
+    if (problem !== null) throw new DatabaseMismatchError(problem);
+  };
   const source = new DatabaseFeedSource(database);
   const readHead = (): Promise<Head> => source.head();
-  const { REDIS_URL: redisUrl, FEED_TOKEN: feedToken } = configuration;
+  const { REDIS_URL: redisUrl } = configuration;
   const missingResolverMs = configuration.MISSING_RESOLVER_S * 1000;
-  const publisher = new ChangePublisher({ redisUrl, feedToken, readHead, missingResolverMs, log });
+  const publisher = new ChangePublisher({ redisUrl, deployment, readHead, missingResolverMs, log });
   stops.connections.push(() => publisher.stop());
   stops.work.push(
     () => void setTimeout(() => publisher.endWaits(), PROPAGATION_DEADLINE_MS).unref(),
@@ -132,11 +149,16 @@ async function startParts(
   await publisher.start();
 
   const registry = createRegistry(database, source, publisher);
-  const writer = new ConfigurationWriter(database, new MeasuredPropagation(registry, publisher), {
-    changeMs: configuration.PROPAGATION_TIMEOUT_MS,
-    replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
-    waitMs: configuration.CHANGE_WAIT_MS,
-  });
+  const writer = new ConfigurationWriter(
+    database,
+    new MeasuredPropagation(registry, publisher),
+    {
+      changeMs: configuration.PROPAGATION_TIMEOUT_MS,
+      replacementMs: configuration.INIT_PROPAGATION_TIMEOUT_MS,
+      waitMs: configuration.CHANGE_WAIT_MS,
+    },
+    admit,
+  );
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
   registerTlsMetrics(registry, { MANAGEMENT_TLS: () => tls?.faults ?? 0 });
@@ -175,7 +197,7 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeed({ configuration, source, registry, log });
+  const feed = createFeed({ configuration, deployment, source, registry, log });
   stops.connections.push(() => feed.snapshots.close());
   const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
@@ -208,10 +230,10 @@ async function startParts(
     ...catalogueJobs(updater, configuration.CATALOGUE_INTERVAL_MS),
   ];
   const metrics = new JobMetrics(registry, jobs);
-  const runner = new JobRunner({ redisUrl, feedToken, jobs, metrics, log });
+  const runner = new JobRunner({ redisUrl, deploymentId: deployment.id, jobs, metrics, log });
   stops.work.push(() => runner.stop());
 
-  const readiness = new Readiness({ database, schema, keyCheck, publisher, log });
+  const readiness = new Readiness({ database, databaseProblem, publisher, log });
   ops.serve({
     notReady: () => readiness.notReady(),
     degraded: () => readiness.degraded(),

@@ -84,12 +84,14 @@ export const SCHEMA = {
     default: '127.0.0.1',
   }),
   DNS_PORT: port({ description: 'UDP and TCP port for DNS.', default: '5300' }),
-  RESOLVER_THREADS: integer(0, MAX_THREADS, {
-    description:
-      'Threads that answer UDP queries from memory, on Linux on x64 and arm64, besides the one that does all else. ' +
-      'Each uses up to one core. 0: one thread does everything, one packet at a time.',
-    default: '0',
-  }),
+  RESOLVER_THREADS: optional(
+    integer(0, MAX_THREADS, {
+      description:
+        'Threads that answer UDP queries from memory, on Linux on x64 and arm64, besides the one that does all else. ' +
+        'Each uses up to one core. 0: one thread does everything, one packet at a time. Unset: one for each core but ' +
+        'one, and at least one.',
+    }),
+  ),
   DNS_TLS_PORT: optional(
     port({
       description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',

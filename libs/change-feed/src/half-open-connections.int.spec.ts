@@ -8,6 +8,7 @@ import { Follower } from './follower/follower.js';
 import { ChangePublisher } from './publisher/publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
+import { deploymentOf } from './testing/deployment.js';
 import { startPrivateRedis } from './testing/private-redis.js';
 import { startRedisProxy } from './testing/redis-proxy.js';
 
@@ -23,14 +24,22 @@ async function deploy({ onTestFinished }: TestContext) {
   const redis = await startPrivateRedis();
   const proxy = await startRedisProxy(redis.port);
   const log = new MemoryLog();
-  const server = createFeedServer({ source: log, token: TOKEN, log: quiet, isOutage: () => false });
+  const server = createFeedServer({
+    source: log,
+    tokens: () => [TOKEN],
+    log: quiet,
+    isOutage: () => false,
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const common = { redisUrl: proxy.url, log: quiet };
+  const common = { redisUrl: proxy.url, deployment: deploymentOf(TOKEN), log: quiet };
   const readHead = () => log.head();
-  const publisher = new ChangePublisher({ ...common, feedToken: TOKEN, readHead });
+  const publisher = new ChangePublisher({ ...common, readHead });
   await publisher.start();
   const target = new MemoryTarget();
-  const feed = new FeedClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, TOKEN);
+  const feed = new FeedClient(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    () => TOKEN,
+  );
   const follower = new Follower({ ...common, id: 'one', kind: 'resolver', feed, target });
   await follower.start();
   const closeFeed = () => {

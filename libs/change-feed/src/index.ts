@@ -4,6 +4,9 @@ export { FeedClient } from './client/feed-client.js';
 export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
 export { type FeedDownloads, feedDownloads } from './server/download-pool.js';
 export { createFeedServer, type FeedSource, type LogPage } from './server/feed-server.js';
+export { type Deployment, redisNames } from './protocol/deployment.js';
+export { messageKey, MessageSigner } from './protocol/message-signer.js';
+export type { Refusal } from './protocol/message-verifier.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
 export type { StoredBytes } from './server/stored-bytes.js';
 export { Follower } from './follower/follower.js';
@@ -16,7 +19,6 @@ export {
   type FollowerState,
   type Position,
   type PublishedChange,
-  redisNames,
   type SnapshotPart,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/publisher.js';

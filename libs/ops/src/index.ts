@@ -1,5 +1,6 @@
 export * from './bearer-tokens.js';
 export * from './cidr-set.js';
+export { DEPLOYMENT_VARIABLES, openDeployment, type OpenDeployment } from './deployment.js';
 export { type Endpoint, showUpstream, type TlsPeer, type UpstreamEndpoint } from './endpoint.js';
 export { LineOutput, standardOutput } from './line-output.js';
 export * from './log.js';

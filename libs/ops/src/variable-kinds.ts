@@ -4,6 +4,8 @@ import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
 import * as valueSchemas from './value-schemas.js';
 
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
 /** Options of every kind of variable. */
 export interface VariableOptions {
   readonly description: string;
@@ -198,6 +200,16 @@ export function byteSize(options: VariableOptions): Variable<number> {
     if (!match) throw new VariableFault();
     const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
     return Number(match[1]) * (unit ?? 1);
+  });
+}
+
+/** A point in time (RFC 3339). */
+export function time(options: VariableOptions): Variable<Date> {
+  const allowed = 'a time such as 2026-12-24T18:00:00Z';
+  return variable(options, allowed, valueSchemas.TEXT, (value) => {
+    const parsed = TIME.test(value) ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(parsed)) throw new VariableFault();
+    return new Date(parsed);
   });
 }
 

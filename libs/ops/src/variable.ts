@@ -20,6 +20,8 @@ export interface Variable<T> {
   readonly parse: (text: string) => T;
   /** Value of an optional variable that is unset. Present only on optional variables. */
   readonly absent?: { readonly value: T };
+  /** Variables that take the place of this one. It is undefined where one of them is set, and required elsewhere. */
+  readonly replacedBy?: readonly string[];
 }
 
 /** All variables of one process, by name. */
@@ -56,7 +58,9 @@ export function parseVariables<S extends VariableSchema>(
   for (const [name, variable] of Object.entries(schema)) {
     const text = environment[name]?.trim() || variable.default;
     if (text === undefined) {
+      const isReplaced = variable.replacedBy?.some((other) => environment[other]?.trim()) ?? false;
       if (variable.absent) values[name] = variable.absent.value;
+      else if (isReplaced) values[name] = undefined;
       else faults.push(`${name} is required: it must be ${variable.allowed}`);
       continue;
     }
@@ -75,4 +79,12 @@ export function parseVariables<S extends VariableSchema>(
 /** The same variable, undefined when unset. */
 export function optional<T>(variable: Variable<T>): Variable<T | undefined> {
   return { ...variable, absent: { value: undefined } };
+}
+
+/** The same variable, not needed where one of the others is set. */
+export function replacedBy<T>(
+  others: readonly string[],
+  variable: Variable<T>,
+): Variable<T | undefined> {
+  return { ...variable, replacedBy: others };
 }

@@ -13,6 +13,7 @@ it('registers the metrics of the follower under names with the prefix', async ()
     diskFailures: 6,
     missingImage: { sha256: 'ab', forMs: 2500 },
     imageFailures: 3,
+    refusedMessages: { forged: 4, replayed: 3, stale: 2, unsigned: 1 },
     counters: {
       changesApplied: 5,
       duplicates: 4,
@@ -38,6 +39,10 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_change_gaps_total 3',
     'weir_example_feed_failures_total 2',
     'weir_example_digest_mismatches_total 1',
+    'weir_example_redis_messages_refused_total{reason="forged"} 4',
+    'weir_example_redis_messages_refused_total{reason="replayed"} 3',
+    'weir_example_redis_messages_refused_total{reason="stale"} 2',
+    'weir_example_redis_messages_refused_total{reason="unsigned"} 1',
     'weir_example_snapshot_loads_total{cause="disk"} 1',
     'weir_example_snapshot_loads_total{cause="start"} 1',
     'weir_example_snapshot_loads_total{cause="replaced"} 0',

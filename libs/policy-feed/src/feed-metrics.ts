@@ -12,6 +12,7 @@ type FollowerState = Pick<
   | 'diskFailures'
   | 'missingImage'
   | 'imageFailures'
+  | 'refusedMessages'
   | 'counters'
 >;
 type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
@@ -99,6 +100,16 @@ export function registerFeedMetrics(
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
     counter(name, help, () => follower.counters[count]);
   }
+  new Counter({
+    name: `${prefix}redis_messages_refused_total`,
+    help: 'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, n] of Object.entries(follower.refusedMessages)) this.inc({ reason }, n);
+    },
+  });
   new Counter({
     name: `${prefix}snapshot_loads_total`,
     help: 'Snapshots loaded',

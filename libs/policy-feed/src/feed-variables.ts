@@ -1,15 +1,13 @@
 import {
   type Configuration,
+  DEPLOYMENT_VARIABLES,
   hexKey,
   integer,
   optional,
-  secret,
   text,
   timeZone,
   url,
 } from '@weir/ops';
-
-const SHORTEST_TOKEN = 16;
 
 /** The variables of a process that follows the configuration: a part of its schema. */
 export const FEED_VARIABLES = {
@@ -22,7 +20,7 @@ export const FEED_VARIABLES = {
   }),
   REDIS_URL: url(['redis', 'rediss'], { description: 'Redis over which changes are published.' }),
   FEED_URL: url(['http', 'https'], { description: 'URL of the feed API of the control plane.' }),
-  FEED_TOKEN: secret(SHORTEST_TOKEN, { description: 'Bearer token of the feed API.' }),
+  ...DEPLOYMENT_VARIABLES,
   DATA_DIR: optional(
     text('a folder', {
       description:

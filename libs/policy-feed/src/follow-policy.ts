@@ -9,6 +9,7 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
+import { openDeployment } from '@weir/ops';
 import { sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -44,7 +45,8 @@ export function followPolicy({
   readers = 0,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
-  const feed = new FeedClient(configuration.FEED_URL, configuration.FEED_TOKEN);
+  const deployment = openDeployment(configuration, log);
+  const feed = new FeedClient(configuration.FEED_URL, () => deployment.tokens()[0]);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });
@@ -61,6 +63,7 @@ export function followPolicy({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,
     redisUrl: configuration.REDIS_URL,
+    deployment,
     feed,
     target,
     ...(disk !== undefined && { disk }),

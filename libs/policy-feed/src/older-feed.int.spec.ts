@@ -2,10 +2,9 @@ import {
   ChangePublisher,
   createFeedServer,
   type FeedSource,
-  redisNames,
   type SnapshotPart,
 } from '@weir/change-feed';
-import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
+import { type PrivateRedis, startPrivateRedis, unsignedNames } from '@weir/change-feed/testing';
 import type { Head } from '@weir/config-model';
 import { createLogger, parseVariables } from '@weir/ops';
 import { Redis } from 'ioredis';
@@ -19,12 +18,13 @@ import { type FollowedPolicy, followPolicy } from './follow-policy.js';
 import { RecordedFeed, replay } from './testing/recorded-feed.js';
 
 const log = createLogger({ name: 'test', level: 'silent' });
+const HOUR_MS = 3_600_000;
 const NOWHERE = '127.0.0.1:1';
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 
 /** Recorded from the version before feeds had version numbers. */
 const recorded = new RecordedFeed('feed-89a4cd8');
-const names = redisNames(recorded.feedToken);
+const names = unsignedNames(recorded.feedToken);
 const [first] = recorded.partsOf(recorded.snapshot) as [SnapshotPart & Head];
 const last = recorded.page.head;
 const [replaced] = recorded.partsOf(recorded.replacedSnapshot) as [SnapshotPart & Head];
@@ -48,6 +48,7 @@ const follow = (variables: Record<string, string>): FollowedPolicy => {
   const configuration = parseVariables(FEED_VARIABLES, {
     DOMAIN_HASH_KEY: recorded.hashKey,
     FEED_TOKEN: recorded.feedToken,
+    REDIS_UNSIGNED_UNTIL: new Date(Date.now() + HOUR_MS).toISOString(),
     REDIS_URL: redis.url,
     ...variables,
   });
@@ -137,7 +138,7 @@ describe('followers of an older version', () => {
       catalogueImage: () => Promise.resolve(null),
     };
     const token = recorded.feedToken;
-    const server = createFeedServer({ source, token, log, isOutage: () => false });
+    const server = createFeedServer({ source, tokens: () => [token], log, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     cleanups.push(() => server.close());
     const get = async (path: string) => {
@@ -189,7 +190,9 @@ describe('followers of an older version', () => {
 async function startPublisher(): Promise<ChangePublisher> {
   const { feedToken } = recorded;
   const readHead = () => Promise.resolve(last);
-  const publisher = new ChangePublisher({ redisUrl: redis.url, feedToken, readHead, log });
+  const unsignedUntilMs = Date.now() + HOUR_MS;
+  const deployment = { id: 'deployment', tokens: () => [feedToken], unsignedUntilMs };
+  const publisher = new ChangePublisher({ redisUrl: redis.url, deployment, readHead, log });
   cleanups.push(() => publisher.stop());
   await publisher.start();
   return publisher;

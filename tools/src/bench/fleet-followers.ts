@@ -2,8 +2,10 @@
  * Simulates resolvers for `npm run bench:fleet`: each has its own connection to Redis, receives every change,
  * acknowledges as a real one does and renews its lease. It applies nothing.
  *
- * Arguments: URL of Redis, number of followers. It prints a line when all of them follow.
+ * Arguments: URL of Redis, number of followers. FEED_TOKEN signs their messages. It prints a line when all of them
+ * follow.
  */
+import { messageKey, MessageSigner } from '@weir/change-feed';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
@@ -14,6 +16,7 @@ const CARRIED_CHARACTERS = 400;
 
 const [redisUrl = '', count = '0'] = process.argv.slice(2);
 const { hostname, port, password } = new URL(redisUrl);
+const key = messageKey(process.env['FEED_TOKEN'] ?? '');
 
 /** A command of the protocol of Redis. */
 function command(...parts: readonly string[]): string {
@@ -58,6 +61,7 @@ function findDeployment(): Promise<Deployment> {
 
 class SimulatedFollower {
   private readonly id = `simulated-${randomUUID()}`;
+  private readonly signer = new MessageSigner(() => key, Date.now);
   private readonly socket: Socket;
   private carried = '';
   private intervalMs = 0;
@@ -101,20 +105,20 @@ class SimulatedFollower {
   }
 
   private renew(): void {
-    const key = `${this.deployment.prefix}:lease:${this.id}`;
-    this.socket.write(command('SET', key, this.state(), 'PX', String(LEASE_MS)));
+    const lease = `${this.deployment.prefix}:lease:${this.id}`;
+    this.socket.write(command('SET', lease, this.message(), 'PX', String(LEASE_MS)));
     this.publish();
   }
 
   private publish(): void {
-    this.socket.write(command('PUBLISH', `${this.deployment.prefix}:follower`, this.state()));
+    this.socket.write(command('PUBLISH', `${this.deployment.prefix}:follower`, this.message()));
   }
 
-  private state(): string {
+  private message(): string {
     const { id, revision } = this;
     const { lineage } = this.deployment;
     const state = { id, kind: 'resolver', lineage, revision, feedVersion: 1, readsGroups: true };
-    return JSON.stringify(state);
+    return this.signer.sign(`${this.deployment.prefix}:follower`, JSON.stringify(state));
   }
 }
 

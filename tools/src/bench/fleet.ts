@@ -55,6 +55,7 @@ try {
 async function startFleet(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
   const child = spawn(process.execPath, [program, redisUrl, String(followers)], {
+    env: { ...process.env, FEED_TOKEN: controlPlane.token },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise((resolve) => child.stdout.once('data', resolve));

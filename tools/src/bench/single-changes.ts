@@ -35,6 +35,7 @@ const { url, token } = controlPlane;
 await client.send('POST', '/init/', initBody(SIZE, 0));
 const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
 const resolvers = spawn(process.execPath, [program, redisUrl, String(RESOLVERS)], {
+  env: { ...process.env, FEED_TOKEN: token },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
 try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseProcessors } from './cpu.js';
+import { cpuBetween, parseProcessors } from './cpu.js';
 
 describe('parseProcessors', () => {
   it('reads the output of taskset', () => {
@@ -9,5 +9,24 @@ describe('parseProcessors', () => {
 
   it('knows no processors when there is no taskset', () => {
     expect(parseProcessors('')).toEqual([]);
+  });
+});
+
+describe('cpuBetween', () => {
+  const start = { runningMs: 100, waitingMs: 100 };
+  const after = (runningMs: number, waitingMs: number) => ({
+    runningMs: 100 + runningMs,
+    waitingMs: 100 + waitingMs,
+  });
+
+  it('adds up what threads ran', () => {
+    expect(cpuBetween([start, start], [after(30, 0), after(20, 0)]).runningMs).toBe(50);
+  });
+
+  it('does not count that a thread waited for another one of them', () => {
+    expect(cpuBetween([start, start], [after(30, 20), after(20, 0)]).waitingMs).toBe(0);
+    expect(cpuBetween([start, start], [after(30, 25), after(20, 0)]).waitingMs).toBe(5);
+    expect(cpuBetween([start, start], [after(30, 0), after(20, 37)]).waitingMs).toBe(7);
+    expect(cpuBetween([start], [after(30, 4)]).waitingMs).toBe(4);
   });
 });

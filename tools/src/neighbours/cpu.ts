@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time of a thread since it started, in milliseconds. */
+/** Processor time of threads, in milliseconds. */
 export interface CpuTime {
   readonly runningMs: number;
   /** Time in which it could have run, but others had the processor. */
@@ -11,10 +11,44 @@ export interface CpuTime {
 const NO_TIME: CpuTime = { runningMs: 0, waitingMs: 0 };
 const NANOSECONDS = 1e6;
 
-/** Reads the processor time of the main thread of a process; 0 where the kernel does not tell. */
-export function readCpuTime(pid: number): CpuTime {
+/** Reads the processor time of the threads of a resolver that answer queries: the main thread and the lanes. */
+export function readCpuTimes(pid: number): readonly CpuTime[] {
+  return [pid, ...lanesOf(pid)].map((thread) => readThread(pid, thread));
+}
+
+/**
+ * What these threads did between two readings. They share a processor, so each waits while another one runs: that is
+ * not the fault of other processes, and does not count.
+ */
+export function cpuBetween(before: readonly CpuTime[], after: readonly CpuTime[]): CpuTime {
+  const times = after.map((time, i) => ({
+    runningMs: time.runningMs - (before[i] ?? NO_TIME).runningMs,
+    waitingMs: time.waitingMs - (before[i] ?? NO_TIME).waitingMs,
+  }));
+  const runningMs = times.reduce((sum, time) => sum + time.runningMs, 0);
+  const waiting = times.map((time) => time.waitingMs - (runningMs - time.runningMs));
+  return { runningMs, waitingMs: Math.max(0, ...waiting) };
+}
+
+/** The threads that answer UDP queries from memory. */
+function lanesOf(pid: number): number[] {
   try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
+    return readdirSync(`/proc/${pid}/task`)
+      .map(Number)
+      .filter((thread) => nameOf(pid, thread).startsWith('lane '));
+  } catch {
+    return []; // not Linux
+  }
+}
+
+function nameOf(pid: number, thread: number): string {
+  return readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8');
+}
+
+/** 0 where the kernel does not tell. */
+function readThread(pid: number, thread: number): CpuTime {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
     const [running = 0, waiting = 0] = text.split(' ').map(Number);
     return { runningMs: running / NANOSECONDS, waitingMs: waiting / NANOSECONDS };
   } catch {
@@ -22,7 +56,7 @@ export function readCpuTime(pid: number): CpuTime {
   }
 }
 
-/** Keeps the main thread of the resolver on a processor of its own, and all that makes load on the others. */
+/** Keeps the threads of the resolver that answer on a processor of their own, and all that makes load on the others. */
 export class Processors {
   private constructor(private readonly all: readonly number[]) {}
 
@@ -44,11 +78,11 @@ export class Processors {
     if (this.canSeparate) pin('-acp', this.all.slice(1), process.pid);
   }
 
-  /** Only the main thread, which answers queries, is there: the garbage collector helps it on the others. */
+  /** Only the main thread and the lanes, which answer queries, are there: the garbage collector helps on the others. */
   pinResolver(pid: number): void {
     if (!this.canSeparate) return;
     pin('-acp', this.all.slice(1), pid);
-    pin('-cp', this.all.slice(0, 1), pid);
+    for (const thread of [pid, ...lanesOf(pid)]) pin('-cp', this.all.slice(0, 1), thread);
   }
 
   private get canSeparate(): boolean {

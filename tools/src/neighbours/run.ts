@@ -4,7 +4,7 @@ import type { NamedAttack } from './attacks/index.js';
 import type { AttackOrder } from './attacks/main.js';
 import { nowMs } from './shared/clock.js';
 import { changes, KERNEL_DROPS, readCounters } from './counters.js';
-import { prefer, Processors, readCpuTime } from './cpu.js';
+import { cpuBetween, prefer, Processors, readCpuTimes } from './cpu.js';
 import { HelperProcess } from './helper-process.js';
 import {
   measure,
@@ -189,12 +189,16 @@ class Run {
 
   private async observe(lengthMs: number): Promise<ObservedWindow> {
     const pid = this.setting.resolver.pid ?? 0;
-    const [fromMs, before] = [nowMs(), readCpuTime(pid)];
+    const [fromMs, before] = [nowMs(), readCpuTimes(pid)];
     await this.pause(lengthMs);
-    const [toMs, after] = [nowMs(), readCpuTime(pid)];
-    const runningShare = (after.runningMs - before.runningMs) / (toMs - fromMs);
-    const waitingShare = (after.waitingMs - before.waitingMs) / (toMs - fromMs);
-    return { fromMs, toMs, runningShare, waitingShare };
+    const [toMs, after] = [nowMs(), readCpuTimes(pid)];
+    const { runningMs, waitingMs } = cpuBetween(before, after);
+    const spanMs = toMs - fromMs;
+    return {
+      ...{ fromMs, toMs },
+      runningShare: runningMs / spanMs,
+      waitingShare: waitingMs / spanMs,
+    };
   }
 
   private measure(window: Window): Measurement {

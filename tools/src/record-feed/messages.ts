@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis';
 
-/** A pub/sub message: the last part of its channel's name, and its text. */
+/** What stands before the text of a signed message. */
+const SIGNATURE = /^[\w-]{43}\.[\w-]{16}\.\d+\./;
+
+/** A pub/sub message: the last part of its channel's name, and its text without the signature. */
 export interface Message {
   readonly channel: string;
   readonly text: string;
@@ -30,9 +33,10 @@ export class Messages {
     this.redis.disconnect();
   }
 
-  private hear(name: string, text: string): void {
+  private hear(name: string, message: string): void {
     const [, , channel = '', more] = name.split(':');
     if (!['change', 'head', 'follower'].includes(channel) || more !== undefined) return;
+    const text = message.replace(SIGNATURE, '');
     if (this.last.get(channel) === text) return;
     this.last.set(channel, text);
     this.heard.push({ channel, text });

@@ -118,6 +118,7 @@ function planResolver(
       DATA_DIR: join(dataDir, `resolver-${index}`),
       DNS_HOST: configuration.DNS_HOST,
       DNS_PORT: String(configuration.DNS_PORT + index),
+      RESOLVER_THREADS: '1',
       ...ownPort('DNS_TLS_PORT', configuration.DNS_TLS_PORT, index),
       ...ownPort('DNS_HTTPS_PORT', configuration.DNS_HTTPS_PORT, index),
       OPS_HOST: configuration.OPS_HOST,

@@ -1,4 +1,4 @@
-import { createFeedServer, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
 import type { Logger } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,15 +11,22 @@ import { registerFeedMetrics } from './feed-metrics.js';
 export interface CreateFeedOptions {
   readonly configuration: Pick<
     ControlPlaneConfiguration,
-    'FEED_DIR' | 'FEED_DOWNLOADS' | 'FEED_TOKEN' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
+    'FEED_DIR' | 'FEED_DOWNLOADS' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
   >;
+  readonly deployment: Deployment;
   readonly source: DatabaseFeedSource;
   readonly registry: Registry;
   readonly log: Logger;
 }
 
 /** Creates the feed API with its metrics. Close the snapshots after the server. */
-export function createFeed({ configuration, source, registry, log }: CreateFeedOptions): {
+export function createFeed({
+  configuration,
+  deployment,
+  source,
+  registry,
+  log,
+}: CreateFeedOptions): {
   server: Server;
   snapshots: KeptSnapshots;
 } {
@@ -34,7 +41,7 @@ export function createFeed({ configuration, source, registry, log }: CreateFeedO
   registerFeedMetrics(registry, snapshots, downloads);
   const server = createFeedServer({
     source,
-    token: configuration.FEED_TOKEN,
+    tokens: deployment.tokens,
     log,
     isOutage: isDatabaseUnreachable,
     snapshots,

@@ -479,7 +479,8 @@ describe('POST /init/', () => {
       id: 'one',
       kind: 'resolver',
       redisUrl: harness.environment['REDIS_URL'],
-      feed: new FeedClient(harness.feedUrl, FEED_TOKEN),
+      deployment: harness.deployment,
+      feed: new FeedClient(harness.feedUrl, () => FEED_TOKEN),
       target,
       log,
     });

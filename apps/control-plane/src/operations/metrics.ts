@@ -5,7 +5,7 @@ import {
   type FollowerState,
 } from '@weir/change-feed';
 import { registerRuntimeMetrics } from '@weir/ops';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { DatabaseFeedSource } from '../feed/database-feed-source.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
@@ -14,7 +14,10 @@ import { withTimeout } from '../platform/database/with-timeout.js';
 export function createRegistry(
   database: Database,
   source: Pick<DatabaseFeedSource, 'lastHead'>,
-  publisher: Pick<ChangePublisher, 'followers' | 'missingResolvers' | 'connected'>,
+  publisher: Pick<
+    ChangePublisher,
+    'followers' | 'missingResolvers' | 'connected' | 'refusedMessages'
+  >,
 ): Registry {
   const registry = new Registry();
   registerRuntimeMetrics(registry, 'weir_control_plane_');
@@ -50,6 +53,16 @@ export function createRegistry(
     'Resolvers that fell silent without saying that they stop, and may still be answering queries',
     () => publisher.missingResolvers,
   );
+  new Counter({
+    name: 'weir_redis_messages_refused_total',
+    help: 'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, n] of Object.entries(publisher.refusedMessages)) this.inc({ reason }, n);
+    },
+  });
   return registry;
 }
 

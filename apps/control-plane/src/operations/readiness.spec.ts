@@ -8,8 +8,7 @@ describe('Readiness', () => {
   const of = (options: Partial<ReadinessOptions>) =>
     new Readiness({
       database: { probe: () => Promise.resolve() },
-      schema: { problem: () => Promise.resolve(null) },
-      keyCheck: { problem: () => Promise.resolve(null) },
+      databaseProblem: () => Promise.resolve(null),
       publisher: { connected: true },
       log: { info: note, warn: note } as unknown as ReadinessOptions['log'],
       ...options,
@@ -34,11 +33,9 @@ describe('Readiness', () => {
     expect([await again, asked]).toEqual([null, 2]);
   });
 
-  it('reports a problem of the schema, and of the hash key', async () => {
-    const another = (what: string) => ({ problem: () => Promise.resolve(`another ${what}`) });
-    expect(await of({ keyCheck: another('key') }).notReady()).toBe('another key');
-    const both = of({ schema: another('schema'), keyCheck: another('key') });
-    expect(await both.notReady()).toBe('another schema');
+  it('reports why this process must not work with the database', async () => {
+    const databaseProblem = () => Promise.resolve('another key');
+    expect(await of({ databaseProblem }).notReady()).toBe('another key');
   });
 
   it('logs each state when it changes', async () => {

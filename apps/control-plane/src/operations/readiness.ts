@@ -2,14 +2,12 @@ import type { ChangePublisher } from '@weir/change-feed';
 import type { Logger } from '@weir/ops';
 import { describeDatabaseError } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
-import type { SchemaCheck } from '../platform/database/schema-check.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
-import type { HashKeyCheck } from '../resources/domain-lists/hash-key-check.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;
-  readonly schema: Pick<SchemaCheck, 'problem'>;
-  readonly keyCheck: Pick<HashKeyCheck, 'problem'>;
+  /** Why this process must not work with the database; null when it may. */
+  readonly databaseProblem: () => Promise<string | null>;
   readonly publisher: Pick<ChangePublisher, 'connected'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   /** Longest time to wait for PostgreSQL. */
@@ -38,10 +36,10 @@ export class Readiness {
   }
 
   private async check(): Promise<string | null> {
-    const { database, schema, keyCheck } = this.options;
+    const { database, databaseProblem } = this.options;
     try {
       await database.probe();
-      const problem = (await schema.problem()) ?? (await keyCheck.problem());
+      const problem = await databaseProblem();
       this.logChange(problem);
       return problem;
     } catch (error) {

@@ -64,10 +64,12 @@ export class ConfigurationWriter {
   private readonly queue: WriteQueue;
   private readonly commits: GroupCommit;
 
+  /** @param admit throws when this process must not change the database. It is called before each change. */
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
     private readonly timeouts: ChangeTimeouts,
+    private readonly admit: () => Promise<void> = () => Promise.resolve(),
   ) {
     this.queue = new WriteQueue(timeouts.waitMs ?? WAIT_MS);
     this.commits = new GroupCommit(
@@ -101,6 +103,7 @@ export class ConfigurationWriter {
   }
 
   private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
+    await this.admit();
     const { outcome, applied } = await this.commits.submit(change, currentAuthor());
     switch (outcome.type) {
       case 'failed':
@@ -120,6 +123,7 @@ export class ConfigurationWriter {
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
+    await this.admit();
     const author = currentAuthor();
     const { revision, applied } = await this.queue.run(() => this.commitReplacement(load, author));
     return new WithRevision(undefined, revision, await applied);

@@ -22,7 +22,8 @@ describe('revisions', () => {
       id: `follower-${followers.length}`,
       kind: 'resolver',
       redisUrl: harness.environment['REDIS_URL'],
-      feed: new FeedClient(harness.feedUrl, FEED_TOKEN),
+      deployment: harness.deployment,
+      feed: new FeedClient(harness.feedUrl, () => FEED_TOKEN),
       target: replica,
       log: silent,
     });

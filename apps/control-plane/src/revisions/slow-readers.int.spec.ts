@@ -1,4 +1,4 @@
-import { redisNames } from '@weir/change-feed';
+import { speakerOf } from '@weir/change-feed/testing';
 import { Redis } from 'ioredis';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -97,7 +97,8 @@ describe('clients that read long responses', () => {
     const redis = new Redis(harness.environment['REDIS_URL']);
     const [[lineage]] = await harness.sql('SELECT lineage FROM config_head');
     const lagging = { id: 'lagging', kind: 'resolver', lineage, revision: 0 };
-    const speak = () => redis.publish(redisNames(FEED_TOKEN).follower, JSON.stringify(lagging));
+    const say = speakerOf(harness.deployment);
+    const speak = () => say(redis, 'follower', JSON.stringify(lagging));
     const speaking = setInterval(() => void speak(), 500);
     const replica = await harness.startReplica({ PROPAGATION_TIMEOUT_MS: '60000' });
     await vi.waitFor(async () => {

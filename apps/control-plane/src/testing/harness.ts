@@ -1,9 +1,10 @@
 import 'reflect-metadata';
-import { parseVariables } from '@weir/ops';
+import { openDeployment, parseVariables } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { inject } from 'vitest';
+import type { Deployment } from '@weir/change-feed';
 import { startPrivateRedis } from '@weir/change-feed/testing';
 import { SCHEMA } from '../configuration.js';
 import { type ControlPlane, startControlPlane } from '../control-plane.js';
@@ -29,6 +30,8 @@ export interface Harness {
   readonly environment: Readonly<Record<string, string>>;
   readonly baseUrl: string;
   readonly feedUrl: string;
+  /** What followers and the control plane share. */
+  readonly deployment: Deployment;
   readonly authorization: { readonly Authorization: string };
   /** Its log lines so far, as JSON. */
   readonly logLines: readonly string[];
@@ -86,6 +89,7 @@ export async function startHarness(
     environment,
     baseUrl,
     authorization: { Authorization: `Bearer ${TOKEN}` },
+    deployment: openDeployment(parseVariables(SCHEMA, environment), log),
     feedUrl: `http://127.0.0.1:${controlPlane.feedPort}`,
     logLines,
     call: (method, path, body, headers) => call(baseUrl, method, path, body, headers),

@@ -1,8 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { Fuzzer } from '../testing/fuzz/fuzzer.js';
 import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
+import { buildResolver } from '../testing/resolver-process.js';
+import { WAYS } from '../testing/ways.js';
 
 /*
  * `npm run test:fuzz -- [--count n] [--streams n] [--seed n]` sends more than here. The seed is printed. The same seed
@@ -16,7 +18,7 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 /**
  * Number of packets before the first memory measurement: by then everything is compiled and all pools have their size.
  */
-const WARM_UP = 10_000;
+const WARM_UP = Math.min(10_000, COUNT / WAYS.length / 2);
 const PROGRESS = 100_000;
 const PACKETS_PER_SECOND = 500;
 /** Room for pooled entries of queries in flight. Their number depends on how busy the machine is. */
@@ -25,21 +27,24 @@ const MAX_GROWTH_BYTES = 48 * 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
+beforeAll(buildResolver);
+
 function usedBytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-it(
-  `answers ${COUNT} valid and damaged packets correctly, without losses or memory growth`,
-  async () => {
-    process.stdout.write(`fuzz: ${COUNT} packets, seed ${SEED}\n`);
-    const fuzzer = await Fuzzer.start();
+it.each(WAYS)(
+  `answers its share of ${COUNT} valid and damaged packets correctly, without losses or memory growth (%s)`,
+  async (way, threads) => {
+    const count = Math.floor(COUNT / WAYS.length);
+    process.stdout.write(`fuzz: ${count} packets ${way}, seed ${SEED}\n`);
+    const fuzzer = await Fuzzer.start(threads);
     try {
       await fuzzer.run(SEED, WARM_UP, () => undefined);
       const before = usedBytes();
-      const report = await fuzzer.run(SEED + WARM_UP, COUNT - WARM_UP, (sent) => {
+      const report = await fuzzer.run(SEED + WARM_UP, count - WARM_UP, (sent) => {
         if (sent % PROGRESS < 64) process.stdout.write(`fuzz: ${sent + WARM_UP} sent\n`);
       });
       const grown = usedBytes() - before;
@@ -66,7 +71,7 @@ it(
   `survives ${STREAMS} streams over TLS and HTTPS, as a rule broken, and answers after each one`,
   async () => {
     process.stdout.write(`fuzz: ${STREAMS} streams, seed ${SEED}\n`);
-    const fuzzer = await Fuzzer.start();
+    const fuzzer = await Fuzzer.start(0);
     try {
       let before = 0;
       for (let sent = 0; sent < STREAMS; sent += STREAMS_PER_PART) {

@@ -1,10 +1,15 @@
 import { loadSystemCalls } from '@weir/udp-batch';
+import { availableParallelism } from 'node:os';
 
 /**
- * How many lanes there are: as many as wanted; none where the system has no batches of datagrams.
+ * How many lanes there are: as many as wanted, or one for each core but one, which is for the main thread. None where
+ * the system has no batches of datagrams.
  * @param onMissing called with the reason when there are none although some are wanted
  */
-export function laneCount(wanted: number, onMissing?: (reason: string) => void): number {
-  if (wanted === 0) return 0;
-  return loadSystemCalls(onMissing) === null ? 0 : wanted;
+export function laneCount(
+  wanted: number | undefined,
+  onMissing?: (reason: string) => void,
+): number {
+  if (wanted === 0 || loadSystemCalls(onMissing) === null) return 0;
+  return wanted ?? Math.max(1, availableParallelism() - 1);
 }

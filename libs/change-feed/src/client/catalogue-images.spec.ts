@@ -38,15 +38,20 @@ describe('CatalogueImages', () => {
     breaksAfter = Infinity;
     beforeBytes = undefined;
     served.clear();
-    server = createFeedServer({ source, token: 't', log: silent, isOutage: () => false });
+    server = createFeedServer({ source, tokens: () => ['t'], log: silent, isOutage: () => false });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'weir-images-'));
     const files = new FileThread({ patienceMs: 5_000 });
     kept = { folder: join(folder, 'kept'), files, lacksImage: false };
     const { port } = server.address() as AddressInfo;
-    images = new CatalogueImages(new FeedClient(`http://127.0.0.1:${port}`, 't'), kept, silent, {
-      retryMs: RETRY_MS,
-    });
+    images = new CatalogueImages(
+      new FeedClient(`http://127.0.0.1:${port}`, () => 't'),
+      kept,
+      silent,
+      {
+        retryMs: RETRY_MS,
+      },
+    );
   });
   afterEach(async () => {
     await kept.files.close();

@@ -12,7 +12,7 @@ describe('FeedClient', () => {
     server = createServer(answer);
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    return new FeedClient(`http://127.0.0.1:${port}`, 'token', idleTimeoutMs);
+    return new FeedClient(`http://127.0.0.1:${port}`, () => 'token', idleTimeoutMs);
   };
 
   afterEach(() => {

@@ -17,11 +17,7 @@ const GONE = 410;
 export class FeedClient {
   private readonly requests: FeedRequests;
 
-  constructor(
-    feedUrl: string,
-    readonly feedToken: string,
-    idleTimeoutMs = IDLE_TIMEOUT_MS,
-  ) {
+  constructor(feedUrl: string, feedToken: () => string, idleTimeoutMs = IDLE_TIMEOUT_MS) {
     this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs);
   }
 

@@ -31,7 +31,7 @@ export class FeedRequests {
   /** @param idleTimeoutMs longest time without a byte, before a response or within it. */
   constructor(
     private readonly feedUrl: string,
-    private readonly feedToken: string,
+    private readonly feedToken: () => string,
     private readonly idleTimeoutMs: number,
   ) {}
 
@@ -76,7 +76,7 @@ export class FeedRequests {
       return await fetch(new URL(path, this.feedUrl), {
         headers: {
           ...headers,
-          Authorization: `Bearer ${this.feedToken}`,
+          Authorization: `Bearer ${this.feedToken()}`,
           [FEED_VERSION_HEADER]: String(FEED_VERSION),
         },
         redirect: 'error',

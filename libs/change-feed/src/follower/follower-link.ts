@@ -1,6 +1,8 @@
 import type { Change, Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { parseChangeMessage } from '../protocol/change-messages.js';
+import type { Deployment } from '../protocol/deployment.js';
+import { DeploymentMessages } from '../protocol/deployment-messages.js';
 import { FEED_VERSION, FeedVersionError } from '../protocol/feed-version.js';
 import { parseHeadMessage } from '../protocol/head-message.js';
 import {
@@ -8,9 +10,8 @@ import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
-  type RedisNames,
-  redisNames,
 } from '../protocol/protocol.js';
+import type { Refusal } from '../protocol/message-verifier.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { AcknowledgementPace } from './acknowledgement-pace.js';
@@ -19,7 +20,7 @@ export interface FollowerLinkOptions {
   readonly id: string;
   readonly kind: FollowerKind;
   readonly redisUrl: string;
-  readonly feedToken: string;
+  readonly deployment: Deployment;
   readonly log: FeedLogger;
   readonly onChange: (change: Change & Head) => void;
   readonly onHead: (head: Head) => void;
@@ -38,7 +39,7 @@ export interface FollowerLinkOptions {
 export class FollowerLink {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
-  private readonly names: RedisNames;
+  private readonly messages: DeploymentMessages;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Head | null = null;
   private readonly pace = new AcknowledgementPace(() => void this.sendState('publish'));
@@ -48,7 +49,7 @@ export class FollowerLink {
   private readonly otherVersions = new Set<number>();
 
   constructor(private readonly options: FollowerLinkOptions) {
-    this.names = redisNames(options.feedToken);
+    this.messages = new DeploymentMessages(options.deployment, options.log);
     this.commands = connectRedis(options.redisUrl, `${options.kind}-state`, options.log);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
   }
@@ -77,6 +78,11 @@ export class FollowerLink {
     this.heartbeatTimer = setInterval(() => {
       this.onHeartbeat();
     }, HEARTBEAT_MS);
+  }
+
+  /** Messages that were ignored, by reason. */
+  get refusedMessages(): Readonly<Record<Refusal, number>> {
+    return this.messages.refused;
   }
 
   /** Whether both connections to Redis are up. A half-open connection is closed within seconds. */
@@ -109,7 +115,7 @@ export class FollowerLink {
   }
 
   private async subscribe(): Promise<void> {
-    const channels = [this.names.change, this.names.head];
+    const channels = this.messages.channels('change', 'head');
     if (await subscribe(this.subscriber, channels, this.options.log))
       this.options.onMessagesMissed();
   }
@@ -123,10 +129,12 @@ export class FollowerLink {
     if (this.inForce !== null) void this.sendState('set');
   }
 
-  private receive(channel: string, text: string): void {
+  private receive(channel: string, sent: string): void {
+    const text = this.messages.open(channel, sent);
+    if (text === null) return;
     this.lastMessageMs = performance.now();
     try {
-      if (channel === this.names.head) {
+      if (this.messages.is('head', channel)) {
         const { head, acknowledgementIntervalMs } = parseHeadMessage(text);
         this.pace.intervalMs = acknowledgementIntervalMs;
         this.options.onHead(head);
@@ -167,14 +175,13 @@ export class FollowerLink {
     };
     const text = JSON.stringify(state);
     try {
-      if (command === 'publish') {
-        await this.commands.publish(this.names.follower, text);
-        return;
-      }
       const pipeline = this.commands.pipeline();
-      if (command === 'set') pipeline.set(this.names.lease(id), text, 'PX', LEASE_MS);
-      else pipeline.del(this.names.lease(id));
-      await pipeline.publish(this.names.follower, text).exec();
+      for (const { names, channel, message } of this.messages.outgoing('follower', text)) {
+        if (command === 'set') pipeline.set(names.lease(id), message, 'PX', LEASE_MS);
+        if (command === 'del') pipeline.del(names.lease(id));
+        pipeline.publish(channel, message);
+      }
+      await pipeline.exec();
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the revision in force');
     }

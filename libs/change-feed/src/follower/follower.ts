@@ -13,6 +13,8 @@ import {
   type FollowerTarget,
   PersistedConfiguration,
 } from './persisted-configuration.js';
+import type { Deployment } from '../protocol/deployment.js';
+import type { Refusal } from '../protocol/message-verifier.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
@@ -29,6 +31,7 @@ export interface FollowerOptions {
   readonly id: string;
   readonly kind: FollowerKind;
   readonly redisUrl: string;
+  readonly deployment: Deployment;
   /** Owned by the follower, which closes it when it stops. */
   readonly feed: FeedClient;
   readonly target: FollowerTarget;
@@ -63,7 +66,6 @@ export class Follower {
     this.snapshots = new SnapshotLoader(options.feed, this.configuration);
     this.link = new FollowerLink({
       ...options,
-      feedToken: options.feed.feedToken,
       onChange: (change) => {
         this.handle({ type: 'changeReceived', change });
       },
@@ -149,6 +151,11 @@ export class Follower {
   /** Attempts to fetch a catalogue image that failed. */
   get imageFailures(): number {
     return this.options.target.imageFailures ?? 0;
+  }
+
+  /** Messages on Redis that were ignored, by reason. */
+  get refusedMessages(): Readonly<Record<Refusal, number>> {
+    return this.link.refusedMessages;
   }
 
   /** Whether messages come from Redis now. Without it the follower asks the feed API only. */

@@ -78,12 +78,17 @@ describe('the version of the feed API', () => {
   };
   const feed = (warn: (fields: object) => void = () => undefined) => {
     const log = { info: () => undefined, warn, error: () => undefined };
-    return createFeedServer({ source: new MemoryLog(), token: TOKEN, log, isOutage: () => false });
+    return createFeedServer({
+      source: new MemoryLog(),
+      tokens: () => [TOKEN],
+      log,
+      isOutage: () => false,
+    });
   };
 
   it('is a header of every response, errors too', async () => {
     const url = await urlOf(feed());
-    const client = new FeedClient(url, TOKEN);
+    const client = new FeedClient(url, () => TOKEN);
     expect((await client.changesAfter(0))?.changes).toEqual([]);
     for (const path of ['/changes?after=0', '/snapshot', '/nowhere', '/catalogue/x']) {
       const response = await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
@@ -114,7 +119,7 @@ describe('the version of the feed API', () => {
     const server = createServer((_request, response) => {
       response.writeHead(status, { 'Weir-Feed-Version': NEWER }).end(JSON.stringify(page));
     });
-    const client = new FeedClient(await urlOf(server), TOKEN);
+    const client = new FeedClient(await urlOf(server), () => TOKEN);
     const asked = client.changesAfter(0);
     await expect(asked).rejects.toThrow(`speaks version ${NEWER} of the feed, this process`);
     // Another replica may answer the next request, so this is no reason for a snapshot.

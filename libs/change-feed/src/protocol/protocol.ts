@@ -6,42 +6,8 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { createHash } from 'node:crypto';
 import { feedVersionOf } from './feed-version.js';
 import { parseJson } from './message.js';
-
-/** The names that one deployment uses in Redis. Redis may lose everything: the change log is in PostgreSQL. */
-export interface RedisNames {
-  /** Channel of committed changes, see `ChangeMessage`. */
-  readonly change: string;
-  /** Channel of heads: each control-plane replica publishes the head of the log each second. */
-  readonly head: string;
-  /** Channel of follower states: each follower publishes its state after changes and each second. */
-  readonly follower: string;
-  /** Key of a follower's lease; its value is the follower's last state. */
-  lease(id: string): string;
-  /** Prefix of the keys of the control plane's job queue. */
-  readonly jobs: string;
-}
-
-/**
- * The names of a deployment. Deployments may share a Redis, whose pub/sub channels do not depend on the database
- * number. So the names are derived from a secret of the deployment: the token of its feed API.
- */
-export function redisNames(feedToken: string): RedisNames {
-  const deployment = createHash('sha256')
-    .update(`weir redis names ${feedToken}`)
-    .digest('hex')
-    .slice(0, 16);
-  const prefix = `weir:${deployment}`;
-  return {
-    change: `${prefix}:change`,
-    head: `${prefix}:head`,
-    follower: `${prefix}:follower`,
-    lease: (id) => `${prefix}:lease:${id}`,
-    jobs: `${prefix}:jobs`,
-  };
-}
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;

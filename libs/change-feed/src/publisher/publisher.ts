@@ -2,7 +2,10 @@ import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { renderChangeMessages } from '../protocol/change-messages.js';
+import type { Deployment, RedisNames } from '../protocol/deployment.js';
+import { type ChannelKind, DeploymentMessages } from '../protocol/deployment-messages.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
+import type { Refusal } from '../protocol/message-verifier.js';
 import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
 import { FollowerRegistry } from './follower-registry.js';
 import { LogWatch } from './log-watch.js';
@@ -14,16 +17,13 @@ import {
   parseFollowerState,
   type Position,
   type PublishedChange,
-  type RedisNames,
-  redisNames,
 } from '../protocol/protocol.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 export interface ChangePublisherOptions {
   readonly redisUrl: string;
-  /** Token of the feed API. It separates this deployment from others on the same Redis. */
-  readonly feedToken: string;
+  readonly deployment: Deployment;
   /** Reads the head of the change log from the database. */
   readonly readHead: () => Promise<Head>;
   /** How long a resolver counts after its lease has ended without a goodbye (decisions §10); 0 unless given. */
@@ -49,7 +49,7 @@ const ANSWER_OVERDUE_MS = 2_500;
 export class ChangePublisher {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
-  private readonly names: RedisNames;
+  private readonly messages: DeploymentMessages;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
   private readonly registry: FollowerRegistry;
@@ -62,17 +62,19 @@ export class ChangePublisher {
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
-    this.names = redisNames(options.feedToken);
+    this.messages = new DeploymentMessages(options.deployment, options.log);
     this.registry = new FollowerRegistry(options.missingResolverMs);
     this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
-    this.probeChannel = `${this.names.follower}:${randomUUID()}`;
+    this.probeChannel = `${this.messages.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
 
   /** Connects and begins to publish the head each second. Resolves after the first attempt; retries go on for ever. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (channel: string, text: string) => {
+    this.subscriber.on('message', (channel: string, message: string) => {
+      const text = this.messages.open(channel, message);
+      if (text === null) return;
       if (channel === this.probeChannel) this.receiveProbe(Number(text));
       else this.receive(text);
     });
@@ -99,7 +101,7 @@ export class ChangePublisher {
     for (const change of changes) this.watch.committed(change);
     const inGroups = changes.length > 1 && this.registry.allReadGroups();
     const messages = renderChangeMessages(changes, inGroups);
-    await Promise.all(messages.map((text) => this.send(this.names.change, text)));
+    await Promise.all(messages.map((text) => this.send('change', text)));
   }
 
   /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
@@ -122,6 +124,11 @@ export class ChangePublisher {
     return this.registry.missingCount;
   }
 
+  /** Messages of followers that were ignored, by reason. */
+  get refusedMessages(): Readonly<Record<Refusal, number>> {
+    return this.messages.refused;
+  }
+
   /** Whether Redis is connected and has answered lately. */
   get connected(): boolean {
     if (this.commands.status !== 'ready' || this.subscriber.status !== 'ready') return false;
@@ -129,7 +136,7 @@ export class ChangePublisher {
   }
 
   private async subscribe(): Promise<void> {
-    const channels = [this.names.follower, this.probeChannel];
+    const channels = [...this.messages.channels('follower'), this.probeChannel];
     if (!(await subscribe(this.subscriber, channels, this.options.log))) return;
     // States that were published meanwhile are lost.
     this.registry.renewAll(performance.now());
@@ -148,15 +155,20 @@ export class ChangePublisher {
    */
   private async readLeases(): Promise<void> {
     if (this.commands.status !== 'ready') return;
-    const match = this.names.lease('*');
-    for await (const keys of this.commands.scanStream({ match, count: 1_000 })) {
+    for (const names of this.messages.allNames) await this.readLeasesOf(names);
+    if (this.subscriber.status !== 'ready') return;
+    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.markComplete();
+  }
+
+  private async readLeasesOf(names: RedisNames): Promise<void> {
+    for await (const keys of this.commands.scanStream({ match: names.lease('*'), count: 1_000 })) {
       if ((keys as string[]).length === 0) continue;
-      for (const text of await this.commands.mget(keys as string[])) {
+      for (const message of await this.commands.mget(keys as string[])) {
+        // Often the same message was received a moment before.
+        const text = message === null ? null : this.messages.openAgain(names.follower, message);
         if (text !== null) this.receive(text);
       }
     }
-    if (this.subscriber.status !== 'ready') return;
-    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.markComplete();
   }
 
   private receive(text: string): void {
@@ -198,7 +210,7 @@ export class ChangePublisher {
   private async sendProbe(): Promise<void> {
     // A failed probe tells nothing about the followers, and the outage is logged elsewhere.
     await this.commands
-      .publish(this.probeChannel, String(performance.now()))
+      .publish(this.probeChannel, this.messages.sign(this.probeChannel, String(performance.now())))
       .catch(() => undefined);
   }
 
@@ -223,18 +235,20 @@ export class ChangePublisher {
         head,
         acknowledgementIntervalMs: acknowledgementIntervalMs(this.registry.size),
       };
-      if (this.commands.status === 'ready')
-        await this.send(this.names.head, renderHeadMessage(message));
+      if (this.commands.status === 'ready') await this.send('head', renderHeadMessage(message));
     } catch (error) {
       this.options.log.warn({ reason: String(error) }, 'cannot publish the head revision');
     }
   }
 
-  private async send(channel: string, text: string): Promise<void> {
+  private async send(kind: ChannelKind, text: string): Promise<void> {
     try {
-      await this.commands.publish(channel, text);
+      const outgoing = this.messages.outgoing(kind, text);
+      await Promise.all(
+        outgoing.map(({ channel, message }) => this.commands.publish(channel, message)),
+      );
     } catch (error) {
-      this.options.log.warn({ channel, reason: String(error) }, 'cannot publish');
+      this.options.log.warn({ channel: kind, reason: String(error) }, 'cannot publish');
     }
   }
 }

@@ -17,7 +17,7 @@ describe('GET /changes', () => {
   const clientOf = async (source: FeedSource): Promise<FeedClient> => {
     const server = createFeedServer({
       source,
-      token: TOKEN,
+      tokens: () => [TOKEN],
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });
@@ -28,7 +28,10 @@ describe('GET /changes', () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     };
-    return new FeedClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, TOKEN);
+    return new FeedClient(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      () => TOKEN,
+    );
   };
 
   it('answers 410 when the log was pruned behind the revision', async () => {
@@ -69,7 +72,13 @@ describe('GET /snapshot', () => {
       },
     });
     const isOutage = () => false;
-    const server = createFeedServer({ source, token: TOKEN, log: silent, isOutage, stallMs: 300 });
+    const server = createFeedServer({
+      source,
+      tokens: () => [TOKEN],
+      log: silent,
+      isOutage,
+      stallMs: 300,
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     socket.on('error', () => undefined);
@@ -96,7 +105,7 @@ describe('GET /catalogue/<sha256>', () => {
     });
     server = createFeedServer({
       source,
-      token: TOKEN,
+      tokens: () => [TOKEN],
       log: silent,
       isOutage: (error) => error instanceof Outage,
     });

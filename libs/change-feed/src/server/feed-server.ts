@@ -35,8 +35,8 @@ export interface FeedSource {
 
 export interface FeedServerOptions {
   readonly source: FeedSource;
-  /** Bearer token of the followers. */
-  readonly token: string;
+  /** Bearer tokens of followers that are accepted at the moment. */
+  readonly tokens: () => readonly string[];
   readonly log: FeedLogger;
   /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
   readonly isOutage: (error: unknown) => boolean;
@@ -95,8 +95,8 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { token, pages } = options;
-  if (!isAuthorised(request, token)) {
+  const { tokens, pages } = options;
+  if (!isAuthorised(request, tokens())) {
     response.setHeader('WWW-Authenticate', 'Bearer');
     return refuse(response, 401, 'Not authenticated');
   }
@@ -148,9 +148,13 @@ async function readPage(source: FeedSource, revision: number): Promise<string | 
   return changes && renderChangesPage(head, changes);
 }
 
-function isAuthorised(request: IncomingMessage, token: string): boolean {
+/** Compares every token in constant time. */
+function isAuthorised(request: IncomingMessage, tokens: readonly string[]): boolean {
   const match = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '');
-  return timingSafeEqual(sha256(match?.[1] ?? ''), sha256(token));
+  const presented = sha256(match?.[1] ?? '');
+  let isKnown = false;
+  for (const token of tokens) isKnown = timingSafeEqual(presented, sha256(token)) || isKnown;
+  return isKnown;
 }
 
 function sha256(text: string): Buffer {

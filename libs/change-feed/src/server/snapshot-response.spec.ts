@@ -41,7 +41,14 @@ describe('GET /snapshot', () => {
     const options = { folder: inFolder, source, log };
     snapshots = new KeptSnapshots({ ...options, maxAgeMs: 60_000, maxRevisions: 1_000 });
     const isOutage = (error: unknown) => error instanceof Outage;
-    server = createFeedServer({ source, token: TOKEN, log, isOutage, snapshots, downloads });
+    server = createFeedServer({
+      source,
+      tokens: () => [TOKEN],
+      log,
+      isOutage,
+      snapshots,
+      downloads,
+    });
     const [answer] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request').on('request', (request, response) => {
       asked.push(request.headers.range);
@@ -64,7 +71,7 @@ describe('GET /snapshot', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    client = new FeedClient(`http://127.0.0.1:${port}`, TOKEN);
+    client = new FeedClient(`http://127.0.0.1:${port}`, () => TOKEN);
     ended.push(() => {
       client.close();
       server.closeAllConnections();

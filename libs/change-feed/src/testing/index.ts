@@ -1,1 +1,3 @@
+export { deploymentOf, speakerOf } from './deployment.js';
 export { type PrivateRedis, startPrivateRedis } from './private-redis.js';
+export { unsignedNames } from '../protocol/deployment.js';

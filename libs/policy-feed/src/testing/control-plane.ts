@@ -21,13 +21,20 @@ import {
   toKeyRow,
   toRow,
 } from '@weir/config-model';
+import { DEPLOYMENT_VARIABLES, openDeployment, parseVariables } from '@weir/ops';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { FEED_VARIABLES } from '../feed-variables.js';
+import { HASH_KEY_HEX } from './policies.js';
 
 export const FEED_TOKEN = 'token-of-the-test-feed';
 
+const DEPLOYMENT = parseVariables(
+  { ...DEPLOYMENT_VARIABLES, DOMAIN_HASH_KEY: FEED_VARIABLES.DOMAIN_HASH_KEY },
+  { FEED_TOKEN, DOMAIN_HASH_KEY: HASH_KEY_HEX },
+);
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The control plane's end of the change feed with its log in memory: real feed API, real Redis. */
@@ -45,7 +52,7 @@ export class ControlPlane implements FeedSource {
   private constructor(redisUrl: string) {
     this.publisher = new ChangePublisher({
       redisUrl,
-      feedToken: FEED_TOKEN,
+      deployment: openDeployment(DEPLOYMENT, silent),
       readHead: () => this.head(),
       log: silent,
     });
@@ -55,7 +62,7 @@ export class ControlPlane implements FeedSource {
     const plane = new ControlPlane(redisUrl);
     plane.server = createFeedServer({
       source: plane,
-      token: FEED_TOKEN,
+      tokens: () => [FEED_TOKEN],
       log: silent,
       isOutage: () => false,
     });

@@ -43,7 +43,7 @@ const LOG: FeedLogger = { info: () => undefined, warn: loud, error: loud };
  * real Redis, no database.
  */
 export class GeneratedFeed implements FeedSource {
-  /** Token of the feed API. It also keeps feeds apart that share a Redis. */
+  /** Token of the feed API, and id of the deployment: it keeps feeds apart that share a Redis. */
   readonly token: string;
   private readonly lineage = randomUUID();
   private readonly digest = new Digest();
@@ -65,13 +65,13 @@ export class GeneratedFeed implements FeedSource {
     this.rows = { ...rows, catalogue: () => [catalogueRow] };
     this.publisher = new ChangePublisher({
       redisUrl,
-      feedToken: token,
+      deployment: { id: token, tokens: () => [token] },
       readHead: () => Promise.resolve(this.head()),
       log: LOG,
     });
     this.server = createFeedServer({
       source: this,
-      token,
+      tokens: () => [token],
       log: LOG,
       isOutage: () => false,
     });

@@ -44,6 +44,7 @@ export async function startResolver(options: ResolverOptions): Promise<StartedRe
       REDIS_URL: options.redisUrl,
       FEED_URL: feed.url,
       FEED_TOKEN: feed.token,
+      DEPLOYMENT_ID: feed.token,
       DOMAIN_HASH_KEY: HASH_KEY,
       SCHEDULE_TIMEZONE: 'Europe/Berlin',
       DATA_DIR: join(folder, 'data'),

@@ -1,4 +1,4 @@
-import { WatchedFile, type WatchedFileLog } from '@weir/ops';
+import { StartError, WatchedFile, type WatchedFileLog } from '@weir/ops';
 import { parseTokens, type Token } from './tokens-file.js';
 import { environmentTokens } from './tokens.js';
 
@@ -14,16 +14,19 @@ export interface Tokens {
   all(): readonly Token[];
 }
 
-/** @throws StartError when the file is not usable. */
+/** @throws StartError when there are neither tokens nor a file, or the file is not usable. */
 export function openTokens(
   variables: {
-    readonly MANAGEMENT_TOKENS: readonly string[];
+    readonly MANAGEMENT_TOKENS: readonly string[] | undefined;
     readonly MANAGEMENT_TOKENS_FILE: string | undefined;
   },
   log: WatchedFileLog,
 ): Tokens {
-  const fixed = environmentTokens(variables.MANAGEMENT_TOKENS);
-  const { MANAGEMENT_TOKENS_FILE: name } = variables;
+  const { MANAGEMENT_TOKENS: texts, MANAGEMENT_TOKENS_FILE: name } = variables;
+  if (texts === undefined && name === undefined) {
+    throw new StartError('MANAGEMENT_TOKENS or MANAGEMENT_TOKENS_FILE must be set');
+  }
+  const fixed = environmentTokens(texts ?? []);
   if (name === undefined) return { file: null, all: () => fixed };
   const file = new WatchedFile<readonly Token[]>({
     variable: 'MANAGEMENT_TOKENS_FILE',

@@ -1,5 +1,9 @@
 import { CommitUnknownError } from '../../platform/database/commit-outcome.js';
-import { isDatabaseUnreachable, isLockTimeout } from '../../platform/database/database-errors.js';
+import {
+  DatabaseMismatchError,
+  isDatabaseUnreachable,
+  isLockTimeout,
+} from '../../platform/database/database-errors.js';
 import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import { InvalidRequestError } from '../validation/fault.js';
 import { type ErrorCode, ERRORS, RequestError } from './errors.js';
@@ -37,5 +41,6 @@ function toRequestError(error: unknown): RequestError | null {
 function unavailability(error: unknown): ErrorCode | null {
   if (error instanceof CommitUnknownError) return 'commitUnknown';
   if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
+  if (error instanceof DatabaseMismatchError) return 'mismatch';
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
 }

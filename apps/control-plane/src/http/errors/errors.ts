@@ -30,6 +30,10 @@ export const ERRORS = {
     status: 503,
     detail: 'Other bodies are being read. Nothing was changed, so try again',
   },
+  mismatch: {
+    status: 503,
+    detail: 'This control plane does not fit the database. Nothing was changed',
+  },
   busy: { status: 503, detail: 'Earlier changes take too long. Nothing was changed, so try again' },
   internal: { status: 500, detail: 'Internal server error' },
 } as const satisfies Record<string, { status: number; detail: string }>;

@@ -148,6 +148,22 @@ describe('a call with a named token', () => {
     expect((await harness.call('GET', '/blockpage/')).status).toBe(200);
   });
 
+  it('needs no token of the environment, but one of the two', async () => {
+    const without = { MANAGEMENT_TOKENS: '', MANAGEMENT_TOKENS_FILE: '' };
+    await expect(harness.startReplica(without)).rejects.toThrow(
+      'MANAGEMENT_TOKENS or MANAGEMENT_TOKENS_FILE must be set',
+    );
+    writeFileSync(file, TOKENS);
+    const replica = await harness.startReplica({ MANAGEMENT_TOKENS: '' });
+    const status = async (token: string) => {
+      const headers = { Authorization: `Bearer ${token}` };
+      const url = `http://127.0.0.1:${replica.managementPort}/blockpage/`;
+      return (await fetch(url, { headers })).status;
+    };
+    expect([await status('token-of-reader'), await status(TOKEN)]).toEqual([200, 401]);
+    await replica.stop();
+  });
+
   it('does not start with a file that cannot be used', async () => {
     const bad = join(folder, 'bad.yaml');
     writeFileSync(bad, `- token: ${TOKEN}\n`);

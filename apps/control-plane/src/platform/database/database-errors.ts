@@ -1,5 +1,10 @@
 import { CommitUnknownError } from './commit-outcome.js';
 
+/** This process must not work with this database. The message is for the operator. */
+export class DatabaseMismatchError extends Error {
+  override readonly name = 'DatabaseMismatchError';
+}
+
 /**
  * Codes of errors that mean: the database is unreachable, cannot do it now, or closed the connection before the commit.
  */

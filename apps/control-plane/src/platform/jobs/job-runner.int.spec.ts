@@ -32,13 +32,13 @@ describe('JobRunner', () => {
   let redis: PrivateRedis;
   const runners: JobRunner[] = [];
   const logLines: string[] = [];
-  const start = (jobs: Job[], { feedToken = 'token', redisUrl = redis.url } = {}) => {
+  const start = (jobs: Job[], { deploymentId = 'deployment', redisUrl = redis.url } = {}) => {
     const registry = new Registry();
     const metrics = new JobMetrics(registry, jobs);
     const log = pino({}, { write: (line: string) => void logLines.push(line) });
     const runner = new JobRunner({
       redisUrl,
-      feedToken,
+      deploymentId,
       jobs,
       metrics,
       log,
@@ -173,7 +173,7 @@ describe('JobRunner', () => {
   it('does not touch the jobs of another deployment', async () => {
     const [ours, theirs] = [job('same-name'), job('same-name', { everyMs: 3_600_000 })];
     start([ours.job]);
-    start([theirs.job], { feedToken: 'another token' });
+    start([theirs.job], { deploymentId: 'another deployment' });
     await vi.waitFor(() => expect(theirs.runs).toHaveLength(1), WAIT);
     const before = ours.runs.length;
     await vi.waitFor(() => expect(ours.runs.length).toBeGreaterThan(before + 5), WAIT);

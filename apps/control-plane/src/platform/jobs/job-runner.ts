@@ -6,7 +6,7 @@ import type { Job } from './job.js';
 export interface JobRunnerOptions extends Omit<JobWorkerOptions, 'connections' | 'prefix'> {
   readonly redisUrl: string;
   /** Separates the queues of this deployment from others on the same Redis. */
-  readonly feedToken: string;
+  readonly deploymentId: string;
   readonly jobs: readonly Job[];
 }
 
@@ -24,9 +24,9 @@ export class JobRunner {
 
   /** Starts at once, or when Redis can be reached. */
   constructor(private readonly options: JobRunnerOptions) {
-    const { redisUrl, feedToken, jobs, log } = options;
+    const { redisUrl, deploymentId, jobs, log } = options;
     const connections = (this.connections = new JobConnections(redisUrl, log));
-    const prefix = redisNames(feedToken).jobs;
+    const prefix = redisNames(deploymentId).jobs;
     this.workers = jobs.map((job) => new JobWorker(job, { ...options, connections, prefix }));
     connections.shared.on('ready', () => void this.schedule());
     this.rescheduling = setInterval(() => void this.schedule(), RESCHEDULE_MS);

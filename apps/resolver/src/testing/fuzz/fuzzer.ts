@@ -11,6 +11,7 @@ import { makeCertificate } from '@weir/ops/testing';
 import { askTcp, type TcpOptions } from '../client.js';
 import { CONFIGURATION } from '../configuration.js';
 import { openHttp2, openTls, postHttp2, type SecurePorts } from '../secure-clients.js';
+import { SharedSource } from '../shared-source.js';
 import { type AskedQuery, frame, UpstreamServer } from '../upstream-server.js';
 import { hexOf } from '@weir/dns-wire/testing';
 import { faultOf } from './oracle.js';
@@ -71,7 +72,8 @@ export class Fuzzer {
     }
   }
 
-  static async start(): Promise<Fuzzer> {
+  /** @param RESOLVER_THREADS the way to answer UDP: see `WAYS` */
+  static async start(RESOLVER_THREADS: number): Promise<Fuzzer> {
     const upstreams = [
       await UpstreamServer.start(() => null),
       await UpstreamServer.start(() => null),
@@ -80,17 +82,19 @@ export class Fuzzer {
     const [DNS_TLS_CERT, DNS_TLS_KEY] = [join(folder, 'dns.crt'), join(folder, 'dns.key')];
     makeCertificate(DNS_TLS_CERT, DNS_TLS_KEY);
     const secure = { DNS_TLS_PORT: 0, DNS_HTTPS_PORT: 0, DNS_TLS_CERT, DNS_TLS_KEY };
+    const source = new SharedSource(
+      policyOf(
+        profile(1),
+        loopback(1),
+        domainRule(1, 'deny', 'blocked.example'),
+        domainRule(1, 'allow', 'allowed.blocked.example'),
+      ),
+    );
     const service = new DnsService({
-      configuration: { ...CONFIGURATION, ...secure },
+      configuration: { ...CONFIGURATION, ...secure, RESOLVER_THREADS },
       upstreams: upstreams.map(({ endpoint }) => endpoint),
-      source: {
-        policy: policyOf(
-          profile(1),
-          loopback(1),
-          domainRule(1, 'deny', 'blocked.example'),
-          domainRule(1, 'allow', 'allowed.blocked.example'),
-        ),
-      },
+      source,
+      share: source.share,
       log: createLogger({ name: 'resolver', level: 'silent' }),
       forwarding: { attemptTimeoutMs: 40, queryTimeoutMs: 150 },
     });
@@ -246,8 +250,9 @@ export class Fuzzer {
 
   /** Waits until nothing is in flight. */
   private async settle(): Promise<void> {
-    const { forwarder } = this.service;
-    while (forwarder.waiting + forwarder.inFlight > 0) {
+    const { forwarder, lanes } = this.service;
+    const isHandedOver = (): boolean => !(lanes?.all ?? []).every((one) => one.handedOver.isEmpty);
+    while (isHandedOver() || forwarder.waiting + forwarder.inFlight > 0) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await this.sendUdp([]);

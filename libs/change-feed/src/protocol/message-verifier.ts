@@ -1,0 +1,70 @@
+import { type KeyObject, timingSafeEqual } from 'node:crypto';
+import { signatureOf } from './message-signer.js';
+
+/** Why a message is ignored. */
+export type Refusal =
+  /** Its signature is none of this deployment. */
+  | 'forged'
+  /** The same message, or a later one of its sender, was received before. */
+  | 'replayed'
+  /** It is older or newer than clocks may differ. */
+  | 'stale'
+  /** It has no signature, and none of that kind is accepted now. */
+  | 'unsigned';
+
+/** Clocks of processes may differ by this much. Nothing older is accepted. */
+export const CLOCK_TOLERANCE_MS = 30_000;
+
+/** 32 bytes in base64url. */
+const SIGNATURE_LENGTH = 43;
+const SIGNED = /^([\w-]{16})\.(\d{1,15})\./;
+/** Senders are forgotten once all that they have sent is stale. */
+const SWEEP_SENDERS = 4_096;
+
+export interface VerifiedMessage {
+  readonly text: string;
+}
+
+/** Tells which messages were sent by a process of the deployment, lately, and are no repetition. */
+export class MessageVerifier {
+  /** When the last message of each sender was sent. Only senders with a key get here. */
+  private readonly lastMs = new Map<string, number>();
+  private sweepAt = SWEEP_SENDERS;
+
+  /** @param keys those that are accepted at the moment. @param nowMs milliseconds since 1970 */
+  constructor(
+    private readonly keys: () => readonly KeyObject[],
+    private readonly nowMs: () => number,
+  ) {}
+
+  verify(channel: string, message: string): VerifiedMessage | Refusal {
+    const signed = message.slice(SIGNATURE_LENGTH + 1);
+    const [head, sender, time] = SIGNED.exec(signed) ?? [];
+    if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {
+      return 'forged';
+    }
+    const sentMs = Number(time);
+    const nowMs = this.nowMs();
+    if (Math.abs(nowMs - sentMs) > CLOCK_TOLERANCE_MS) return 'stale';
+    if (sentMs <= (this.lastMs.get(sender) ?? 0)) return 'replayed';
+    this.remember(sender, sentMs, nowMs);
+    return { text: signed.slice(head.length) };
+  }
+
+  private isSigned(channel: string, signature: string, signed: string): boolean {
+    const presented = Buffer.from(signature, 'base64url');
+    return this.keys().some((key) => {
+      const expected = signatureOf(key, channel, signed);
+      return presented.length === expected.length && timingSafeEqual(presented, expected);
+    });
+  }
+
+  private remember(sender: string, sentMs: number, nowMs: number): void {
+    this.lastMs.set(sender, sentMs);
+    if (this.lastMs.size < this.sweepAt) return;
+    for (const [one, lastMs] of this.lastMs) {
+      if (lastMs < nowMs - CLOCK_TOLERANCE_MS) this.lastMs.delete(one);
+    }
+    this.sweepAt = Math.max(SWEEP_SENDERS, 2 * this.lastMs.size);
+  }
+}

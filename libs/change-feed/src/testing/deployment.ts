@@ -1,0 +1,24 @@
+import type { Deployment } from '../protocol/deployment.js';
+import { type ChannelKind, DeploymentMessages } from '../protocol/deployment-messages.js';
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** A deployment whose only secret is the token. */
+export function deploymentOf(feedToken: string): Deployment {
+  const tokens = [feedToken];
+  return { id: feedToken, tokens: () => tokens };
+}
+
+/** Publishes texts as a process of the deployment does. */
+export function speakerOf(deployment: Deployment) {
+  const messages = new DeploymentMessages(deployment, SILENT);
+  return async (
+    redis: { publish(channel: string, message: string): Promise<unknown> },
+    kind: ChannelKind,
+    text: string,
+  ): Promise<void> => {
+    for (const { channel, message } of messages.outgoing(kind, text)) {
+      await redis.publish(channel, message);
+    }
+  };
+}

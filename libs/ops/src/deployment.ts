@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { type Configuration, optional, replacedBy } from './variable.js';
+import { secret, secretList, text, time } from './variable-kinds.js';
+import { WatchedFile, type WatchedFileLog } from './watched-file.js';
+
+const SHORTEST_TOKEN = 16;
+const TOKEN = /^\S{16,1000}$/;
+const MAX_FILE_BYTES = 2 ** 16;
+/** A new token is used after this time. */
+const CHECK_MS = 2_000;
+
+/** Variables that all processes of a deployment share: a part of their schemas. */
+export const DEPLOYMENT_VARIABLES = {
+  DEPLOYMENT_ID: optional(
+    text('a name', {
+      description:
+        'Name of the deployment, the same in all its processes. The names in Redis derive from it. Unset: it derives ' +
+        'from DOMAIN_HASH_KEY. Set it where deployments with one DOMAIN_HASH_KEY share a Redis.',
+    }),
+  ),
+  FEED_TOKENS: optional(
+    secretList(SHORTEST_TOKEN, {
+      description:
+        'Tokens of the feed API in place of FEED_TOKEN. The first is used, and signs the messages on Redis. All are ' +
+        'accepted, so that a token can be replaced without an outage.',
+    }),
+  ),
+  FEED_TOKENS_FILE: optional(
+    text('a file', {
+      description:
+        'File with such tokens, one in each line, in place of FEED_TOKENS. A changed file is used within two ' +
+        'seconds, without a restart. A bad one is logged and changes nothing.',
+    }),
+  ),
+  FEED_TOKEN: replacedBy(
+    ['FEED_TOKENS', 'FEED_TOKENS_FILE'],
+    secret(SHORTEST_TOKEN, {
+      description:
+        'Bearer token of the feed API, the same in all processes. Not used where FEED_TOKENS or FEED_TOKENS_FILE is ' +
+        'set.',
+    }),
+  ),
+  REDIS_UNSIGNED_UNTIL: optional(
+    time({
+      description:
+        'Until when messages on Redis without a signature are sent and accepted too. Set it for the rolling upgrade ' +
+        'from a release that does not sign, in all processes. Unset: never.',
+    }),
+  ),
+} as const;
+
+type DeploymentConfiguration = Configuration<typeof DEPLOYMENT_VARIABLES> & {
+  readonly DOMAIN_HASH_KEY: string;
+};
+
+/** What a process knows of its deployment. */
+export interface OpenDeployment {
+  readonly id: string;
+  /** The tokens at the moment, at least one. */
+  readonly tokens: () => readonly string[];
+  readonly unsignedUntilMs: number;
+  /** Number of checks at which FEED_TOKENS_FILE was not usable. */
+  readonly tokenFileFaults: () => number;
+  readonly close: () => void;
+}
+
+/** @throws StartError when the file is not usable. */
+export function openDeployment(
+  configuration: DeploymentConfiguration,
+  log: WatchedFileLog,
+): OpenDeployment {
+  const { FEED_TOKEN, FEED_TOKENS, FEED_TOKENS_FILE: file } = configuration;
+  const unsignedUntilMs = configuration.REDIS_UNSIGNED_UNTIL?.getTime() ?? 0;
+  if (unsignedUntilMs > Date.now()) {
+    const until = new Date(unsignedUntilMs).toISOString();
+    log.warn(
+      { until },
+      'messages on Redis without a signature are accepted (REDIS_UNSIGNED_UNTIL)',
+    );
+  }
+  const common = { id: deploymentId(configuration), unsignedUntilMs };
+  if (file === undefined) {
+    const fixed = FEED_TOKENS ?? (FEED_TOKEN === undefined ? [] : [FEED_TOKEN]);
+    return { ...common, tokens: () => fixed, tokenFileFaults: () => 0, close: () => undefined };
+  }
+  const watched = new WatchedFile<readonly string[]>({
+    variable: 'FEED_TOKENS_FILE',
+    file,
+    maxBytes: MAX_FILE_BYTES,
+    parse: parseTokens,
+    content: 'the tokens of the feed API',
+    log,
+    checkMs: CHECK_MS,
+  });
+  return {
+    ...common,
+    tokens: () => watched.value,
+    tokenFileFaults: () => watched.faults,
+    close: () => watched.close(),
+  };
+}
+
+/** The key is a secret; its hash tells nothing about it. */
+function deploymentId({ DEPLOYMENT_ID, DOMAIN_HASH_KEY }: DeploymentConfiguration): string {
+  if (DEPLOYMENT_ID !== undefined) return DEPLOYMENT_ID;
+  const text = `weir deployment ${DOMAIN_HASH_KEY.toLowerCase()}`;
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** @throws Error that names the line, and does not show it. */
+function parseTokens(text: string): string[] {
+  const tokens: string[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const token = line.trim();
+    if (token === '' || token.startsWith('#')) continue;
+    if (!TOKEN.test(token)) {
+      const rule = `a token has ${SHORTEST_TOKEN} to 1000 characters without spaces`;
+      throw new Error(`line ${index + 1}: ${rule}`);
+    }
+    tokens.push(token);
+  }
+  if (tokens.length === 0) throw new Error('it has no token');
+  return tokens;
+}
