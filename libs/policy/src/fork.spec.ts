@@ -2,8 +2,12 @@ import { type Operation, RuleVerdict } from '@weir/config-model';
 import { hashDomain, SuffixHashes, toWireName } from '@weir/dns-name';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Client } from './client.js';
 import { Decision } from './decision.js';
 import { Policy } from './policy.js';
+import type { PolicyMessage } from './sharing/policy-messages.js';
+import { PolicyShare } from './sharing/policy-share.js';
+import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, name, operation } from './testing/arbitraries.js';
 import { client, KEY, profile } from './testing/fixtures.js';
 
@@ -42,14 +46,90 @@ function inCommon(one: Policy, other: Policy): [number, number] {
   return [all.filter(Boolean).length, all.length];
 }
 
-const operations = fc.array(operation, { minLength: 1, maxLength: 40 });
+/** Chunks so small that the world below has several of rules and of networks. */
+const CHUNK_WORDS = 2_048;
+const BULK = 4_000;
+const BULK_HASHES = Array.from({ length: BULK }, (_, i) => hashDomain(`bulk${i}.example`, KEY));
+const bulkProfile = (i: number): number => 20 + (i % 3);
+const bulkAddress = (i: number): number => (0x0a00_0000 + Math.imul(i, 0x9e37) * 16) >>> 0;
+const BULK_NAMES = BULK_HASHES.map((_, i) => toWireName(`bulk${i}.example`));
+
+/** A rule and a network each of many, spread over the chunks. */
+function bulk(type: 'put' | 'delete', first: number, step: number): Operation[] {
+  const some: Operation[] = [];
+  for (let i = first; i < BULK; i += step) {
+    const rule = { profileId: bulkProfile(i), domainHash: BULK_HASHES[i] };
+    const network = { address: bulkAddress(i), prefixLength: 32, profileId: bulkProfile(i) };
+    const entities = [
+      ['domainRule', { ...rule, verdict: i % 2 === 0 ? RuleVerdict.allow : RuleVerdict.deny }],
+      ['ipv4Network', network],
+    ] as const;
+    for (const [kind, entity] of entities) {
+      some.push(
+        (type === 'put' ? { type, kind, entity } : { type, kind, key: entity }) as Operation,
+      );
+    }
+  }
+  return some;
+}
+
+const bulkOperations = fc
+  .tuple(fc.constantFrom('put', 'delete'), fc.nat(40), fc.constantFrom(1, 2, 7, 99, 400))
+  .map(([type, first, step]) => bulk(type, first, step));
+const operations = fc
+  .tuple(fc.array(operation, { minLength: 1, maxLength: 40 }), bulkOperations)
+  .map((parts) => parts.flat());
 const questions = fc.record({
   askers: fc.array(asker, { minLength: 4, maxLength: 8 }),
   names: fc.uniqueArray(name, { minLength: 4, maxLength: 8 }),
+  /** Which of the bulk are asked for. */
+  step: fc.integer({ min: 1, max: 13 }),
 });
 
+type Questions = typeof questions extends fc.Arbitrary<infer T> ? T : never;
+
+/** Writes what has been given away. */
+function useSpareMemory(): void {
+  apply(new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS }), bulk('put', 1, 2));
+}
+
+/** What reads a policy: itself, or a reader in another thread. */
+type Reading = Pick<Policy, 'decide'>;
+
+/** The policy of all these changes, which never had anything in common with another one. */
+function alone(...changes: (readonly Operation[])[]): Policy {
+  const policy = new Policy({ timeZone: 'UTC' });
+  for (const one of changes) apply(policy, one);
+  return policy;
+}
+
+/** The same decisions for all clients and names, and for those of the bulk. */
+function expectSameDecisions(
+  one: Reading,
+  other: Reading,
+  { askers, names, step }: Questions,
+): void {
+  const hashes = new SuffixHashes(KEY);
+  const [out, expected] = [new Decision(), new Decision()];
+  const compare = (of: Client): void => {
+    one.decide(of, hashes, NOW_MS, out);
+    other.decide(of, hashes, NOW_MS, expected);
+    // The number of a slot is nobody's business.
+    expected.activeSlot = out.activeSlot;
+    expect(out).toEqual(expected);
+  };
+  for (const text of names) {
+    hashes.compute(toWireName(text), 0);
+    for (const { family, address, port } of askers) compare(client(family, address, port));
+  }
+  for (let i = 0; i < BULK; i += step * 7) {
+    hashes.compute(BULK_NAMES[i], 0);
+    compare(client(4, BigInt(bulkAddress(i))));
+  }
+}
+
 describe('a fork of a policy', () => {
-  it('and its origin are changed as if they had nothing in common', () => {
+  it('and its origin are changed, shared and replaced as if they had nothing in common', () => {
     const world = fc.record({
       before: fc.array(operation, { minLength: 20, maxLength: 80 }),
       ofFork: operations,
@@ -58,48 +138,67 @@ describe('a fork of a policy', () => {
       questions,
     });
     fc.assert(
-      fc.property(world, ({ before, ofFork, ofOrigin, after, questions: { askers, names } }) => {
-        const alone = (...changes: (readonly Operation[])[]): Policy => {
-          const policy = new Policy({ timeZone: 'UTC' });
-          for (const one of changes) apply(policy, one);
-          return policy;
-        };
+      fc.property(world, ({ before: few, ofFork, ofOrigin, after, questions: asked }) => {
+        const before = [...few, ...bulk('put', 0, 1)];
+        const share = new PolicyShare(1);
+        const messages: PolicyMessage[] = [];
+        const shared = new SharedPolicy(
+          share.connect(0, (message) => messages.push(message)),
+          { receive: () => messages.shift(), openCatalogue: () => expect.fail('no catalogue') },
+        );
         const expectSame = (one: Policy, other: Policy): void => {
           expect(one.digest()).toBe(other.digest());
           expect(one.counts()).toEqual(other.counts());
-          const hashes = new SuffixHashes(KEY);
-          const [out, expected] = [new Decision(), new Decision()];
-          for (const { family, address, port } of askers) {
-            for (const text of names) {
-              hashes.compute(toWireName(text), 0);
-              const of = client(family, address, port);
-              one.decide(of, hashes, NOW_MS, out);
-              other.decide(of, hashes, NOW_MS, expected);
-              // The number of a slot is nobody's business.
-              expected.activeSlot = out.activeSlot;
-              expect(out).toEqual(expected);
-            }
-          }
+          expectSameDecisions(one, other, asked);
           for (let id = 0; id < 4; id++) expect(one.blockPage(id)).toEqual(other.blockPage(id));
         };
-        const origin = alone(before);
+        const expectRead = (expected: Policy): void => {
+          const reader = shared.enter();
+          if (reader === null) throw new Error('there is no policy');
+          expect(reader.revision).toBe(expected.revision);
+          expectSameDecisions(reader, expected, asked);
+          shared.leave();
+        };
+
+        const origin = new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS });
+        apply(origin, before);
+        expect(origin.spaces.domainRules.chunks.length).toBeGreaterThan(2);
+        expect(origin.spaces.ipv4Long.chunks.length).toBeGreaterThan(3);
+        expect(share.trySwap(origin, 1)).toBe(true);
+        expectRead(alone(before));
+
         const fork = origin.fork();
         const half = ofFork.length >>> 1;
         apply(fork, ofFork.slice(0, half));
-        apply(origin, ofOrigin);
+        expect(share.tryChange(() => apply(origin, ofOrigin), 1)).toBe(true);
         apply(fork, ofFork.slice(half));
-        expectSame(fork, alone(before, ofFork));
+        useSpareMemory();
+        expectSame(fork, alone(before, ofFork.slice(0, half), ofFork.slice(half)));
         expectSame(origin, alone(before, ofOrigin));
+        expectRead(alone(before, ofOrigin));
+
+        expect(share.trySwap(fork, 1)).toBe(true);
+        origin.giveWayTo(fork);
         fork.endFork();
-        apply(fork, after);
-        expectSame(fork, alone(before, ofFork, after));
+        useSpareMemory();
+        const expected = alone(before, ofFork.slice(0, half), ofFork.slice(half));
+        expectSame(fork, expected);
+        expectRead(expected);
+
+        apply(expected, after);
+        expect(share.tryChange(() => apply(fork, after), 1)).toBe(true);
+        expectSame(fork, expected);
+        expectRead(expected);
         const second = fork.fork();
         apply(second, before);
-        expectSame(second, alone(before, ofFork, after, before));
+        apply(expected, before);
+        expectSame(second, expected);
+        expect(share.trySwap(second, 1)).toBe(true);
+        expectRead(expected);
       }),
-      { numRuns: 80 },
+      { numRuns: 20 },
     );
-  });
+  }, 120_000);
 
   it('has a copy of the chunks that it writes, and no others', () => {
     const origin = new Policy({ timeZone: 'UTC' });

@@ -1,5 +1,6 @@
 import type { Fork } from './memory/fork.js';
 import { type ChunkChange, Space } from './memory/space.js';
+import { limitSpares } from './memory/spare-buffers.js';
 
 /** The structures of a policy, each with a space of its own. */
 const NAMES = [
@@ -24,8 +25,8 @@ export type PolicySpaces = Readonly<Record<SpaceName, Space>>;
 /** Chunks to be adopted, by structure. Can be sent to another thread. */
 export type SpaceChanges = Readonly<Partial<Record<SpaceName, readonly ChunkChange[]>>>;
 
-export function createSpaces(): PolicySpaces {
-  return mapSpaces(() => new Space());
+export function createSpaces(chunkWords?: number): PolicySpaces {
+  return mapSpaces(() => new Space(chunkWords));
 }
 
 /** Spaces with the same chunks (`Space.forkFor`). */
@@ -35,7 +36,15 @@ export function forkSpaces(spaces: PolicySpaces, fork: Fork): PolicySpaces {
 
 /** See `Space.giveAwayFor`. */
 export function giveAwaySpaces(spaces: PolicySpaces, others: PolicySpaces): void {
+  limitSpares(bytesOf(others));
   for (const name of NAMES) spaces[name].giveAwayFor(others[name]);
+}
+
+/** Bytes of all chunks. */
+export function bytesOf(spaces: PolicySpaces): number {
+  let sum = 0;
+  for (const name of NAMES) for (const { byteLength } of spaces[name].chunks) sum += byteLength;
+  return sum;
 }
 
 /** The chunks of each structure at an earlier time. */

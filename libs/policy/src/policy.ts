@@ -50,12 +50,14 @@ export class Policy {
   private readonly sum: Digest;
 
   /**
+   * @param options `chunkWords` see `Space`.
    * @param from the policy of which the new one is a fork, for `fork` only.
    * @throws PolicyError when there is no such time zone.
    */
-  constructor(options: PolicyOptions, from?: Policy) {
+  constructor(options: PolicyOptions & { readonly chunkWords?: number }, from?: Policy) {
     this.timeZone = options.timeZone;
-    this.spaces = from === undefined ? createSpaces() : forkSpaces(from.spaces, new Fork());
+    this.spaces =
+      from === undefined ? createSpaces(options.chunkWords) : forkSpaces(from.spaces, new Fork());
     this.stores = new EntityStores(this.spaces, from?.stores);
     this.head = new PolicyHead(this.spaces.head);
     this.reader = new PolicyReader(this.spaces, options);

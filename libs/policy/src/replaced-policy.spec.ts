@@ -1,7 +1,10 @@
-import { RuleVerdict } from '@weir/config-model';
+import { type Operation, RuleVerdict } from '@weir/config-model';
 import { hashDomain } from '@weir/dns-name';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Decision, Verdict } from './decision.js';
+import { spareBytes } from './memory/spare-buffers.js';
 import { Policy } from './policy.js';
 import { ipv4Client, namesOf, profile, KEY } from './testing/fixtures.js';
 
@@ -63,6 +66,34 @@ describe('a policy that was replaced', () => {
     expectDenied(build(20_000), 20_000);
     expectDenied(fork, 9_999);
     expect(fork.digest()).toBe(digest);
+  });
+
+  it('keeps its memory for the next one, whatever the garbage collector does', () => {
+    const [old, inForce] = [build(0), build(1)];
+    const lengths = Array.from(buffersOf(old) as Set<SharedArrayBuffer>, (one) => one.byteLength);
+    old.giveWayTo(inForce);
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    const before = spareBytes();
+    build(0);
+    expect(before - spareBytes()).toBe(lengths.reduce((sum, one) => sum + one, 0));
+  });
+
+  it('keeps no more than the policy in force takes', () => {
+    for (let i = 0; i < 15; i++) build(0).giveWayTo(build(RULES));
+    expect(spareBytes()).toBeGreaterThan(0);
+    expect(spareBytes()).toBeLessThanOrEqual(32 * 2 ** 20);
+  });
+
+  it('gives the memory of deleted rules back for others', () => {
+    const policy = build(0);
+    const rules = policy.spaces.domainRules.chunks.map(({ buffer }) => buffer);
+    const operations = hashes.map((domainHash): Operation => {
+      return { type: 'delete', kind: 'domainRule', key: { profileId: 1, domainHash } };
+    });
+    policy.apply({ revision: 1, digest: '', operations });
+    const reused = buffersOf(build(0));
+    expect(rules.filter((buffer) => reused.has(buffer)).length).toBeGreaterThan(0);
   });
 
   it('can no longer be asked', () => {

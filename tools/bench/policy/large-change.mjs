@@ -12,7 +12,7 @@ import { runInNewContext } from 'node:vm';
 import { parseHashKey } from '@weir/dns-name';
 import { journalLine } from '../../../libs/change-feed/dist/disk/journal-file.js';
 import { readChangesPage } from '../../../libs/change-feed/dist/protocol/read-changes.js';
-import { makeRows, network6Row, profileRow, SIZES } from './configuration.mjs';
+import { makeRows, network6Row, profileRow, SIZES, sizeOf } from './configuration.mjs';
 import { randomNumbers } from './names.mjs';
 import { threadMs } from './thread-clock.mjs';
 
@@ -21,17 +21,20 @@ const { values } = parseArgs({
     size: { type: 'string', default: '10k' },
     operations: { type: 'string', default: '100000' },
     readers: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
 const print = (line = '') => process.stdout.write(`${line}\n`);
 if (values.help) {
   print(`node tools/bench/policy/large-change.mjs [--size ${Object.keys(SIZES).join('|')}]`);
+  print('  [--only TEXT, that the name of a change has] [--rounds N]');
   print('  [--operations N, of each change] [--readers N, threads that decide meanwhile]');
   process.exit();
 }
 const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
-const size = SIZES[values.size];
+const size = sizeOf(values.size);
 const count = Number(values.operations);
 const readers = Number(values.readers);
 const random = randomNumbers(99);
@@ -117,7 +120,7 @@ async function* parts() {
 }
 await (await target.build(parts())).swapIn();
 watchWrites(target.share);
-const words = new Int32Array(new SharedArrayBuffer(4 + 4 * readers));
+const words = new Int32Array(new SharedArrayBuffer(4 + 8 * readers));
 const threads = [];
 for (let i = 0; i < readers; i++) threads.push(await startReader(target.share, i, words));
 
@@ -151,12 +154,12 @@ async function apply(title, operations) {
   print(
     `${title.padEnd(36)}${ms(cpuMs)} ms (wall ${ms(wallMs)}), longest of ${String(turns).padStart(3)} turns ${ms(longestMs)}, ` +
       `announce and switch ${held.cpuMs.toFixed(2)} (wall ${held.wallMs.toFixed(2)}); ` +
-      `${words.slice(1).reduce((a, b) => a + b, 0)} batches; ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MB`,
+      `readers begin a batch within ${(Math.max(0, ...words.filter((_, i) => i > 0 && i % 2 === 0)) / 1000).toFixed(2)}; ` +
+      `${words.filter((_, i) => i % 2 === 1).reduce((a, b) => a + b, 0)} batches; ${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MB`,
   );
 }
 
-print(`${count} operations each, size ${values.size}, ${readers} readers:`);
-for (const [title, [kind, rowOf]] of Object.entries(CHANGES)) {
+async function measure(title, kind, rowOf) {
   const entities = Array.from({ length: count }, (_, i) => fromRow(kind, rowOf(i)));
   if (kind === 'domainRule') {
     await readAndWrite(entities.map((entity) => ({ type: 'put', kind, entity })));
@@ -169,6 +172,12 @@ for (const [title, [kind, rowOf]] of Object.entries(CHANGES)) {
     `delete ${title}`,
     entities.map((key) => ({ type: 'delete', kind, key })),
   );
+}
+
+print(`${count} operations each, size ${values.size}, ${readers} readers:`);
+for (const [title, [kind, rowOf]] of Object.entries(CHANGES)) {
+  if (!title.includes(values.only)) continue;
+  for (let round = 0; round < Number(values.rounds); round++) await measure(title, kind, rowOf);
 }
 Atomics.store(words, 0, 1);
 await Promise.all(threads.map(({ worker }) => new Promise((done) => worker.once('exit', done))));

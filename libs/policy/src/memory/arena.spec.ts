@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHUNK_WORDS, startOf } from './address.js';
 import { Arena, chunkOf, FIRST_WORDS, LOOK_AHEAD_WORDS, wordOf } from './arena.js';
+import { Fork } from './fork.js';
 import { Space } from './space.js';
 
 const MOST = FIRST_WORDS / 8;
@@ -195,5 +196,16 @@ describe('Arena', () => {
       expect(arena.bytes).toBe(bytes);
     }
     expect(arena.chunks).toHaveLength(2);
+  });
+
+  it('leaves a large block to its origin when a fork releases it', () => {
+    const space = new Space();
+    const origin = new Arena(10, space);
+    const block = origin.allocate(5_000);
+    origin.own(block).fill(7);
+    const fork = new Arena(10, space.forkFor(new Fork()), origin);
+    fork.release(block, 5_000);
+    new Arena(10).allocate(5_000);
+    expect(new Set(origin.chunks[chunkOf(block)])).toEqual(new Set([7]));
   });
 });

@@ -1,4 +1,4 @@
-import { CHUNK_WORDS, chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
+import { chunkOf, MAX_CHUNKS, startOf, wordOf } from './address.js';
 import { FreeBlocks } from './free-blocks.js';
 import { Space } from './space.js';
 
@@ -103,7 +103,8 @@ export class Arena {
 
   /** Adds a chunk for blocks up to `maxBlockWords`. */
   private addSharedChunk(): void {
-    const words = Math.min(Math.max(this.sharedWords, FIRST_WORDS), CHUNK_WORDS);
+    const wanted = Math.min(Math.max(this.sharedWords, FIRST_WORDS), this.space.chunkWords);
+    const words = Math.max(wanted, 2 * this.maxBlockWords);
     const address = this.addChunk(words);
     this.used[chunkOf(address)] = 0;
     this.sharedWords += words;

@@ -9,6 +9,12 @@ export function countAsHeap(buffer: SharedArrayBuffer): void {
   if (!weights.has(buffer)) weights.set(buffer, new ArrayBuffer(buffer.byteLength));
 }
 
+/** Makes V8 collect so many bytes of shared buffers soon that this thread no longer refers to. */
+export function countAsGarbage(bytes: number): void {
+  // Only the size counts, and only until the next collection.
+  if (bytes > 0) new ArrayBuffer(bytes);
+}
+
 /** Bytes that can be sent to other threads without a copy. */
 export function sharedBytes(length: number): Uint8Array {
   const buffer = new SharedArrayBuffer(length);

@@ -1,5 +1,6 @@
 import { type Fork, NO_FORK } from './fork.js';
-import { countAsHeap } from './heap-weight.js';
+import { CHUNK_WORDS } from './address.js';
+import { countAsGarbage } from './heap-weight.js';
 import { giveBuffer, takeBuffer } from './spare-buffers.js';
 
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
@@ -24,6 +25,9 @@ export class Space {
   /** By number: whether the other space of the fork has the chunk as well. */
   private common: boolean[] = [];
 
+  /** @param chunkWords most words of a chunk of blocks: a test with small chunks needs few entries. */
+  constructor(readonly chunkWords = CHUNK_WORDS) {}
+
   /** The number of the next chunk. */
   get nextNumber(): number {
     return this.freeNumbers.at(-1) ?? this.chunks.length;
@@ -44,19 +48,20 @@ export class Space {
   }
 
   drop(number: number): void {
+    if (!this.isCommon(number)) giveBuffer(this.chunks[number].buffer as SharedArrayBuffer);
     this.put(number, null);
     this.freeNumbers.push(number);
   }
 
   /** A chunk, to be written. Another array than before if it was in common. */
   own(number: number): Int32Array {
-    if (!this.lastFork.isOver && this.common[number]) this.copy(number);
+    if (this.isCommon(number)) this.copy(number);
     return this.chunks[number];
   }
 
   /** A space with the same chunks. From now on either copies what it writes, until the fork is over. */
   forkFor(fork: Fork): Space {
-    const other = new Space();
+    const other = new Space(this.chunkWords);
     for (const chunk of this.chunks) other.chunks.push(chunk);
     other.freeNumbers = [...this.freeNumbers];
     this.shareAll(fork);
@@ -73,10 +78,13 @@ export class Space {
     this.chunks.length = 0;
   }
 
-  /** Takes over chunks of the thread that writes. */
+  /**
+   * Takes over chunks of the thread that writes. That thread uses the memory of a replaced chunk again, so it is not
+   * counted here: a collection would hold up the queries of this thread.
+   */
   adopt(changes: readonly ChunkChange[]): void {
     for (const [number, buffer] of changes) {
-      if (buffer !== null) countAsHeap(buffer);
+      if (buffer === null) countAsGarbage(this.chunks[number]?.byteLength ?? 0);
       this.put(number, buffer);
     }
   }
@@ -90,6 +98,10 @@ export class Space {
       changes.push([number, chunk === NOTHING ? null : (chunk.buffer as SharedArrayBuffer)]);
     }
     return changes;
+  }
+
+  private isCommon(number: number): boolean {
+    return !this.lastFork.isOver && this.common[number];
   }
 
   private shareAll(fork: Fork): void {

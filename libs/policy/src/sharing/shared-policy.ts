@@ -1,7 +1,14 @@
 import type { CatalogueIndex } from '../catalogue-index.js';
 import { PolicyReader } from '../policy-reader.js';
+import { countAsGarbage } from '../memory/heap-weight.js';
 import { NO_FORK } from '../memory/fork.js';
-import { adoptChanges, createSpaces, forkSpaces, type PolicySpaces } from '../policy-spaces.js';
+import {
+  adoptChanges,
+  bytesOf,
+  createSpaces,
+  forkSpaces,
+  type PolicySpaces,
+} from '../policy-spaces.js';
 import { IN_FORCE, type Invitation, type PolicyMessage, SENT } from './policy-messages.js';
 import { ReadSide } from './reader-lock.js';
 
@@ -39,6 +46,8 @@ export class SharedPolicy {
   private readonly mirrors = new Map<number, Mirror>();
   private number = 0;
   private inForce: PolicyReader | null = null;
+  /** Of policies that are no longer in force, and will not be used again. */
+  private garbageBytes = 0;
 
   constructor(
     { lock, reader, control, sent, policies }: Invitation,
@@ -57,6 +66,7 @@ export class SharedPolicy {
   enter(): PolicyReader | null {
     // Before, so that the writer does not wait for it.
     this.receiveAll();
+    if (this.garbageBytes > 0) this.dropGarbage();
     this.readSide.enter();
     // What was sent since. From here on there is nothing more.
     if (this.received !== Atomics.load(this.control, SENT)) this.receiveInside();
@@ -100,11 +110,21 @@ export class SharedPolicy {
     reader.catalogue = catalogue === null ? null : this.options.openCatalogue(catalogue);
   }
 
+  private dropGarbage(): void {
+    countAsGarbage(this.garbageBytes);
+    this.garbageBytes = 0;
+  }
+
   private select(number: number): void {
+    const selected = this.mirrors.get(number);
     this.number = number;
-    this.inForce = this.mirrors.get(number)?.reader ?? null;
-    for (const known of this.mirrors.keys()) {
-      if (known < number) this.mirrors.delete(known);
+    this.inForce = selected?.reader ?? null;
+    const kept = selected ? bytesOf(selected.spaces) : 0;
+    for (const [known, { spaces }] of this.mirrors) {
+      if (known >= number) continue;
+      // The other thread keeps as much as is in force, to use it again. The rest can go.
+      this.garbageBytes += Math.max(0, bytesOf(spaces) - kept);
+      this.mirrors.delete(known);
     }
   }
 }
