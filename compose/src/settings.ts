@@ -23,6 +23,11 @@ export const FIXED_VARIABLES: readonly string[] = [
   'DATABASE_URL',
   'REDIS_URL',
   'FEED_URL',
+  // The feed does not leave the network of the containers.
+  'FEED_TLS_CERT',
+  'FEED_TLS_KEY',
+  'FEED_CA',
+  'FEED_PINS',
   'DATA_DIR',
   'MANAGEMENT_HOST',
   'MANAGEMENT_PORT',

@@ -25,16 +25,44 @@ export function readOptions<T extends ParseArgsOptionsConfig>(
 export function integerOption(name: string, text: string, lowest: number, highest: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= lowest && value <= highest) return value;
-  throw new StartError(`--${name} is an integer from ${lowest} to ${highest}`);
+  throw new StartError(`--${name}: "${text}" is not an integer from ${lowest} to ${highest}`);
 }
 
-/** The member of `known` with that name. @throws StartError when there is none */
-export function namedOption<T extends { readonly name: string }>(
+/** The value of the option `name`. @throws StartError unless it is above 0 and at most 1 */
+export function shareOption(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0 && value <= 1) return value;
+  throw new StartError(`--${name}: "${text}" is not a number above 0 and at most 1`);
+}
+
+/** The member of `known` with that name, in any case. @throws StartError when there is none */
+export function nameOption<T extends string>(name: string, text: string, known: readonly T[]): T {
+  const wanted = text.trim().toLowerCase();
+  const found = known.find((one) => one.toLowerCase() === wanted);
+  if (found === undefined) throw new StartError(`--${name}: there is no "${text}" (see --help)`);
+  return found;
+}
+
+/** The members of `known` with these names, which are separated by commas. @throws StartError when one is not there */
+export function namesOption<T extends string>(
   name: string,
   text: string,
   known: readonly T[],
-): T {
-  const found = known.find((one) => one.name === text);
-  if (found === undefined) throw new StartError(`--${name}: there is no ${text} (see --help)`);
-  return found;
+): T[] {
+  return text.split(',').map((one) => nameOption(name, one, known));
+}
+
+/**
+ * What a command is to do, or a text for its user: the help, or what is wrong with the options.
+ * @param read returns null when help was asked for, and throws an error of one line
+ */
+export function optionsOrText<T>(
+  help: string,
+  read: () => T | null,
+): T | { readonly help: string } | { readonly error: string } {
+  try {
+    return read() ?? { help };
+  } catch (error) {
+    return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
+  }
 }

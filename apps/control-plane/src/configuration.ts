@@ -145,6 +145,15 @@ export const SCHEMA = {
     default: '8090',
   }),
   ...DEPLOYMENT_VARIABLES,
+  FEED_TLS_CERT: optional(
+    text('a PEM file', {
+      description:
+        'Certificate chain for HTTPS on the feed API. Unset: HTTP. It is read again like that of the management API.',
+    }),
+  ),
+  FEED_TLS_KEY: optional(
+    text('a PEM file', { description: 'Private key of the certificate of the feed API.' }),
+  ),
   FEED_DIR: optional(
     text('a folder', {
       description:

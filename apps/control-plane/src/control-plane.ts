@@ -117,6 +117,16 @@ async function startParts(
     log,
   });
   stops.connections.push(() => tls?.close());
+  const feedTls = TlsIdentity.open({
+    names: {
+      prefix: 'FEED_TLS',
+      cert: configuration.FEED_TLS_CERT,
+      key: configuration.FEED_TLS_KEY,
+    },
+    checkMs: TLS_CHECK_MS,
+    log,
+  });
+  stops.connections.push(() => feedTls?.close());
   const tokens = openTokens(configuration, log);
   stops.connections.push(() => tokens.file?.close());
   const deployment = openDeployment(configuration, log);
@@ -161,7 +171,10 @@ async function startParts(
   );
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
-  registerTlsMetrics(registry, { MANAGEMENT_TLS: () => tls?.faults ?? 0 });
+  registerTlsMetrics(registry, {
+    MANAGEMENT_TLS: () => tls?.faults ?? 0,
+    FEED_TLS: () => feedTls?.faults ?? 0,
+  });
   const api = await createManagementApi(
     {
       reader: new ConfigurationReader(database),
@@ -197,7 +210,7 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeed({ configuration, deployment, source, registry, log });
+  const feed = createFeed({ configuration, deployment, tls: feedTls, source, registry, log });
   stops.connections.push(() => feed.snapshots.close());
   const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,

@@ -169,6 +169,18 @@ export function createRegistry({
   counter('upstream_tcp_total', 'Queries repeated over TCP', ['upstream'], () =>
     byUpstream(upstreams, 'overTcp'),
   );
+  counter(
+    'upstream_batches_total',
+    'System calls that sent queries to an upstream; absent where each query is sent by itself',
+    ['upstream'],
+    () => byBatches(upstreams, 'sent'),
+  );
+  counter(
+    'upstream_kernel_drops_total',
+    'Answers of an upstream that the kernel dropped because a receive buffer was full (Linux)',
+    ['upstream'],
+    () => byBatches(upstreams, 'kernelDrops'),
+  );
   counter('upstream_tcp_connections_total', 'TCP and TLS connections opened', ['upstream'], () =>
     upstreams.map((upstream) => [{ upstream: upstream.name }, upstream.connections] as const),
   );
@@ -316,6 +328,16 @@ function latencyMetric(latencies: () => LatencyHistogram): Metric {
   };
   const get = (): object => ({ ...head, values: latencies().values(LATENCY_NAME) });
   return { ...head, get, reset: () => undefined } as unknown as Metric;
+}
+
+/** Of the upstreams that are asked in batches. */
+function byBatches(
+  upstreams: readonly Upstream[],
+  key: 'sent' | 'kernelDrops',
+): (readonly [Labels, number])[] {
+  return upstreams.flatMap(({ name, batches }) =>
+    batches === null ? [] : [[{ upstream: name }, batches[key]] as const],
+  );
 }
 
 function byUpstream(

@@ -73,7 +73,13 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
         const plainText = (container.env ?? []).filter(
           ({ name, value }) => value !== undefined && secret.test(name),
         );
-        const allowed = ['FEED_URL', 'MANAGEMENT_TLS_KEY', 'MANAGEMENT_TOKENS_FILE', 'DNS_TLS_KEY'];
+        const files = [
+          'MANAGEMENT_TLS_KEY',
+          'FEED_TLS_KEY',
+          'MANAGEMENT_TOKENS_FILE',
+          'DNS_TLS_KEY',
+        ];
+        const allowed = ['FEED_URL', ...files];
         expect(plainText.map(({ name }) => name).filter((name) => !allowed.includes(name))).toEqual(
           [],
         );

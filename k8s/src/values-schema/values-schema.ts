@@ -20,6 +20,7 @@ const controlPlane = object({
   replicas: REPLICAS,
   env: environmentSchema('controlPlane'),
   tlsSecret: NAME,
+  feedTlsSecret: NAME,
   clientCaSecret: NAME,
   tokensSecret: NAME,
   snapshotSizeLimit: QUANTITY,

@@ -54,8 +54,15 @@ from the Secret. Takes root, component, settings (name → value) and podFields 
 {{- end }}
 {{- end -}}
 
+{{/* Volume with the authorities of the feed's certificate, without its key, as a JSON object. Takes the root. */}}
+{{- define "weir.feedAuthorities" -}}
+{{- $items := list (dict "key" "ca.crt" "path" "ca.crt") -}}
+{{- $secret := dict "secretName" .Values.controlPlane.feedTlsSecret "items" $items -}}
+{{- toJson (dict "name" "feed-ca" "secret" $secret) -}}
+{{- end -}}
+
 {{/* URL of the feed for resolvers and block pages. Takes the root. */}}
 {{- define "weir.feedUrl" -}}
 {{- $service := printf "%s-control-plane-feed.%s.svc" (include "weir.fullname" .) .Release.Namespace -}}
-http://{{ $service }}:{{ .Values.controlPlane.env.FEED_PORT }}
+{{ ternary "https" "http" (ne .Values.controlPlane.feedTlsSecret "") }}://{{ $service }}:{{ .Values.controlPlane.env.FEED_PORT }}
 {{- end -}}

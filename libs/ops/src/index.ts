@@ -13,6 +13,7 @@ export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';
 export { parseAuthorities } from './tls/authorities.js';
 export * from './tls/tls-files.js';
+export { type Fetch, openTlsFetch } from './tls/tls-fetch.js';
 export * from './tls/tls-identity.js';
 export { registerTlsMetrics } from './tls/tls-metrics.js';
 export * from './variable-kinds.js';

@@ -3,6 +3,15 @@ import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { registerRuntimeMetrics } from './runtime-metrics.js';
 
+it('has a sample of each kind of garbage collection from the start', async () => {
+  const registry = new Registry();
+  registerRuntimeMetrics(registry);
+  const text = await registry.getSingleMetricAsString('nodejs_gc_duration_seconds');
+  for (const kind of ['major', 'minor', 'incremental', 'weakcb']) {
+    expect(text).toMatch(new RegExp(`_bucket\\{le="\\+Inf",kind="${kind}"\\} \\d`));
+  }
+});
+
 it('counts every garbage collection, also when several are reported together', async () => {
   const registry = new Registry();
   registerRuntimeMetrics(registry, 'x_');

@@ -34,6 +34,7 @@ export function registerRuntimeMetrics(registry: Registry, prefix = ''): void {
     buckets: BUCKETS_SECONDS,
     registers: [registry],
   });
+  for (const kind of KINDS.values()) pauses.zero({ kind });
   const observer = new PerformanceObserver((list) => {
     for (const { detail, duration } of collectionsOf(list)) {
       pauses.observe({ kind: KINDS.get(detail.kind) ?? 'other' }, duration / 1000);

@@ -20,6 +20,20 @@ export const FEED_VARIABLES = {
   }),
   REDIS_URL: url(['redis', 'rediss'], { description: 'Redis over which changes are published.' }),
   FEED_URL: url(['http', 'https'], { description: 'URL of the feed API of the control plane.' }),
+  FEED_CA: optional(
+    text('a PEM file', {
+      description:
+        'Certificates of the authorities that the feed API is trusted by, in place of the usual ones. FEED_URL must ' +
+        'begin with https://. A changed file is used within two seconds; a bad one is logged and changes nothing.',
+    }),
+  ),
+  FEED_PINS: optional(
+    text('comma-separated pins such as sha256/ and the SHA-256 of a public key in base64', {
+      description:
+        'The public key of the feed API has one of these pins. Without FEED_CA no authority is asked. FEED_URL must ' +
+        'begin with https://. To replace the key, list both pins.',
+    }),
+  ),
   ...DEPLOYMENT_VARIABLES,
   DATA_DIR: optional(
     text('a folder', {

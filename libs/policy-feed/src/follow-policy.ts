@@ -9,7 +9,7 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { openDeployment } from '@weir/ops';
+import { openDeployment, openTlsFetch } from '@weir/ops';
 import { sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -46,7 +46,9 @@ export function followPolicy({
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
-  const feed = new FeedClient(configuration.FEED_URL, () => deployment.tokens()[0]);
+  const { FEED_URL: url, FEED_CA: ca, FEED_PINS: pins } = configuration;
+  const send = openTlsFetch({ prefix: 'FEED', url, ca, pins, log }) ?? undefined;
+  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });

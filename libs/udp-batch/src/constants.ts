@@ -11,6 +11,10 @@ export const SO_RCVBUF = 8;
 export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;
 export const SO_REUSEPORT = 15;
+/** Numbers about the memory of a socket, among them its drops. */
+export const SO_MEMINFO = 55;
+export const SK_MEMINFO_DROPS = 8;
+export const SK_MEMINFO_VARS = 9;
 export const IPPROTO_IP = 0;
 export const IP_PKTINFO = 8;
 export const IPPROTO_IPV6 = 41;

@@ -9,13 +9,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
 import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { startStores } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PARALLEL = 16;
@@ -25,13 +23,9 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-api-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const stores = await startStores(ROOT, folder);
 const start = (): ReturnType<typeof startControlPlane> =>
-  startControlPlane({ root: ROOT, folder, databaseUrl: postgres.url, redisUrl: redis.url });
+  startControlPlane({ root: ROOT, folder, ...stores });
 
 let controlPlane = await start();
 try {
@@ -49,7 +43,7 @@ try {
   await benchChanges(client, PARALLEL);
 } finally {
   await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await stores.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -11,22 +11,18 @@ import { connect } from 'node:net';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
 import { type Child, startChild } from '../services/child.js';
 import {
   type ControlPlaneProcess,
   cpuMs,
   HASH_KEY,
   peakResidentMiB,
-  startControlPlane,
   waitUntilReady,
 } from '../services/control-plane.js';
 import { freePort } from '../services/ports.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const ROUNDS = 5;
@@ -36,17 +32,8 @@ const PAGES_A_ROUND = 10_000;
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-block-page-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root: ROOT,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-});
+const services = await startServices(ROOT, folder);
+const { controlPlane, client, redisUrl } = services;
 const port = await freePort();
 let blockPage: Child | undefined;
 try {
@@ -55,17 +42,12 @@ try {
   print(
     `${cpu?.model ?? 'unknown'}, ${cpus().length} cores, ${gib} GiB, Node ${process.versions.node}`,
   );
-  await new ApiClient(controlPlane.url, controlPlane.token).send(
-    'POST',
-    '/init/',
-    initBody(FULL_SIZE, 0),
-  );
+  await client.send('POST', '/init/', initBody(FULL_SIZE, 0));
   blockPage = await startBlockPage(controlPlane);
   for (let round = 1; round <= ROUNDS; round++) await measureRound(round, blockPage.pid);
 } finally {
   await blockPage?.stop();
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -77,7 +59,7 @@ async function startBlockPage({ feedUrl, token }: ControlPlaneProcess): Promise<
     args: [join(ROOT, 'apps/block-page/dist/main.js')],
     env: {
       PATH: process.env['PATH'],
-      REDIS_URL: redis.url,
+      REDIS_URL: redisUrl,
       FEED_URL: feedUrl,
       FEED_TOKEN: token,
       DOMAIN_HASH_KEY: HASH_KEY,

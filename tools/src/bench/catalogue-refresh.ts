@@ -20,12 +20,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
-import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
+import { peakResidentMiB } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOMAINS = Number(process.argv[2] ?? 5) * 1e6;
@@ -38,20 +36,13 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
 const catalogue = join(folder, 'catalogue');
 mkdirSync(catalogue);
 define('');
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root: ROOT,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-  variables: { CATALOGUE: catalogue, CATALOGUE_INTERVAL_MS: '1000', PROPAGATION_TIMEOUT_MS: '0' },
+const services = await startServices(ROOT, folder, {
+  CATALOGUE: catalogue,
+  CATALOGUE_INTERVAL_MS: '1000',
+  PROPAGATION_TIMEOUT_MS: '0',
 });
+const { controlPlane, client } = services;
 try {
-  const client = new ApiClient(controlPlane.url, controlPlane.token);
   await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
   await measured('without a refresh', () => sleep(COMPARED_MS));
   await pipeline(Readable.from(blocksOfLines()), createWriteStream(join(folder, 'list')));
@@ -61,8 +52,7 @@ try {
     while (!(await isInForce())) await sleep(50);
   });
 } finally {
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 

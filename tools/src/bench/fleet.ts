@@ -10,13 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
-import { cpuMs, startControlPlane } from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import { ApiClient } from './api-client.js';
+import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { summarise } from './latencies.js';
+import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NETWORKS = 10_000;
@@ -30,24 +27,14 @@ const [followers = 1_000, rate = 100] = process.argv.slice(2).map(Number);
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-fleet-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root: ROOT,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-});
-const client = new ApiClient(controlPlane.url, controlPlane.token);
+const services = await startServices(ROOT, folder);
+const { controlPlane, client, redisUrl, redisPid } = services;
 await client.send('POST', '/init/', initBody(SIZE, 0));
 const fleet = await startFleet();
 try {
   await sleep(SETTLE_MS);
   await changeNetworks(WARM_UP_MS);
-  const processes = { 'control plane': controlPlane.pid, Redis: redis.child.pid };
+  const processes = { 'control plane': controlPlane.pid, Redis: redisPid };
   const before = cpuOf(processes);
   const startedMs = performance.now();
   const { latencies, incomplete } = await changeNetworks(MEASURED_MS);
@@ -61,14 +48,13 @@ try {
   );
 } finally {
   fleet.kill('SIGKILL');
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function startFleet(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
-  const child = spawn(process.execPath, [program, redis.url, String(followers)], {
+  const child = spawn(process.execPath, [program, redisUrl, String(followers)], {
     env: { ...process.env, FEED_TOKEN: controlPlane.token },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

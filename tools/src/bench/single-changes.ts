@@ -11,14 +11,11 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
-import { cpuMs, startControlPlane } from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import { ApiClient } from './api-client.js';
+import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { RawClient } from './raw-client.js';
+import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const RESOLVERS = 3;
@@ -30,22 +27,14 @@ const SETTLE_MS = 2_500;
 
 const [clients, seconds = 10] = process.argv.slice(2).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root: ROOT,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-  variables: { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' },
+const services = await startServices(ROOT, folder, {
+  NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '',
 });
+const { controlPlane, client, redisUrl } = services;
 const { url, token } = controlPlane;
-await new ApiClient(url, token).send('POST', '/init/', initBody(SIZE, 0));
+await client.send('POST', '/init/', initBody(SIZE, 0));
 const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
-const resolvers = spawn(process.execPath, [program, redis.url, String(RESOLVERS)], {
+const resolvers = spawn(process.execPath, [program, redisUrl, String(RESOLVERS)], {
   env: { ...process.env, FEED_TOKEN: token },
   stdio: ['ignore', 'ignore', 'inherit'],
 });
@@ -54,8 +43,7 @@ try {
   for (const count of clients === undefined ? [1, 64] : [clients]) await measure(count);
 } finally {
   resolvers.kill('SIGKILL');
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 

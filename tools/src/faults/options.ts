@@ -1,4 +1,4 @@
-import { integerOption, namedOption, readOptions } from '../command-options.js';
+import { integerOption, nameOption, readOptions } from '../command-options.js';
 import { type DefectName, DEFECTS } from './plant/plants.js';
 
 export interface FaultOptions {
@@ -55,6 +55,5 @@ export function parseOptions(args: readonly string[], randomSeed: number): Fault
 }
 
 function defectOption(text: string): DefectName {
-  const known = Object.keys(DEFECTS).map((name) => ({ name: name as DefectName }));
-  return namedOption('plant', text, known).name;
+  return nameOption('plant', text, Object.keys(DEFECTS) as DefectName[]);
 }

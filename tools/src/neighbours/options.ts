@@ -1,4 +1,4 @@
-import { integerOption, namedOption, readOptions } from '../command-options.js';
+import { integerOption, namesOption, readOptions } from '../command-options.js';
 import { ATTACKS, type NamedAttack, OTHER_LOADS } from './attacks/index.js';
 
 export interface NeighbourOptions {
@@ -51,13 +51,16 @@ export function parseOptions(args: readonly string[]): NeighbourOptions | null {
   const values = readOptions(args, OPTIONS);
   if (values.help) return null;
   return {
-    attacks:
-      values.only === undefined
-        ? ATTACKS
-        : values.only.split(',').map((name) => namedOption('only', name, ALL)),
+    attacks: values.only === undefined ? ATTACKS : attacksOption(values.only),
     seconds: integerOption('seconds', values.seconds, 1, 3_600),
     quietSeconds: integerOption('quiet', values.quiet, 1, 3_600),
     repeats: integerOption('repeats', values.repeats, 0, 100),
     keep: values.keep,
   };
+}
+
+/** In the order in which they are named. */
+function attacksOption(text: string): NamedAttack[] {
+  const byName = new Map(ALL.map((attack) => [attack.name, attack]));
+  return namesOption('only', text, [...byName.keys()]).flatMap((name) => byName.get(name) ?? []);
 }

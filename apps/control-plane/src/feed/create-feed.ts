@@ -1,5 +1,5 @@
 import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
-import type { Logger } from '@weir/ops';
+import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import type { Registry } from 'prom-client';
@@ -14,6 +14,8 @@ export interface CreateFeedOptions {
     'FEED_DIR' | 'FEED_DOWNLOADS' | 'SNAPSHOT_MAX_AGE_S' | 'SNAPSHOT_MAX_REVISIONS'
   >;
   readonly deployment: Deployment;
+  /** Null: HTTP. */
+  readonly tls: TlsIdentity | null;
   readonly source: DatabaseFeedSource;
   readonly registry: Registry;
   readonly log: Logger;
@@ -23,6 +25,7 @@ export interface CreateFeedOptions {
 export function createFeed({
   configuration,
   deployment,
+  tls,
   source,
   registry,
   log,
@@ -42,6 +45,7 @@ export function createFeed({
   const server = createFeedServer({
     source,
     tokens: deployment.tokens,
+    tls,
     log,
     isOutage: isDatabaseUnreachable,
     snapshots,

@@ -30,8 +30,8 @@ describe.skipIf(loaded === null).each([
     });
 
   /** A socket that is not connected, as it is for a moment: the kernel takes packets from anyone. */
-  const open = (batches: UpstreamBatches) => {
-    const opened = batches.open(65_536);
+  const open = (batches: UpstreamBatches, bufferBytes = 65_536) => {
+    const opened = batches.open(bufferBytes);
     toClose.push(opened);
     const packets: string[] = [];
     const socket: BatchedSocket & { isClosed: boolean } = {
@@ -80,5 +80,21 @@ describe.skipIf(loaded === null).each([
     batches.flush();
     expect(batches.isFilling(socket)).toBe(false);
     expect(packets).toEqual(['unreachable']);
+  });
+
+  it('counts batches, and what the kernel drops because a receive buffer is full', async () => {
+    const upstream = await server();
+    const batches = new UpstreamBatches(calls, { address, port: upstream.address().port });
+    const { socket, port } = open(batches, 4096);
+    batches.join(socket);
+    expect(batches.kernelDrops).toBe(0);
+    for (let i = 0; i < 50; i++) await send(upstream, 'x'.repeat(1000), port);
+    await expect.poll(() => batches.kernelDrops, { timeout: 20_000 }).toBeGreaterThan(0);
+    const before = batches.kernelDrops;
+    batches.leave(socket);
+    expect(batches.kernelDrops).toBe(before);
+    for (let i = 0; i < 3; i++) batches.send(socket, Buffer.from('query'), 5);
+    batches.flush();
+    expect(batches.sent).toBe(1);
   });
 });

@@ -3,6 +3,7 @@ import {
   BatchReceiver,
   BatchSender,
   EAGAIN,
+  kernelDropsOf,
   MSG_DONTWAIT,
   ROUTE_WORDS,
   routeTo,
@@ -35,6 +36,11 @@ export class UpstreamBatches {
   private readonly receiver: BatchReceiver;
   private readonly peer: Int32Array;
   private readonly from = new Int32Array(ROUTE_WORDS);
+  /** System calls that have sent queries. */
+  sent = 0;
+  private readonly sockets = new Set<BatchedSocket>();
+  /** Of sockets that were closed. */
+  private earlierDrops = 0;
   /** Through which the queries that wait are sent. */
   private socket: BatchedSocket | null = null;
   private queued = 0;
@@ -58,6 +64,18 @@ export class UpstreamBatches {
     return UdpSocket.open(this.calls, { host, port: 0, receiveBufferBytes, isConnected: true });
   }
 
+  /** The socket is connected. */
+  join(socket: BatchedSocket): void {
+    this.sockets.add(socket);
+  }
+
+  /** Answers that the kernel has dropped because the receive buffer of their socket was full. */
+  get kernelDrops(): number {
+    let drops = this.earlierDrops;
+    for (const { fd } of this.sockets) drops += kernelDropsOf(this.calls, fd);
+    return drops;
+  }
+
   /** Whether queries wait to be sent through the socket, and there is room for one more. */
   isFilling(socket: BatchedSocket): boolean {
     return this.socket === socket && this.queued < BATCH;
@@ -77,6 +95,7 @@ export class UpstreamBatches {
   /** The socket is about to be closed. */
   leave(socket: BatchedSocket): void {
     if (this.socket === socket) this.flush();
+    if (this.sockets.delete(socket)) this.earlierDrops += kernelDropsOf(this.calls, socket.fd);
   }
 
   /** Sends the queries that wait. */
@@ -87,6 +106,7 @@ export class UpstreamBatches {
     this.queued = 0;
     this.isRefused = false;
     handle.fd = socket.fd;
+    this.sent++;
     this.sender.flush(this.onNotSent);
     if (this.isRefused) socket.onUnreachable();
   };

@@ -77,6 +77,7 @@ export class UpstreamSocket implements QuerySocket, BatchedSocket {
       if (batches !== null && this.waiting.size > 0 && !this.isClosed) batches.receive(this);
     });
     raw.on('error', this.onUnreachable);
+    batches?.join(this);
   }
 
   onPacket(packet: Uint8Array): void {

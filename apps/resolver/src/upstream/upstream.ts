@@ -92,6 +92,8 @@ export class Upstream {
   readonly index: number;
   readonly health: UpstreamHealth;
   readonly sockets: QuerySockets;
+  /** Null when queries are not sent in batches. */
+  readonly batches: UpstreamBatches | null;
   /** Null when it is asked over TLS: then it is never asked in clear text. */
   readonly tcp: UpstreamTcp | null;
   private readonly tls: UpstreamTls | null;
@@ -105,6 +107,8 @@ export class Upstream {
     this.name = showUpstream(endpoint);
     this.tls = this.openTls(options);
     this.cookies = options.hasCookies && this.tls === null ? new UpstreamCookies() : null;
+    const { calls } = options;
+    this.batches = calls && this.tls === null ? new UpstreamBatches(calls, endpoint) : null;
     this.sockets = this.tls ?? this.openPool(options);
     this.tcp = this.tls === null ? new UpstreamTcp(endpoint, ids) : null;
   }
@@ -132,8 +136,8 @@ export class Upstream {
   }
 
   private openPool(options: UpstreamOptions): SocketPool {
-    const { index: upstream, endpoint, portCount, ids, events, calls } = options;
-    const batches = calls && new UpstreamBatches(calls, endpoint);
+    const { index: upstream, endpoint, portCount, ids, events } = options;
+    const { batches } = this;
     const openSocket = async (): Promise<UpstreamSocket> => {
       const socket = await UpstreamSocket.open({ upstream, endpoint, ids, events, batches });
       this.cookies?.useFrom(socket.localAddress);

@@ -50,6 +50,41 @@ export const QUERIES: Row = {
       ],
     },
     {
+      title: 'Packets dropped by the kernel',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (instance) (rate(weir_resolver_udp_kernel_drops_total${RESOLVERS}${RATE}))`,
+          '{{instance}} queries',
+        ],
+        [
+          `sum by (instance) (rate(weir_resolver_upstream_kernel_drops_total${RESOLVERS}${RATE}))`,
+          '{{instance}} answers of upstreams',
+        ],
+      ],
+    },
+    {
+      title: 'Queries in one batch of a lane',
+      unit: 'short',
+      queries: [
+        [
+          `sum by (instance) (rate(weir_resolver_lane_batch_queries_sum${RESOLVERS}${RATE}))` +
+            ` / sum by (instance) (rate(weir_resolver_lane_batch_queries_count${RESOLVERS}${RATE}))`,
+          '{{instance}}',
+        ],
+      ],
+    },
+    {
+      title: 'Processor time of lanes',
+      unit: 'percentunit',
+      queries: [
+        [
+          `sum by (instance) (rate(weir_resolver_lane_cpu_seconds${RESOLVERS}${RATE}))`,
+          '{{instance}}',
+        ],
+      ],
+    },
+    {
       title: 'Waiting for upstreams',
       unit: 'short',
       queries: [

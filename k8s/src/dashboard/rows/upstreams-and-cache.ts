@@ -45,6 +45,17 @@ export const UPSTREAMS_AND_CACHE: Row = {
       ],
     },
     {
+      title: 'Queries to an upstream in one batch',
+      unit: 'short',
+      queries: [
+        [
+          `sum by (upstream) (rate(weir_resolver_upstream_queries_total${RESOLVERS}${RATE}))` +
+            ` / sum by (upstream) (rate(weir_resolver_upstream_batches_total${RESOLVERS}${RATE}))`,
+          '{{upstream}}',
+        ],
+      ],
+    },
+    {
       title: 'Cache lookups',
       unit: 'ops',
       queries: [

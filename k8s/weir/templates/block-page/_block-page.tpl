@@ -28,6 +28,11 @@
 {{- end -}}
 {{- $volumes := list (dict "name" "data" "emptyDir" dict) -}}
 {{- $mounts := list (dict "name" "data" "mountPath" "/data") -}}
+{{- if and .Values.controlPlane.enabled .Values.controlPlane.feedTlsSecret -}}
+{{- $_ := set $settings "FEED_CA" "/etc/weir/feed/ca.crt" -}}
+{{- $volumes = append $volumes (include "weir.feedAuthorities" . | fromJson) -}}
+{{- $mounts = append $mounts (dict "name" "feed-ca" "mountPath" "/etc/weir/feed" "readOnly" true) -}}
+{{- end -}}
 {{- $content := include "weir.blockPage.content" . | fromJson -}}
 {{- if $content -}}
 {{- $_ := set $settings "BLOCK_PAGE_CONTENT" "/etc/weir/pages" -}}

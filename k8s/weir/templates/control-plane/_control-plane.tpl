@@ -12,6 +12,12 @@
 {{- $volumes = append $volumes (dict "name" "tls" "secret" (dict "secretName" $values.tlsSecret)) -}}
 {{- $mounts = append $mounts (dict "name" "tls" "mountPath" "/etc/weir/tls" "readOnly" true) -}}
 {{- end -}}
+{{- if $values.feedTlsSecret -}}
+{{- $_ := set $settings "FEED_TLS_CERT" "/etc/weir/feed/tls.crt" -}}
+{{- $_ := set $settings "FEED_TLS_KEY" "/etc/weir/feed/tls.key" -}}
+{{- $volumes = append $volumes (dict "name" "feed-tls" "secret" (dict "secretName" $values.feedTlsSecret)) -}}
+{{- $mounts = append $mounts (dict "name" "feed-tls" "mountPath" "/etc/weir/feed" "readOnly" true) -}}
+{{- end -}}
 {{- if $values.clientCaSecret -}}
 {{- $_ := set $settings "MANAGEMENT_TLS_CLIENT_CA" "/etc/weir/clients/ca.crt" -}}
 {{- $volumes = append $volumes (dict "name" "clients" "secret" (dict "secretName" $values.clientCaSecret)) -}}

@@ -40,6 +40,11 @@ capabilities that Kubernetes adds when the process starts. Takes the root.
 {{- else if or $onHost (not $values.persistence.enabled) -}}
 {{- $volumes = append $volumes (dict "name" "data" "emptyDir" dict) -}}
 {{- end -}}
+{{- if and .Values.controlPlane.enabled .Values.controlPlane.feedTlsSecret -}}
+{{- $_ := set $settings "FEED_CA" "/etc/weir/feed/ca.crt" -}}
+{{- $volumes = append $volumes (include "weir.feedAuthorities" . | fromJson) -}}
+{{- $mounts = append $mounts (dict "name" "feed-ca" "mountPath" "/etc/weir/feed" "readOnly" true) -}}
+{{- end -}}
 {{- if $values.tlsSecret -}}
 {{- $_ := set $settings "DNS_TLS_CERT" "/etc/weir/tls/tls.crt" -}}
 {{- $_ := set $settings "DNS_TLS_KEY" "/etc/weir/tls/tls.key" -}}

@@ -4,7 +4,7 @@ import { readLines } from '../protocol/read-lines.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { StatusError } from './feed-error.js';
-import { type FeedRequest, FeedRequests } from './feed-requests.js';
+import { type FeedFetch, type FeedRequest, FeedRequests } from './feed-requests.js';
 import { downloadSnapshot } from './snapshot-download.js';
 
 export { FeedError } from './feed-error.js';
@@ -17,8 +17,13 @@ const GONE = 410;
 export class FeedClient {
   private readonly requests: FeedRequests;
 
-  constructor(feedUrl: string, feedToken: () => string, idleTimeoutMs = IDLE_TIMEOUT_MS) {
-    this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs);
+  constructor(
+    feedUrl: string,
+    feedToken: () => string,
+    idleTimeoutMs = IDLE_TIMEOUT_MS,
+    send: FeedFetch = fetch,
+  ) {
+    this.requests = new FeedRequests(feedUrl, feedToken, idleTimeoutMs, send);
   }
 
   /**

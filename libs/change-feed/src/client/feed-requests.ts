@@ -24,6 +24,16 @@ export interface FeedResponse {
   cancel(): Promise<void>;
 }
 
+/** What is used of `fetch`; another one may check the server's certificate in its own way. */
+export type FeedFetch = (
+  url: URL,
+  init: {
+    readonly headers: Record<string, string>;
+    readonly redirect: 'error';
+    readonly signal: AbortSignal;
+  },
+) => Promise<Response>;
+
 /** Sends requests to the feed API. */
 export class FeedRequests {
   private readonly closing = new AbortController();
@@ -33,6 +43,7 @@ export class FeedRequests {
     private readonly feedUrl: string,
     private readonly feedToken: () => string,
     private readonly idleTimeoutMs: number,
+    private readonly fetch: FeedFetch,
   ) {}
 
   /** Aborted by `close`. */
@@ -73,7 +84,8 @@ export class FeedRequests {
 
   private async get({ path, headers }: FeedRequest, signal: AbortSignal): Promise<Response> {
     try {
-      return await fetch(new URL(path, this.feedUrl), {
+      const { fetch: send } = this;
+      return await send(new URL(path, this.feedUrl), {
         headers: {
           ...headers,
           Authorization: `Bearer ${this.feedToken()}`,

@@ -1,6 +1,17 @@
 import type { Head } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import {
+  createServer as createHttpsServer,
+  type Server as HttpsServer,
+  type ServerOptions,
+} from 'node:https';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
 import { answerImage } from './image-response.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
@@ -33,10 +44,18 @@ export interface FeedSource {
   catalogueImage(sha256: string): Promise<StoredBytes | null>;
 }
 
+/** The certificate of a server; it attaches a renewed one. */
+export interface FeedServerTls {
+  serverOptions(): ServerOptions;
+  attach(server: HttpsServer): void;
+}
+
 export interface FeedServerOptions {
   readonly source: FeedSource;
   /** Bearer tokens of followers that are accepted at the moment. */
   readonly tokens: () => readonly string[];
+  /** Certificate and key. Null or unset: HTTP. */
+  readonly tls?: FeedServerTls | null;
   readonly log: FeedLogger;
   /** Whether an error of the source is an outage, answered with 503. Any other is answered with 500. */
   readonly isOutage: (error: unknown) => boolean;
@@ -67,7 +86,7 @@ export function createFeedServer(options: FeedServerOptions): Server {
     otherVersions: new Set(),
     pages: new SharedReads((revision) => readPage(source, revision)),
   };
-  const server = createServer((request, response) => {
+  const server = createServerFor(options.tls ?? null, (request, response) => {
     handle(serving, request, response).catch((error: unknown) => {
       options.log.error({ reason: String(error) }, 'feed request failed');
       if (response.headersSent) response.destroy();
@@ -79,6 +98,13 @@ export function createFeedServer(options: FeedServerOptions): Server {
   server.headersTimeout = 5_000;
   // A follower that stops reading would keep the database transaction of its snapshot open.
   server.timeout = options.stallMs ?? STALL_MS;
+  return server;
+}
+
+function createServerFor(tls: FeedServerTls | null, listener: RequestListener): Server {
+  if (tls === null) return createServer(listener);
+  const server = createHttpsServer(tls.serverOptions(), listener);
+  tls.attach(server);
   return server;
 }
 

@@ -8,10 +8,37 @@ import type { StoredBytes } from './stored-bytes.js';
 const CHUNK_BYTES = 256 * 1024;
 /** Longest time that the disk may take for one call. */
 const PATIENCE_MS = 5_000;
+/** A thread that waits for the disk cannot be ended. So many may wait, and then the disk is left alone. */
+const MAX_HANGING = 3;
 
 /** The disk is full, fails or does not answer. */
 export class KeptFileError extends Error {
   override readonly name = 'KeptFileError';
+}
+
+/** The folder in which files are kept. */
+export class KeptFolder {
+  /** Those whose disk may not have answered yet. */
+  private threads: FileThread[] = [];
+
+  /** @param program what threads run; for tests. */
+  constructor(
+    readonly path: string,
+    private readonly program?: URL,
+    private readonly patienceMs = PATIENCE_MS,
+  ) {}
+
+  /** Writes the bytes to a new file. @throws KeptFileError; what `bytes` throws. */
+  async write(bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
+    this.threads = this.threads.filter(({ isHanging, isClosed }) => isHanging || !isClosed);
+    if (this.threads.filter(({ isHanging }) => isHanging).length >= MAX_HANGING) {
+      throw new KeptFileError('the disk does not answer');
+    }
+    const { patienceMs, program } = this;
+    const thread = new FileThread({ patienceMs, restarts: false, ...(program && { program }) });
+    this.threads.push(thread);
+    return KeptFile.write(this.path, thread, bytes);
+  }
 }
 
 /**
@@ -31,9 +58,12 @@ export class KeptFile implements StoredBytes {
     private readonly reading: number,
   ) {}
 
-  /** Writes the bytes to a new file. @throws KeptFileError; what `bytes` throws. */
-  static async write(folder: string, bytes: AsyncIterable<Uint8Array>): Promise<KeptFile> {
-    const thread = new FileThread({ patienceMs: PATIENCE_MS, restarts: false });
+  /** As `KeptFolder.write`. @param thread owned by the file. */
+  static async write(
+    folder: string,
+    thread: FileThread,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<KeptFile> {
     try {
       const file = await orKeptFileError(KeptFile.create(thread, folder));
       for await (const chunk of inChunks(bytes)) await orKeptFileError(file.append(chunk));

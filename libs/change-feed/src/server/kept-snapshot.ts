@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createZstdCompress } from 'node:zlib';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
-import { KeptFile } from './kept-file.js';
+import type { KeptFile, KeptFolder } from './kept-file.js';
 import type { StoredBytes } from './stored-bytes.js';
 
 /** A snapshot on the disk, compressed. It is closed when it is retired and nobody holds it any more. */
@@ -58,7 +58,7 @@ export class KeptSnapshot implements StoredBytes {
 
 /** Makes a snapshot of the parts. @throws KeptFileError; what `parts` throws. */
 export async function makeSnapshot(
-  folder: string,
+  folder: KeptFolder,
   parts: AsyncIterable<SnapshotPart>,
   madeMs: number,
 ): Promise<KeptSnapshot> {
@@ -69,7 +69,7 @@ export async function makeSnapshot(
       yield part;
     }
   }
-  const file = await KeptFile.write(folder, compressed(writeSnapshot(noticeHead())));
+  const file = await folder.write(compressed(writeSnapshot(noticeHead())));
   const [head] = heads;
   if (head === undefined) throw new Error('a snapshot without a head');
   const { lineage, revision, digest } = head;

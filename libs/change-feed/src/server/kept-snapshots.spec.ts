@@ -6,8 +6,9 @@ import { Readable } from 'node:stream';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
+import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
-import { KeptFile, KeptFileError } from './kept-file.js';
+import { KeptFileError, KeptFolder } from './kept-file.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import { KeptSnapshots } from './kept-snapshots.js';
 
@@ -166,11 +167,11 @@ describe('KeptSnapshots', () => {
 
   it('leaves nothing behind when its process is killed while it writes', async () => {
     const program = `
-      import { KeptFile } from ${JSON.stringify(new URL('../../dist/server/kept-file.js', import.meta.url).href)};
+      import { KeptFolder } from ${JSON.stringify(new URL('../../dist/server/kept-file.js', import.meta.url).href)};
       async function* bytes() {
         for (;;) { yield new Uint8Array(1_000_000); process.stdout.write('.'); await new Promise(setImmediate); }
       }
-      await KeptFile.write(${JSON.stringify(folder)}, bytes());`;
+      await new KeptFolder(${JSON.stringify(folder)}).write(bytes());`;
     const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -211,12 +212,12 @@ describe('KeptSnapshots', () => {
   });
 });
 
-describe('KeptFile', () => {
+describe('KeptFolder', () => {
   it('gives back any part of what was written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-kept-file-'));
     const pieces = [1, 300_000, 7, 262_144, 500_000].map((n, i) => new Uint8Array(n).fill(i + 1));
     const whole = Buffer.concat(pieces);
-    const file = await KeptFile.write(folder, Readable.from(pieces));
+    const file = await new KeptFolder(folder).write(Readable.from(pieces));
     expect(file.sizeBytes).toBe(whole.length);
     const part = async (start: number, end: number) =>
       Buffer.concat(await Array.fromAsync(file.read(start, end)));
@@ -231,6 +232,19 @@ describe('KeptFile', () => {
     }
     await file.close();
     await expect(part(0, 1)).rejects.toThrow(KeptFileError);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('leaves a disk alone that does not answer, and uses it again when it does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-kept-held-'));
+    const disk = new HeldDisk(join(folder, 'held'));
+    const kept = new KeptFolder(join(folder, 'data'), disk.program, 500);
+    const write = () => kept.write(Readable.from([new Uint8Array(10)]));
+    disk.hold();
+    for (let i = 0; i < 6; i++) await expect(write()).rejects.toThrow(KeptFileError);
+    expect(kept['threads'].length).toBeLessThanOrEqual(3);
+    disk.release();
+    await expect.poll(() => write().then((file) => file.sizeBytes, String), WAIT).toBe(10);
     rmSync(folder, { recursive: true });
   });
 });

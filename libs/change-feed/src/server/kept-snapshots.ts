@@ -1,7 +1,7 @@
 import type { Head } from '@weir/config-model';
 import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { KeptFileError } from './kept-file.js';
+import { KeptFileError, KeptFolder } from './kept-file.js';
 import { type KeptSnapshot, makeSnapshot } from './kept-snapshot.js';
 
 /** Where snapshots come from. */
@@ -47,9 +47,11 @@ export class KeptSnapshots {
   private makingSinceMs = 0;
   private lastMakingMs = 1_000;
   private diskFailedMs = -Infinity;
+  private readonly folder: KeptFolder;
   private readonly nowMs: () => number;
 
   constructor(private readonly options: KeptSnapshotsOptions) {
+    this.folder = new KeptFolder(options.folder);
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -134,7 +136,7 @@ export class KeptSnapshots {
     const startedMs = this.makingSinceMs;
     if (startedMs < this.diskFailedMs + DISK_PAUSE_MS) throw new KeptFileError('the disk failed');
     try {
-      const snapshot = await makeSnapshot(folder, source.snapshot(), startedMs);
+      const snapshot = await makeSnapshot(this.folder, source.snapshot(), startedMs);
       this.lastMakingMs = this.nowMs() - startedMs;
       if (this.isClosed) {
         snapshot.retire();

@@ -12,7 +12,7 @@ import { fail, print, progress } from '../output.js';
 import { compareJob } from './compare-job.js';
 import { JOBS } from './jobs.js';
 import { missingPrograms } from './missing-programs.js';
-import { readOptions, type Options } from './options.js';
+import { parseOptions, type Options } from './options.js';
 import { renderTable } from './report.js';
 import { bind } from './servers/bind.js';
 import { dnsdist } from './servers/dnsdist.js';
@@ -29,7 +29,7 @@ const WEIR = 'Weir';
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 const CLIENTS = 8;
 
-const options = readOptions(
+const options = parseOptions(
   process.argv.slice(2),
   JOBS.map(({ name }) => name),
   [WEIR, ...PEERS.map(({ name }) => name)],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readOptions } from './options.js';
+import { parseOptions } from './options.js';
 
-const read = (...args: string[]): ReturnType<typeof readOptions> =>
-  readOptions(args, ['zone', 'mix'], ['Weir', 'PowerDNS Recursor']);
+const read = (...args: string[]): ReturnType<typeof parseOptions> =>
+  parseOptions(args, ['zone', 'mix'], ['Weir', 'PowerDNS Recursor']);
 
-describe('readOptions', () => {
+describe('parseOptions', () => {
   it('measures every job and server five times by default', () => {
     expect(read()).toEqual({
       jobs: ['zone', 'mix'],
@@ -23,8 +23,8 @@ describe('readOptions', () => {
   });
 
   it.each([
-    [['--jobs', 'cache'], '--jobs: there is no cache'],
-    [['--rounds', '0'], '--rounds: 0 is not an integer from 1 to 100'],
+    [['--jobs', 'cache'], '--jobs: there is no "cache"'],
+    [['--rounds', '0'], '--rounds: "0" is not an integer from 1 to 100'],
     [['--second', '1'], "Unknown option '--second'"],
   ])('refuses %s and prints the help', (args, message) => {
     const error = 'error' in read(...args) ? (read(...args) as { error: string }).error : '';

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { readInteger, readNames } from '../option-values.js';
+import { integerOption, namesOption, optionsOrText, readOptions } from '../../command-options.js';
 
 export interface Options {
   readonly jobs: readonly string[];
@@ -9,8 +8,17 @@ export interface Options {
   readonly rate: number;
 }
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  jobs: { type: 'string' },
+  servers: { type: 'string' },
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '5' },
+  rate: { type: 'string', default: '20000' },
+} as const;
+
 /** @returns a text for the user instead of options: the help, or what is wrong */
-export function readOptions(
+export function parseOptions(
   args: readonly string[],
   jobs: readonly string[],
   servers: readonly string[],
@@ -24,27 +32,16 @@ export function readOptions(
     'seconds: of each of the two phases, full load and the steady rate (queries per second)',
     'A round takes 15 s a server, in the job million up to a minute: most of all BIND, which loads a million names.',
   ].join('\n');
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        jobs: { type: 'string', default: jobs.join(',') },
-        servers: { type: 'string', default: servers.join(',') },
-        rounds: { type: 'string', default: '5' },
-        seconds: { type: 'string', default: '5' },
-        rate: { type: 'string', default: '20000' },
-      },
-    });
-    if (values.help) return { help };
+  return optionsOrText(help, () => {
+    const values = readOptions(args, OPTIONS);
+    if (values.help) return null;
     return {
-      jobs: readNames('--jobs', values.jobs, jobs),
-      servers: readNames('--servers', values.servers, servers),
-      rounds: readInteger('--rounds', values.rounds, 100),
-      seconds: readInteger('--seconds', values.seconds, 600),
-      rate: readInteger('--rate', values.rate, 1_000_000),
+      jobs: values.jobs === undefined ? jobs : namesOption('jobs', values.jobs, jobs),
+      servers:
+        values.servers === undefined ? servers : namesOption('servers', values.servers, servers),
+      rounds: integerOption('rounds', values.rounds, 1, 100),
+      seconds: integerOption('seconds', values.seconds, 1, 600),
+      rate: integerOption('rate', values.rate, 1, 1_000_000),
     };
-  } catch (error) {
-    return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
-  }
+  });
 }

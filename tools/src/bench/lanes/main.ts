@@ -12,7 +12,7 @@ import { weir } from '../dns/servers/weir.js';
 import { describeLoad, describeMachine } from '../machine.js';
 import { fail, print, progress } from '../output.js';
 import { divideCores } from './cores.js';
-import { type LaneOptions, readOptions } from './options.js';
+import { type LaneOptions, parseOptions } from './options.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Sockets of dnsperf: the kernel spreads them over the lanes. */
@@ -20,7 +20,7 @@ const CLIENTS = 64;
 
 const nameOf = (lanes: number): string => `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}`;
 
-const options = readOptions(
+const options = parseOptions(
   process.argv.slice(2),
   JOBS.map(({ name }) => name),
 );

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readOptions } from './options.js';
+import { parseOptions } from './options.js';
 
-const read = (...args: string[]): ReturnType<typeof readOptions> =>
-  readOptions(args, ['zone', 'cached', 'mix']);
+const read = (...args: string[]): ReturnType<typeof parseOptions> =>
+  parseOptions(args, ['zone', 'cached', 'mix']);
 
-describe('readOptions', () => {
+describe('parseOptions', () => {
   it('compares one lane with two by default', () => {
     expect(read()).toMatchObject({ jobs: ['zone', 'cached'], lanes: [1, 2], rounds: 5 });
   });
@@ -17,9 +17,9 @@ describe('readOptions', () => {
   });
 
   it.each([
-    [['--lanes', '65'], '--lanes: 65 is not an integer from 0 to 64'],
-    [['--lanes', '1,'], '--lanes:  is not an integer from 0 to 64'],
-    [['--jobs', 'million'], '--jobs: there is no million'],
+    [['--lanes', '65'], '--lanes: "65" is not an integer from 0 to 64'],
+    [['--lanes', '1,'], '--lanes: "" is not an integer from 0 to 64'],
+    [['--jobs', 'million'], '--jobs: there is no "million"'],
   ])('refuses %s and prints the help', (args, message) => {
     expect(read(...args)).toHaveProperty('error', expect.stringContaining(message));
     expect(read(...args)).toHaveProperty('error', expect.stringContaining('npm run bench:lanes'));

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { readInteger, readNames } from '../option-values.js';
+import { integerOption, namesOption, optionsOrText, readOptions } from '../../command-options.js';
 
 export interface LaneOptions {
   readonly jobs: readonly string[];
@@ -11,8 +10,17 @@ export interface LaneOptions {
 
 const MAX_LANES = 64;
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  jobs: { type: 'string', default: 'zone,cached' },
+  lanes: { type: 'string', default: '1,2' },
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '5' },
+  rate: { type: 'string', default: '20000' },
+} as const;
+
 /** @returns a text for the user instead of options: the help, or what is wrong */
-export function readOptions(
+export function parseOptions(
   args: readonly string[],
   jobs: readonly string[],
 ): LaneOptions | { readonly help: string } | { readonly error: string } {
@@ -26,27 +34,15 @@ export function readOptions(
     'A round takes 15 s for each number of lanes. With less than four cores the load generator shares those of the',
     'resolver: then only processor times mean something, not throughput.',
   ].join('\n');
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        jobs: { type: 'string', default: 'zone,cached' },
-        lanes: { type: 'string', default: '1,2' },
-        rounds: { type: 'string', default: '5' },
-        seconds: { type: 'string', default: '5' },
-        rate: { type: 'string', default: '20000' },
-      },
-    });
-    if (values.help) return { help };
+  return optionsOrText(help, () => {
+    const values = readOptions(args, OPTIONS);
+    if (values.help) return null;
     return {
-      jobs: readNames('--jobs', values.jobs, jobs),
-      lanes: values.lanes.split(',').map((text) => readInteger('--lanes', text, MAX_LANES, 0)),
-      rounds: readInteger('--rounds', values.rounds, 100),
-      seconds: readInteger('--seconds', values.seconds, 600),
-      rate: readInteger('--rate', values.rate, 1_000_000),
+      jobs: namesOption('jobs', values.jobs, jobs),
+      lanes: values.lanes.split(',').map((text) => integerOption('lanes', text, 0, MAX_LANES)),
+      rounds: integerOption('rounds', values.rounds, 1, 100),
+      seconds: integerOption('seconds', values.seconds, 1, 600),
+      rate: integerOption('rate', values.rate, 1, 1_000_000),
     };
-  } catch (error) {
-    return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
-  }
+  });
 }

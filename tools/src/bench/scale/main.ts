@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url';
 import { hasNsd } from '../dns/servers/upstream.js';
 import { describeLoad, describeMachine } from '../machine.js';
 import { fail, print, progress } from '../output.js';
-import { readOptions, type ScaleOptions } from './options.js';
+import { parseOptions, type ScaleOptions } from './options.js';
 import { renderScale } from './report.js';
 import { runScale } from './run.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const [SERVER_CORE, LOAD_CORE] = ['0', '1'];
 
-const options = readOptions(process.argv.slice(2));
+const options = parseOptions(process.argv.slice(2));
 if ('help' in options) print(options.help);
 else if ('error' in options) fail(options.error);
 else await compare(options);

@@ -1,30 +1,30 @@
 import { describe, expect, it } from 'vitest';
-import { readOptions } from './options.js';
+import { parseOptions } from './options.js';
 
-describe('readOptions', () => {
+describe('parseOptions', () => {
   it('measures the full size by default', () => {
-    expect(readOptions([])).toEqual({ scale: 1, rounds: 3, seconds: 5, rate: 20_000 });
+    expect(parseOptions([])).toEqual({ scale: 1, rounds: 3, seconds: 5, rate: 20_000 });
   });
 
   it('takes a share of the size', () => {
-    expect(readOptions(['--scale', '0.01', '--rounds', '1'])).toMatchObject({
+    expect(parseOptions(['--scale', '0.01', '--rounds', '1'])).toMatchObject({
       scale: 0.01,
       rounds: 1,
     });
   });
 
   it.each([
-    [['--scale', '0'], '--scale: 0 is not a number above 0 and at most 1'],
-    [['--scale', '2'], '--scale: 2 is not a number above 0 and at most 1'],
-    [['--rounds', '1.5'], '--rounds: 1.5 is not an integer from 1 to 100'],
+    [['--scale', '0'], '--scale: "0" is not a number above 0 and at most 1'],
+    [['--scale', '2'], '--scale: "2" is not a number above 0 and at most 1'],
+    [['--rounds', '1.5'], '--rounds: "1.5" is not an integer from 1 to 100'],
     [['--sizes', '1'], "Unknown option '--sizes'"],
   ])('refuses %s and prints the help', (args, message) => {
-    const read = readOptions(args);
+    const read = parseOptions(args);
     expect(read).toHaveProperty('error', expect.stringContaining(message));
     expect(read).toHaveProperty('error', expect.stringContaining('npm run bench:scale'));
   });
 
   it('prints the help', () => {
-    expect(readOptions(['--help'])).toHaveProperty('help');
+    expect(parseOptions(['--help'])).toHaveProperty('help');
   });
 });

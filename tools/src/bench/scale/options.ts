@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { readInteger, readShare } from '../option-values.js';
+import { integerOption, optionsOrText, readOptions, shareOption } from '../../command-options.js';
 
 export interface ScaleOptions {
   /** Share of the full size. */
@@ -19,29 +18,26 @@ scale: share of the size, such as 0.01
 seconds: of each of the two phases, full load and the steady rate (queries per second)
 At full size it takes about ten minutes, 4 GiB of memory and 2 GiB in the folder for temporary files.`;
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  scale: { type: 'string', default: '1' },
+  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '5' },
+  rate: { type: 'string', default: '20000' },
+} as const;
+
 /** @returns a text for the user instead of options: the help, or what is wrong */
-export function readOptions(
+export function parseOptions(
   args: readonly string[],
 ): ScaleOptions | { readonly help: string } | { readonly error: string } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        help: { type: 'boolean', short: 'h', default: false },
-        scale: { type: 'string', default: '1' },
-        rounds: { type: 'string', default: '3' },
-        seconds: { type: 'string', default: '5' },
-        rate: { type: 'string', default: '20000' },
-      },
-    });
-    if (values.help) return { help: HELP };
+  return optionsOrText(HELP, () => {
+    const values = readOptions(args, OPTIONS);
+    if (values.help) return null;
     return {
-      scale: readShare('--scale', values.scale),
-      rounds: readInteger('--rounds', values.rounds, 100),
-      seconds: readInteger('--seconds', values.seconds, 600),
-      rate: readInteger('--rate', values.rate, 1_000_000),
+      scale: shareOption('scale', values.scale),
+      rounds: integerOption('rounds', values.rounds, 1, 100),
+      seconds: integerOption('seconds', values.seconds, 1, 600),
+      rate: integerOption('rate', values.rate, 1, 1_000_000),
     };
-  } catch (error) {
-    return { error: `${error instanceof Error ? error.message : String(error)}\n\n${HELP}` };
-  }
+  });
 }

@@ -1,10 +1,14 @@
 import type { Middleware, Request } from '../routing/http.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
+import { JsonSize } from './json-size.js';
 
 /** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. */
+/**
+ * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
+ * take long to parse is not parsed.
+ */
 export function parseBody(isParsed: (request: Request) => boolean, limits: BodyLimits): Middleware {
   return (request, _response, next) => {
     if (!isParsed(request)) {
@@ -12,7 +16,7 @@ export function parseBody(isParsed: (request: Request) => boolean, limits: BodyL
       return;
     }
     readWhole(request, limits)
-      .then(parse)
+      .then((bytes) => (bytes === null ? ({ state: 'tooLarge' } as const) : parse(bytes)))
       .then((body) => {
         request.context.body = body;
         next();
@@ -20,9 +24,16 @@ export function parseBody(isParsed: (request: Request) => boolean, limits: BodyL
   };
 }
 
-async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+/** @returns null when it is too large to be parsed. */
+async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array | null> {
+  const size = new JsonSize();
   const chunks: Uint8Array[] = [];
-  for await (const chunk of streamBody(request, limits)) chunks.push(chunk);
+  for await (const chunk of streamBody(request, limits)) {
+    size.push(chunk);
+    if (size.isTooLarge) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  if (size.isTooLarge) return null;
   const [first] = chunks;
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }

@@ -245,7 +245,7 @@ describe('every request', () => {
     it('is rejected when it is nested too deeply', async () => {
       const answer = await post(`{"id":${'['.repeat(900)}${']'.repeat(900)},"type":0}`);
       expect(answer.status).toBe(422);
-      expect(faultsOf(answer)).toContain('body.id: int_type');
+      expect(faultsOf(answer)).toEqual(['body: too_long']);
     });
   });
 

@@ -2,10 +2,11 @@ import type { ClientAddress } from '@weir/clients';
 import type { Caller } from '../callers/tokens.js';
 import type { PathParts, Route } from './route-table.js';
 
-/** The body of a request: absent, invalid JSON, a parsed value, or a stream that is still to be read. */
+/** The body of a request: absent, not JSON, too large to be parsed, a parsed value, or a stream to be read. */
 export type ParsedBody =
   | { readonly state: 'absent' }
   | { readonly state: 'invalid' }
+  | { readonly state: 'tooLarge' }
   | { readonly state: 'json'; readonly value: unknown }
   | { readonly state: 'streamed'; readonly bytes: AsyncIterable<Uint8Array> };
 

@@ -106,6 +106,12 @@ function readPath(
   };
 }
 
+const TOO_LARGE: Fault = {
+  loc: [],
+  msg: 'Too many values, or too many fields in one object, or nested too deeply',
+  type: 'too_long',
+};
+
 function readRequestBody(
   shape: RequestShape,
   { body }: Pick<RequestContext, 'body'>,
@@ -121,6 +127,8 @@ function readRequestBody(
       };
     case 'invalid':
       return { value: undefined, faults: [{ loc: [], msg: 'Not JSON', type: 'json_invalid' }] };
+    case 'tooLarge':
+      return { value: undefined, faults: [TOO_LARGE] };
     case 'json':
       return Array.isArray(shape.body)
         ? readList((shape.body as readonly [DtoClass])[0], body.value)

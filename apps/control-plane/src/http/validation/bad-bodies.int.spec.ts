@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultsOf, type Harness, startHarness } from '../../testing/harness.js';
+import { rawRequest } from '../../testing/raw-request.js';
 
 /** Invalid values of one field, each with the type of its fault. */
 const NO_ID: readonly (readonly [unknown, string])[] = [
@@ -316,6 +317,20 @@ describe('an invalid body', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([422, faults.toSorted()]);
     },
   );
+
+  it.each([
+    ['nested too deeply', '/napt/batch', '['.repeat(1_000)],
+    ['an object of too many fields', '/blockpage/', `{${'"a":0,'.repeat(1_000)}"id":1}`],
+    ['too many objects', '/napt/batch', `[${'{},'.repeat(500_000)}{}]`],
+  ])('that would take long to parse is one fault: %s', async (_what, path, body) => {
+    const answer = await rawRequest(harness.baseUrl, {
+      method: 'POST',
+      path,
+      headers: { ...harness.authorization, 'Content-Type': 'application/json' },
+      body,
+    });
+    expect([answer.status, faultsOf(answer)]).toEqual([422, ['body: too_long']]);
+  });
 
   it('is tested in more than two hundred variants', () => {
     expect(SINGLE.length + WHOLE.length).toBeGreaterThan(200);

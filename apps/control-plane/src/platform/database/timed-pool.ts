@@ -21,6 +21,7 @@ export class PoolWaits {
 
   /** Opens a pool whose waits are counted under that name. */
   open(name: string, config: pg.PoolConfig): pg.Pool {
+    this.metric.zero({ pool: name });
     return new TimedPool(config, (seconds) => {
       this.metric.observe({ pool: name }, seconds);
     });

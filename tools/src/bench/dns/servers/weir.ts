@@ -1,12 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate } from '../../../migrate/migrate.js';
 import { startChild } from '../../../services/child.js';
-import { HASH_KEY, startControlPlane, waitUntilReady } from '../../../services/control-plane.js';
+import { HASH_KEY, waitUntilReady } from '../../../services/control-plane.js';
 import { freePort } from '../../../services/ports.js';
-import { startPostgres } from '../../../services/postgres.js';
-import { startRedis } from '../../../services/redis.js';
-import { ApiClient } from '../../api-client.js';
+import { startServices } from '../../services.js';
 import { BLOCK_ADDRESS } from '../jobs.js';
 import type { Server } from './server.js';
 
@@ -25,28 +22,14 @@ export async function startWeirControlPlane(
   blockedDomains: Iterable<string>,
 ): Promise<WeirControlPlane> {
   mkdirSync(folder);
-  const [postgres, redis] = await Promise.all([
-    startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-    startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-  ]);
-  await migrate({ databaseUrl: postgres.url, folder: join(root, 'prisma/migrations') });
-  const controlPlane = await startControlPlane({
-    root,
-    folder,
-    databaseUrl: postgres.url,
-    redisUrl: redis.url,
-  });
-  const client = new ApiClient(controlPlane.url, controlPlane.token);
+  const { controlPlane, client, redisUrl, stop } = await startServices(root, folder);
   const { status } = await client.send('POST', '/init/', initBody(blockedDomains));
   if (status >= 300) throw new Error(`POST /init/ was answered ${status}`);
   return {
     feedUrl: controlPlane.feedUrl,
     feedToken: controlPlane.token,
-    redisUrl: redis.url,
-    stop: async () => {
-      await controlPlane.stop();
-      await Promise.all([postgres.stop(), redis.stop()]);
-    },
+    redisUrl,
+    stop,
   };
 }
 

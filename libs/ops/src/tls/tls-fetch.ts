@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { Readable } from 'node:stream';
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { StartError } from '../process.js';
+import { WatchedFile, type WatchedFileLog } from '../watched-file.js';
+import { parseAuthorities } from './authorities.js';
+
+const MAX_FILE_BYTES = 2 ** 20;
+const CHECK_MS = 2_000;
+/** SHA-256 of a SubjectPublicKeyInfo, in base64 (RFC 7858 §4.2). */
+const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
+
+/** What is used of `fetch`. Redirects are not followed. */
+export type Fetch = (
+  url: URL,
+  init: {
+    readonly headers: Record<string, string>;
+    readonly redirect: 'error';
+    readonly signal: AbortSignal;
+  },
+) => Promise<Response>;
+
+/** How a server that is asked over TLS proves who it is. Variables are named `<prefix>_CA` and `<prefix>_PINS`. */
+export interface TlsFetchOptions {
+  readonly prefix: string;
+  readonly url: string;
+  /** File with the certificates of the authorities that are trusted, in place of those of Node.js. */
+  readonly ca: string | undefined;
+  /** Pins, comma-separated: its public key has one of them. Without `ca` no authority is asked. */
+  readonly pins: string | undefined;
+  readonly log: WatchedFileLog;
+}
+
+/**
+ * A `fetch` that sends nothing before the server has proven who it is. A changed file is used for the next request.
+ * Null: neither a file nor a pin is given.
+ * @throws StartError when the URL is not https, or a value is not usable.
+ */
+export function openTlsFetch(options: TlsFetchOptions): Fetch | null {
+  const { prefix, url, ca, log } = options;
+  if (ca === undefined && options.pins === undefined) return null;
+  if (new URL(url).protocol !== 'https:') {
+    const given = ca === undefined ? `${prefix}_PINS` : `${prefix}_CA`;
+    throw new StartError(`${given} needs a ${prefix}_URL that begins with https://`);
+  }
+  const pins = parsePins(options.pins, `${prefix}_PINS`);
+  const agentOf = (authorities?: string): Agent =>
+    new CheckingAgent(pins, {
+      ...(authorities !== undefined && { ca: authorities }),
+      // A pin alone takes the place of authority and name: `CheckingAgent` compares it.
+      rejectUnauthorized: pins.length === 0 || authorities !== undefined,
+    });
+  if (ca === undefined) {
+    const agent = agentOf();
+    return (target, init) => fetchBy(agent, target, init);
+  }
+  const file = new WatchedFile<Agent>({
+    variable: `${prefix}_CA`,
+    file: ca,
+    maxBytes: MAX_FILE_BYTES,
+    parse: (text) => {
+      parseAuthorities(text, `${prefix}_CA`);
+      return agentOf(text);
+    },
+    content: `the authorities of ${prefix}_CA`,
+    log,
+    checkMs: CHECK_MS,
+  });
+  return (target, init) => fetchBy(file.value, target, init);
+}
+
+function parsePins(text: string | undefined, variable: string): readonly string[] {
+  const pins = text === undefined ? [] : text.split(',').map((pin) => pin.trim());
+  if (pins.every((pin) => PIN.test(pin))) return pins;
+  throw new StartError(
+    `${variable} must be comma-separated pins such as sha256/ and 43 characters and =`,
+  );
+}
+
+/** Gives a connection to a request only once the server has the right certificate. */
+class CheckingAgent extends Agent {
+  constructor(
+    private readonly pins: readonly string[],
+    private readonly tls: ConnectionOptions,
+  ) {
+    super({ keepAlive: false });
+  }
+
+  override createConnection(
+    options: ConnectionOptions,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    const socket = connect({ ...options, ...this.tls, minVersion: 'TLSv1.2' });
+    const fail = (error: Error): void => callback?.(error, socket);
+    socket.once('error', fail);
+    socket.once('secureConnect', () => {
+      const pin = this.pins.length === 0 ? null : pinOf(socket);
+      if (pin !== null && !this.pins.includes(pin)) {
+        socket.destroy(new Error(`the pin of its public key is ${pin}`));
+        return;
+      }
+      socket.off('error', fail);
+      callback?.(null, socket);
+    });
+  }
+}
+
+function pinOf(socket: TLSSocket): string {
+  const key = socket.getPeerX509Certificate()?.publicKey.export({ type: 'spki', format: 'der' });
+  return key === undefined ? 'none' : `sha256/${createHash('sha256').update(key).digest('base64')}`;
+}
+
+async function fetchBy(agent: Agent, url: URL, init: Parameters<Fetch>[1]): Promise<Response> {
+  const { headers, signal } = init;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    // `once` would leave an error after the response without a listener.
+    request(url, { agent, headers, signal }, resolve).on('error', reject).end();
+  });
+  const received = new Headers();
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    for (const value of values ?? []) received.append(name, value);
+  }
+  const { statusCode: status = 0 } = answer;
+  const hasBody = status !== 204 && status !== 304;
+  const body = hasBody ? (Readable.toWeb(answer) as ReadableStream) : null;
+  return new Response(body, { status, headers: received });
+}

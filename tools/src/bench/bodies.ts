@@ -1,0 +1,95 @@
+/*
+ * Benchmark of small calls while large bodies come in: `npm run bench:bodies -- [seconds]`; 10 s for each kind of body
+ * if not given. It starts PostgreSQL, Redis and a control plane, sends one large body after the other, and measures
+ * reads and `/livez` meanwhile. It prints figures and asserts nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { migrate } from '../migrate/migrate.js';
+import { startControlPlane } from '../services/control-plane.js';
+import { startPostgres } from '../services/postgres.js';
+import { startRedis } from '../services/redis.js';
+import { ApiClient } from './api-client.js';
+import { FULL_SIZE, initBody } from './init-body.js';
+import { measureLatencies, summarise } from './latencies.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PAUSE_MS = 5;
+
+const list = (count: number, item: (i: number) => unknown): unknown[] =>
+  Array.from({ length: count }, (_, i) => item(i));
+const domains = list(100_000, (i) => `host-${i}.example.com`);
+const fields = Object.fromEntries(list(1_000_000, (i) => [`k${i}`, 0]) as [string, number][]);
+/** Bodies by name, with their path. */
+const BODIES: Readonly<Record<string, readonly [string, string]>> = {
+  nothing: ['', ''],
+  '100,000 domains': ['/profile/1/bw_list/batch', JSON.stringify({ type: 'deny', domains })],
+  'deep lists': ['/napt/batch', '['.repeat(16e6)],
+  'millions of objects': ['/napt/batch', `[${'{},'.repeat(5.3e6)}{}]`],
+  'a million fields': ['/blockpage/', JSON.stringify(fields)],
+  'no JSON': ['/blockpage/', ' '.repeat(16e6)],
+};
+
+const seconds = Number(process.argv[2] ?? 10);
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-bodies-'));
+const [postgres, redis] = await Promise.all([
+  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
+  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
+]);
+await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
+const controlPlane = await startControlPlane({
+  root: ROOT,
+  folder,
+  databaseUrl: postgres.url,
+  redisUrl: redis.url,
+});
+const { url, opsUrl, token } = controlPlane;
+const client = new ApiClient(url, token);
+try {
+  await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
+  for (const [name, [path, body]] of Object.entries(BODIES)) {
+    await measure(name, () => (path === '' ? sleep(PAUSE_MS) : post(path, body)));
+  }
+  await measure('POST /init/ of 1 M networks', () =>
+    client.send('POST', '/init/', initBody(FULL_SIZE, 0)),
+  );
+} finally {
+  await controlPlane.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function post(path: string, body: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}${path}`, { method: 'POST', headers, body });
+  await response.arrayBuffer();
+}
+
+/** Measures small calls while one body after the other is sent, at least one. */
+async function measure(name: string, sendBody: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + seconds * 1000;
+  let isDone = false;
+  const probe = (work: () => Promise<unknown>): Promise<number[]> =>
+    measureLatencies(
+      async () => {
+        await work();
+        await sleep(PAUSE_MS);
+      },
+      () => !isDone,
+    );
+  const reads = probe(() => client.get('/profiles/1'));
+  const lives = probe(async () => (await fetch(`${opsUrl}/livez`)).arrayBuffer());
+  let bodies = 0;
+  do {
+    await sendBody();
+    bodies++;
+  } while (performance.now() < endMs);
+  isDone = true;
+  process.stdout.write(
+    `${name}, ${bodies} bodies (load ${loadavg()[0]?.toFixed(1)}, each figure with a pause of ${PAUSE_MS} ms)\n` +
+      `  GET /profiles/1: ${summarise(await reads)}\n  GET /livez: ${summarise(await lives)}\n`,
+  );
+}
