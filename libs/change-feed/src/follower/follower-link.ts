@@ -13,6 +13,7 @@ import {
 } from '../protocol/protocol.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import { RedisClock } from '../redis/redis-clock.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { AcknowledgementPace } from './acknowledgement-pace.js';
 
@@ -39,6 +40,7 @@ export interface FollowerLinkOptions {
 export class FollowerLink {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
+  private readonly clock: RedisClock;
   private readonly messages: DeploymentMessages;
   /** What the lease says. Null: there is no lease, before `announce` and after `stop`. */
   private inForce: Head | null = null;
@@ -49,8 +51,9 @@ export class FollowerLink {
   private readonly otherVersions = new Set<number>();
 
   constructor(private readonly options: FollowerLinkOptions) {
-    this.messages = new DeploymentMessages(options.deployment, options.log);
     this.commands = connectRedis(options.redisUrl, `${options.kind}-state`, options.log);
+    this.clock = new RedisClock(this.commands);
+    this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
     this.subscriber = connectRedis(options.redisUrl, options.kind, options.log);
   }
 
@@ -68,7 +71,7 @@ export class FollowerLink {
       });
     });
     await Promise.all([
-      startConnecting(this.commands),
+      startConnecting(this.commands, this.clock.told),
       startConnecting(this.subscriber, subscribed),
     ]);
     // A Redis that comes back may have lost the lease.

@@ -18,8 +18,7 @@ const LOG_INTERVAL_MS = 60_000;
 const EXPLANATIONS: Readonly<Record<Refusal, string>> = {
   forged: 'a message on Redis has no signature of this deployment, and is ignored',
   replayed: 'a message on Redis was received before, and is ignored',
-  stale:
-    'a message on Redis was sent too long ago or in the future, and is ignored: compare the clocks',
+  stale: 'a message on Redis was sent too long ago or in the future, and is ignored',
   unsigned:
     'a process of a release that does not sign messages is ignored: see REDIS_UNSIGNED_UNTIL in the upgrade notes',
 };

@@ -12,7 +12,7 @@ export type Refusal =
   /** It has no signature, and none of that kind is accepted now. */
   | 'unsigned';
 
-/** Clocks of processes may differ by this much. Nothing older is accepted. */
+/** Nothing older is accepted, and nothing that is as much ahead. */
 export const CLOCK_TOLERANCE_MS = 30_000;
 
 /** 32 bytes in base64url. */

@@ -19,6 +19,7 @@ import {
   type PublishedChange,
 } from '../protocol/protocol.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
+import { RedisClock } from '../redis/redis-clock.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
 export interface ChangePublisherOptions {
@@ -49,6 +50,7 @@ const ANSWER_OVERDUE_MS = 2_500;
 export class ChangePublisher {
   private readonly commands: Redis;
   private readonly subscriber: Redis;
+  private readonly clock: RedisClock;
   private readonly messages: DeploymentMessages;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
@@ -62,11 +64,12 @@ export class ChangePublisher {
   private lastProbeMs = 0;
 
   constructor(private readonly options: ChangePublisherOptions) {
-    this.messages = new DeploymentMessages(options.deployment, options.log);
     this.registry = new FollowerRegistry(options.missingResolverMs);
     this.watch = new LogWatch({ ...options, onJudgeAgain: () => this.judgeAgain() });
-    this.probeChannel = `${this.messages.names.follower}:${randomUUID()}`;
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
+    this.clock = new RedisClock(this.commands);
+    this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
+    this.probeChannel = `${this.messages.names.follower}:${randomUUID()}`;
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
 
@@ -80,7 +83,10 @@ export class ChangePublisher {
     });
     this.subscriber.on('ready', () => void this.subscribe());
     this.subscriber.on('close', () => clearTimeout(this.allKnownTimer));
-    await Promise.all([startConnecting(this.commands), startConnecting(this.subscriber)]);
+    await Promise.all([
+      startConnecting(this.commands, this.clock.told),
+      startConnecting(this.subscriber),
+    ]);
     await this.publishHead();
     this.timers = [
       setInterval(() => void this.publishHead(), HEARTBEAT_MS),
