@@ -54,6 +54,14 @@ export const DEFECTS = {
       return { ...change, operations: other.operations };
     })),`,
   },
+  'messages are believed without a signature': {
+    file: 'libs/change-feed/dist/protocol/deployment-messages.js',
+    find: 'return this.verifier.verify(channel, message);',
+    replace: `{
+      const verified = this.verifier.verify(channel, message);
+      return typeof verified === 'string' ? { text: message } : verified;
+    }`,
+  },
 } as const satisfies Record<string, Plant>;
 
 /** What the suite itself needs of the processes, and no operator: so the product has no variable for it. */
