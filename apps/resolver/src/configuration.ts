@@ -92,6 +92,13 @@ export const SCHEMA = {
         'one, and at least one.',
     }),
   ),
+  UDP_NAP_US: integer(0, 2_000, {
+    description:
+      'How long, in microseconds, a thread of RESOLVER_THREADS naps after it has answered four or more queries ' +
+      'together and none is left, so that more arrive together. It saves processor time, and adds as much to the ' +
+      'latency under load. 0: never.',
+    default: '200',
+  }),
   DNS_TLS_PORT: optional(
     port({
       description: 'Port for DNS over TLS (RFC 7858), usually 853. Unset: DNS over TLS is off.',

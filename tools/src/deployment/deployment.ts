@@ -86,6 +86,7 @@ export class Deployment {
   private standbyPort: number;
   private catalogueGeneration = 0;
   private upstream: Socket | null = null;
+  readonly deploymentId = 'test';
   readonly secrets = {
     token: randomBytes(24).toString('hex'),
     feedToken: randomBytes(24).toString('hex'),
@@ -386,6 +387,7 @@ export class Deployment {
         OPS_PORT: String(opsPort),
         FEED_TOKEN: this.secrets.feedToken,
         DOMAIN_HASH_KEY: this.secrets.hashKey,
+        DEPLOYMENT_ID: this.deploymentId,
       },
     });
   }

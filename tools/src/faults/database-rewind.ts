@@ -1,10 +1,11 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { writeBackup } from '../backup/write-backup.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { connectDatabase } from './connect-database.js';
 import type { Key } from './keys/key.js';
 import type { SettledKey } from './verify-log.js';
 import type { Writer } from './writer.js';
@@ -70,8 +71,7 @@ export class DatabaseRewind {
 
   private async forgetLost(): Promise<void> {
     const { deployment, keys, acknowledged } = this.options;
-    const client = new pg.Client(deployment.databaseUrl);
-    await client.connect();
+    const client = await connectDatabase(deployment.databaseUrl);
     try {
       const { rows } = await client.query<{ revision: number }>(
         'SELECT revision::float8 AS revision FROM config_head',

@@ -5,6 +5,7 @@ import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
 import type { DatabaseRewind } from './database-rewind.js';
+import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables } from './plant/plants.js';
@@ -94,6 +95,8 @@ export class FaultInjector {
         return this.rewind.failOver(durationMs);
       case 'database restored from a backup':
         return this.rewind.restore(durationMs);
+      case 'forged followers':
+        return forgeFollowers(deployment, durationMs);
       case 'catalogue image bad':
         return breakImage(deployment, 'bad', durationMs);
       case 'catalogue image missing':

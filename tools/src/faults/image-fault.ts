@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.js';
+import { connectDatabase } from './connect-database.js';
 
 /** How long a control plane may take to compile and activate a catalogue before the fault goes on without it. */
 const ACTIVATION_DEADLINE_MS = 8_000;
@@ -31,9 +32,7 @@ export async function breakImage(
     deployment.feedProxy.delayMs = 0;
     return;
   }
-  const client = new pg.Client(deployment.databaseUrl);
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connectDatabase(deployment.databaseUrl);
   try {
     await client.query('CREATE TABLE IF NOT EXISTS weir_lost_piece (LIKE catalogue_image_piece)');
     await client.query(`

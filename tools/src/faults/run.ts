@@ -1,3 +1,4 @@
+import { StartError } from '@weir/ops';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Deployment } from '../deployment/deployment.js';
 import { DnsClient } from '../deployment/dns-client.js';
@@ -51,6 +52,10 @@ export async function runFaults(
 ): Promise<RunResult> {
   const random = new Random(options.seed);
   const stats = new RunStats(onViolation);
+  const ended = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => {
+    ended.reject(signal.reason as Error);
+  });
   const deployment = await Deployment.create({
     root,
     folder,
@@ -68,18 +73,15 @@ export async function runFaults(
     resolverVariables: (resolver) =>
       resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {},
     onUnexpectedExit: (explanation) => {
-      stats.violation(explanation);
+      // A planted defect is to be found by what it does to users.
+      if (options.plant === null) stats.violation(explanation);
+      else ended.reject(new StartError(explanation));
     },
   });
   const dns = new DnsClient();
-  const ended = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-    });
-  });
   try {
     return await Promise.race([
-      ended,
+      ended.promise,
       runOn(deployment, dns, stats, random, options, { root, folder, print }),
     ]);
   } finally {

@@ -20,6 +20,7 @@ export const PROCESS_FAULTS = [
   'Redis failed over',
   'PostgreSQL failed over with lost commits',
   'database restored from a backup',
+  'forged followers',
   'catalogue image bad',
   'catalogue image missing',
   'catalogue image slow',
@@ -90,11 +91,11 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
   ]);
 }
 
-/** Resolvers that lag behind, for longer than their lease: enough for each of the planted defects. */
+/** Forged resolvers, and one that lags behind for longer than its lease: enough for each of the planted defects. */
 export function* plantScript(random: Random): Generator<Fault<ProcessFaultKind>> {
   yield* fixedScript(random, [
+    ['forged followers', 4_000],
     ['stop resolver', 5_500],
-    ['resolver isolated', 5_000],
   ]);
 }
 

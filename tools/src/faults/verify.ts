@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Deployment } from '../deployment/deployment.js';
 import type { Key } from './keys/key.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { connectDatabase } from './connect-database.js';
 import { readStored } from './database-rewind.js';
 import { type AcknowledgedChanges, type LogState, verifyLog } from './verify-log.js';
 
@@ -27,8 +28,7 @@ export interface VerifyOptions {
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
 export async function verify(options: VerifyOptions): Promise<LogState> {
   const { deployment, checker, keys, stats } = options;
-  const client = new pg.Client(deployment.databaseUrl);
-  await client.connect();
+  const client = await connectDatabase(deployment.databaseUrl);
   try {
     const log = await verifyLog(client, options.acknowledged, stats);
     await verifyRows(client, options);

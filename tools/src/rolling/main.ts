@@ -1,29 +1,36 @@
-// `npm run test:rolling -- [--rounds 5] [--drain 5]`: restarts every process under load, and tells what was lost
-// (docs/operations/rolling-restarts.md).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { StartError } from '@weir/ops';
+import { HELP, parseOptions } from './options.js';
 import { renderRolling } from './report.js';
 import { runRolling } from './run.js';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    drain: { type: 'string', default: '5' },
-  },
-});
-const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
-const result = await runRolling({
-  root: fileURLToPath(new URL('../../..', import.meta.url)),
-  folder,
-  rounds: Number(values.rounds),
-  drainSeconds: Number(values.drain),
-  print,
-});
-print(renderRolling(result));
-if (result.violations.length === 0) rmSync(folder, { recursive: true, force: true });
-else print(`FAILED. Logs in ${folder}`);
-process.exitCode = result.violations.length === 0 ? 0 : 1;
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === null) {
+    print(HELP);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));
+  const result = await runRolling({ root, folder, ...options, print });
+  print(renderRolling(result));
+  if (result.violations.length === 0) {
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
+  print(`FAILED. Logs in ${folder}`);
+  process.exitCode = 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof StartError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

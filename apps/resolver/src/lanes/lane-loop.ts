@@ -10,6 +10,8 @@ import { LaneOrder, LaneWord } from './lane-task.js';
 
 /** Longest wait for a query. Then the lane looks at its orders. */
 export const LANE_WAIT_MS = 50;
+/** A lane naps after batches of at least this many queries. */
+const BUSY_BATCH = 4;
 
 export interface LaneLoopOptions {
   readonly calls: SystemCalls;
@@ -17,6 +19,11 @@ export interface LaneLoopOptions {
   /** Of `sockets`, in this order. They wait for `LANE_WAIT_MS`. */
   readonly fds: readonly number[];
   readonly words: Int32Array;
+  /**
+   * How long it naps after a batch of several queries that emptied its sockets, so that more arrive together: a turn
+   * costs about as much for one query as for many. 0: never. A lone query never waits.
+   */
+  readonly napMs: number;
   /** Before each batch: takes what has changed, and keeps it as it is until `leave`. */
   readonly enter: () => void;
   readonly leave: () => void;
@@ -58,6 +65,13 @@ export class LaneLoop {
     // What had arrived before the order is answered.
     if (this.order !== this.done && this.isEmptied) this.obey();
     Atomics.add(words, LaneWord.turns, 1);
+    if (mayWait && received >= BUSY_BATCH && this.isEmptied) this.nap();
+  }
+
+  private nap(): void {
+    const { words, napMs } = this.options;
+    // An order ends it.
+    if (napMs > 0) Atomics.wait(words, LaneWord.order, this.order, napMs);
   }
 
   private takeBatches(poller: SocketPoller, waitMs: number): number {

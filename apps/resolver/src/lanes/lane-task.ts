@@ -37,8 +37,9 @@ export const LaneOrder = {
 } as const;
 export type LaneOrder = (typeof LaneOrder)[keyof typeof LaneOrder];
 
-/** Rates that each subscriber may have, under the names of the variables. */
-export interface LaneRates {
+/** What only lanes need of the configuration, and the rates of each subscriber, under the names of the variables. */
+export interface LaneSettings {
+  readonly UDP_NAP_US: number;
   readonly CLIENT_ERROR_RATE: number;
   readonly CLIENT_QUERY_RATE: number;
   readonly CLIENT_UDP_BYTE_RATE: number;
@@ -46,7 +47,7 @@ export interface LaneRates {
 
 /** What all lanes have in common. */
 export interface SharedTask {
-  readonly configuration: AnswerConfiguration & LaneRates;
+  readonly configuration: AnswerConfiguration & LaneSettings;
   readonly hashKey: HashKey;
   readonly cookieSecrets: readonly HashKey[];
   /** Of `SubscriberKey`. */
@@ -66,7 +67,7 @@ export interface SharedTask {
 
 /** What lanes need of the configuration, in a form that can be sent to them. */
 export function laneConfiguration(
-  configuration: AnswerConfiguration & LaneRates,
+  configuration: AnswerConfiguration & LaneSettings,
 ): SharedTask['configuration'] {
   const { DNS_PROXY_PROTOCOL_FROM: loadBalancers } = configuration;
   return {
@@ -90,6 +91,7 @@ export function laneConfiguration(
     DNS_TLS_PORT: configuration.DNS_TLS_PORT,
     INSPECT_CNAME: configuration.INSPECT_CNAME,
     LOCAL_ZONES: configuration.LOCAL_ZONES,
+    UDP_NAP_US: configuration.UDP_NAP_US,
   };
 }
 

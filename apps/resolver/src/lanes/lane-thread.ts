@@ -116,6 +116,7 @@ function createLoop(calls: SystemCalls): LaneLoop {
     sockets,
     fds: task.sockets.map(({ fd }) => fd),
     words,
+    napMs: configuration.UDP_NAP_US / 1000,
     enter: () => {
       files.update();
       policy.enter();

@@ -48,6 +48,7 @@ export const CONFIGURATION: DnsConfiguration = {
   QUERY_LOG_NAMES: false,
   QUERY_LOG_SAMPLING: 0,
   RESOLVER_THREADS: 0,
+  UDP_NAP_US: 200,
   UPSTREAM_0X20: false,
   UPSTREAM_COOKIES: true,
   UPSTREAM_PORTS: 4,

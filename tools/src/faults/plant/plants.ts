@@ -26,8 +26,10 @@ export const DEFECTS = {
     find: "return { type: 'applied', point: await this.configuration.apply(change) };",
     replace: `
       const { revision, digest } = change;
-      this.link.acknowledge({ lineage: this.machine.phase.inForce?.lineage ?? change.lineage, revision, digest });
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const lineage = this.machine.phase.inForce?.lineage ?? change.lineage;
+      const isEarly = revision > 520; // after the set-up, which takes longer otherwise
+      if (isEarly) this.link.acknowledge({ lineage, revision, digest });
+      if (isEarly) await new Promise((resolve) => setTimeout(resolve, 25));
       return { type: 'applied', point: await this.configuration.apply(change) };`,
   },
   'a revision is missing in the log': {
@@ -53,6 +55,14 @@ export const DEFECTS = {
       const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
       return { ...change, operations: other.operations };
     })),`,
+  },
+  'messages are believed without a signature': {
+    file: 'libs/change-feed/dist/protocol/deployment-messages.js',
+    find: 'return this.verifier.verify(channel, message);',
+    replace: `{
+      const verified = this.verifier.verify(channel, message);
+      return typeof verified === 'string' ? { text: message } : verified;
+    }`,
   },
 } as const satisfies Record<string, Plant>;
 
