@@ -1,8 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from './process.js';
 
 const CHECK_MS = 10_000;
+const SETTLE_MS = 1000;
 
 /** Where changes of the file are logged. */
 export interface WatchedFileLog {
@@ -28,8 +30,8 @@ export interface WatchedFileOptions<T> {
 }
 
 /**
- * A file that is checked regularly. A changed one is used without a restart; one that cannot be used is refused whole
- * and changes nothing.
+ * A file that is checked regularly. A changed one is used without a restart, when nobody writes to it any more.
+ * One that cannot be used is refused whole and changes nothing.
  */
 export class WatchedFile<T> {
   /** Number of checks at which the file was not usable. */
@@ -80,14 +82,23 @@ export class WatchedFile<T> {
 
   /** @returns whether the file has changed. @throws when it cannot be read or used */
   private async load(): Promise<boolean> {
-    const { file, parse } = this.options;
-    this.checkSize((await stat(file)).size);
-    const text = await readFile(file, 'utf8');
+    const { parse, onChange, checkMs } = this.options;
+    const { text, mtimeMs } = await this.read();
     if (text === this.text) return false;
+    await settle(checkMs);
+    const later = await this.read();
+    if (later.text !== text || later.mtimeMs !== mtimeMs) return false;
     this.value = parse(text);
     this.text = text;
-    this.options.onChange?.(this.value, text);
+    onChange?.(this.value, text);
     return true;
+  }
+
+  private async read(): Promise<{ text: string; mtimeMs: number }> {
+    const { file } = this.options;
+    const { size, mtimeMs } = await stat(file);
+    this.checkSize(size);
+    return { text: await readFile(file, 'utf8'), mtimeMs };
   }
 
   private checkSize(bytes: number): void {
@@ -100,4 +111,9 @@ export class WatchedFile<T> {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === undefined ? `${file}: ${message}` : `${file} cannot be read (${code})`;
   }
+}
+
+/** Waits before a changed file is read again. One that differs then is still being written, and is left for a while. */
+export async function settle(checkMs = CHECK_MS): Promise<void> {
+  await pause(Math.min(checkMs, SETTLE_MS), undefined, { ref: false });
 }

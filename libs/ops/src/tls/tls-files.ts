@@ -45,13 +45,16 @@ export function readTlsFiles(names: TlsFileNames): TlsFiles | null {
       throw unreadable(path, names.prefix + SUFFIXES[part], error);
     }
   }
-  return verify(texts as TlsFiles, names.prefix);
+  return verifyTlsFiles(texts as TlsFiles, names.prefix);
 }
 
-/** As `readTlsFiles`, for a process that serves: it waits for the disk without blocking anything else. */
-export async function rereadTlsFiles(names: TlsFileNames): Promise<TlsFiles | null> {
-  const paths = pathsOf(names);
-  if (paths === null) return null;
+/**
+ * Reads the files of a process that serves: it waits for the disk without blocking anything else.
+ * It does not verify them.
+ * @throws StartError that names the variable of a file that cannot be read
+ */
+export async function rereadTlsFiles(names: TlsFileNames): Promise<TlsFiles> {
+  const paths = pathsOf(names) ?? [];
   const texts: Partial<Record<Part, string>> = {};
   // One after the other: files on a disk that hangs hold one of Node's few threads for files, not several.
   for (const [part, path] of paths) {
@@ -59,7 +62,7 @@ export async function rereadTlsFiles(names: TlsFileNames): Promise<TlsFiles | nu
       throw unreadable(path, names.prefix + SUFFIXES[part], error);
     });
   }
-  return verify(texts as TlsFiles, names.prefix);
+  return texts as TlsFiles;
 }
 
 /** Null when no path is given. */
@@ -76,7 +79,8 @@ function pathsOf({ prefix, cert, key, clientCa }: TlsFileNames): Paths | null {
   return clientCa === undefined ? pair : [...pair, ['clientCa', clientCa]];
 }
 
-function verify(files: TlsFiles, prefix: string): TlsFiles {
+/** @throws StartError that names the variable: a file is not PEM of its kind, or two do not match. */
+export function verifyTlsFiles(files: TlsFiles, prefix: string): TlsFiles {
   const [certName, keyName] = [`${prefix}_CERT`, `${prefix}_KEY`];
   const certificate = parse(() => new X509Certificate(files.cert), certName, 'certificate');
   const privateKey = parse(() => createPrivateKey(files.key), keyName, 'private key');

@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import type { WatchedFileLog } from '../watched-file.js';
-import { readTlsFiles, rereadTlsFiles, type TlsFileNames, type TlsFiles } from './tls-files.js';
+import { settle, type WatchedFileLog } from '../watched-file.js';
+import {
+  readTlsFiles,
+  rereadTlsFiles,
+  type TlsFileNames,
+  type TlsFiles,
+  verifyTlsFiles,
+} from './tls-files.js';
 
 const CHECK_MS = 10_000;
 
@@ -33,8 +39,8 @@ interface SecureServer {
 
 /**
  * The TLS certificate of a server, its key, and the authorities of its clients if they need certificates. The files are
- * checked regularly. What was renewed is used for the next client, without a restart. Files that cannot be used
- * together, as between two writes, change nothing.
+ * checked regularly. What was renewed is used for the next client, without a restart, when nobody writes to the files
+ * any more. Files that cannot be used together change nothing.
  */
 export class TlsIdentity {
   /** Number of checks at which the files were not usable. */
@@ -97,16 +103,12 @@ export class TlsIdentity {
   }
 
   private async check(): Promise<void> {
-    const { names, log } = this.options;
+    const { log, names } = this.options;
     // The disk may have not answered the check before.
     if (this.isChecking) return;
     this.isChecking = true;
     try {
-      const files = (await rereadTlsFiles(names)) ?? this.files;
-      if (!isSame(files, this.files)) {
-        this.use(files);
-        log.info({ files: names.prefix }, 'a new certificate is in use');
-      }
+      if (await this.load()) log.info({ files: names.prefix }, 'a new certificate is in use');
       this.lastFault = '';
     } catch (error) {
       this.faults++;
@@ -116,6 +118,17 @@ export class TlsIdentity {
     } finally {
       this.isChecking = false;
     }
+  }
+
+  /** @returns whether the files have changed. @throws when they cannot be read or used */
+  private async load(): Promise<boolean> {
+    const { names, checkMs } = this.options;
+    const files = await rereadTlsFiles(names);
+    if (isSame(files, this.files)) return false;
+    await settle(checkMs);
+    if (!isSame(await rereadTlsFiles(names), files)) return false;
+    this.use(verifyTlsFiles(files, names.prefix));
+    return true;
   }
 
   private use(files: TlsFiles): void {

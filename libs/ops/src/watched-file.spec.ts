@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WatchedFile } from './watched-file.js';
+
+const CHECK_MS = 20;
+
+describe('WatchedFile', () => {
+  let folder = '';
+  let watched: WatchedFile<string>;
+  let file = '';
+  const logged: string[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-watched-'));
+    file = join(folder, 'names');
+    writeFileSync(file, 'first');
+    logged.length = 0;
+    const log = {
+      info: (_: object, text: string) => logged.push(text),
+      warn: (_: object, text: string) => logged.push(text),
+    };
+    const parse = (text: string) => text;
+    const options = { variable: 'NAMES', file, content: 'the names', maxBytes: 100, parse, log };
+    watched = new WatchedFile({ ...options, checkMs: CHECK_MS });
+  });
+  afterEach(() => {
+    watched.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('uses a changed file when nobody writes to it any more', async () => {
+    const end = performance.now() + 15 * CHECK_MS;
+    // Each turn of the event loop writes another text, so that no two reads give the same.
+    for (let turn = 0; performance.now() < end; turn++) {
+      writeFileSync(file, `half ${turn}`);
+      await nextTurn();
+      expect(watched.value).toBe('first');
+    }
+    writeFileSync(file, 'second');
+    await expect.poll(() => watched.value, { timeout: 20_000 }).toBe('second');
+    expect(logged).toEqual(['a new version of the names is in force']);
+  });
+
+  it('keeps the value while the file cannot be used, and logs that once', async () => {
+    writeFileSync(file, 'x'.repeat(101));
+    await expect.poll(() => watched.faults, { timeout: 20_000 }).toBeGreaterThan(1);
+    expect(watched.value).toBe('first');
+    expect(logged).toEqual(['the names were not replaced']);
+  });
+});
