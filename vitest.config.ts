@@ -3,6 +3,9 @@ import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
 
 const conditions = ['@weir/source'];
 
+// Tests with real servers get a second try in CI, on a machine that may starve one of them. The report names each.
+const retry = process.env.CI === undefined ? 0 : 1;
+
 const shared: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -37,12 +40,14 @@ export default defineConfig({
         maxWorkers: 2 * availableParallelism(),
         sequence: { groupOrder: 1 },
         testTimeout: 60_000,
+        retry,
         hookTimeout: 120_000,
         expect: { poll: { timeout: 20_000 } },
       }),
       project('e2e', {
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
         testTimeout: 300_000,
+        retry,
         hookTimeout: 300_000,
         // Each file has ports of its own; the longest one takes more time than all others.
         maxWorkers: 2,
