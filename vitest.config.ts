@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
+import { flakyReporter } from './tools/src/testing/flaky-reporter.js';
 
 const conditions = ['@weir/source'];
 
-// Tests with real servers get a second try in CI, on a machine that may starve one of them. The report names each.
+// Tests with real servers get a second try in CI, on a machine that may starve one of them.
 const retry = process.env.CI === undefined ? 0 : 1;
 
 const shared: ViteUserConfig = defineConfig({
@@ -18,6 +19,7 @@ const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteU
 
 export default defineConfig({
   test: {
+    reporters: ['default', flakyReporter],
     projects: [
       project('unit', {
         include: [
