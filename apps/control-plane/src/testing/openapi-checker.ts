@@ -19,6 +19,7 @@ export class OpenApiChecker {
         method,
         pattern: path.replace(/\{(\w+)\}/g, ':$1'),
         body: 'none',
+        scope: 'read',
       })),
     );
     // OpenAPI has formats and keywords of its own.
