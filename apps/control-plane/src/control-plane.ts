@@ -211,7 +211,7 @@ async function startParts(
     variable: 'MANAGEMENT_PORT',
   });
   const feed = createFeed({ configuration, deployment, tls: feedTls, source, registry, log });
-  stops.connections.push(() => feed.snapshots.close());
+  stops.connections.push(feed.close);
   const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,

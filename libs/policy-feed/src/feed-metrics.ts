@@ -12,6 +12,7 @@ type FollowerState = Pick<
   | 'diskFailures'
   | 'missingImage'
   | 'imageFailures'
+  | 'imageCounters'
   | 'refusedMessages'
   | 'counters'
 >;
@@ -97,6 +98,23 @@ export function registerFeedMetrics(
     'Attempts to fetch the image of the active catalogue that failed and are repeated',
     () => follower.imageFailures,
   );
+  counter(
+    'catalogue_delta_faults_total',
+    'Deltas of catalogue images that were damaged or wrong; the image was fetched whole',
+    () => follower.imageCounters.deltaFaults,
+  );
+  new Counter({
+    name: `${prefix}catalogue_images_fetched_total`,
+    help: 'Catalogue images fetched from the control plane: whole, or as the delta to the image in use',
+    labelNames: ['as'],
+    registers: [registry],
+    collect() {
+      const { whole, built } = follower.imageCounters;
+      this.reset();
+      this.inc({ as: 'whole' }, whole);
+      this.inc({ as: 'delta' }, built);
+    },
+  });
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
     counter(name, help, () => follower.counters[count]);
   }

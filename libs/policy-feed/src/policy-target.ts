@@ -1,6 +1,7 @@
 import type {
   BuiltConfiguration,
   FollowerTarget,
+  ImageCounters,
   ImageFollower,
   MissingImage,
   SnapshotPart,
@@ -12,7 +13,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 /** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
 export type CatalogueSource = Pick<
   ImageFollower,
-  'want' | 'missing' | 'failures' | 'firstAttempt' | 'stop'
+  'want' | 'missing' | 'failures' | 'counters' | 'firstAttempt' | 'stop'
 >;
 
 export interface PolicyTargetOptions {
@@ -64,6 +65,10 @@ export class PolicyTarget implements FollowerTarget {
 
   get imageFailures(): number {
     return this.catalogues.failures;
+  }
+
+  get imageCounters(): ImageCounters {
+    return this.catalogues.counters;
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after each part. */

@@ -1,4 +1,10 @@
-import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import {
+  createFeedServer,
+  type Deployment,
+  feedDownloads,
+  KeptDeltas,
+  KeptSnapshots,
+} from '@weir/change-feed';
 import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -21,7 +27,7 @@ export interface CreateFeedOptions {
   readonly log: Logger;
 }
 
-/** Creates the feed API with its metrics. Close the snapshots after the server. */
+/** Creates the feed API with its metrics. Call `close` after the server has closed. */
 export function createFeed({
   configuration,
   deployment,
@@ -31,17 +37,19 @@ export function createFeed({
   log,
 }: CreateFeedOptions): {
   server: Server;
-  snapshots: KeptSnapshots;
+  close: () => void;
 } {
+  const folder = configuration.FEED_DIR ?? tmpdir();
+  const deltas = new KeptDeltas({ folder, source, log, isOutage: isDatabaseUnreachable });
   const snapshots = new KeptSnapshots({
-    folder: configuration.FEED_DIR ?? tmpdir(),
+    folder,
     source,
     log,
     maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
     maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
   });
   const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
-  registerFeedMetrics(registry, snapshots, downloads);
+  registerFeedMetrics(registry, { snapshots, deltas, downloads });
   const server = createFeedServer({
     source,
     tokens: deployment.tokens,
@@ -49,7 +57,12 @@ export function createFeed({
     log,
     isOutage: isDatabaseUnreachable,
     snapshots,
+    deltas,
     downloads,
   });
-  return { server, snapshots };
+  const close = (): void => {
+    snapshots.close();
+    deltas.close();
+  };
+  return { server, close };
 }
