@@ -1,6 +1,6 @@
 /*
- * Benchmark of followers that start at once: `npm run bench:starts -- [followers] [networks] [root]`; 100 and 200,000
- * if not given. `root` is another checkout, built, to compare with.
+ * Benchmark of followers that start at once: `npm run bench:snapshots -- [followers] [networks] [root]`; 100 and
+ * 200,000 if not given. `root` is another checkout, built, to compare with.
  *
  * It starts PostgreSQL, Redis and a control plane, each as its own process, fills them, and downloads a snapshot for
  * each follower, all at once and over connections of their own, as a follower does that obeys Retry-After. It reads
@@ -26,7 +26,7 @@ const [followers = 100, networks = 200_000] = process.argv.slice(2, 4).map(Numbe
 const root = process.argv[4] ?? OWN_ROOT;
 const size = { networks, profiles: networks / 10, domains: networks, portRanges: networks / 10 };
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-bench-starts-'));
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-snapshots-'));
 const services = await startServices(root, folder);
 try {
   progress(`POST /init/ with ${networks} networks and as many rules …`);
