@@ -1,5 +1,5 @@
 import { registerFeedMetrics, registerReadGauge } from '@weir/policy-feed';
-import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Follower } from '@weir/change-feed';
 import type { AnswerCache } from './cache/answer-cache.js';
 import type { CacheCounters } from './cache/lookup-counters.js';
@@ -9,6 +9,7 @@ import type { AllowedClients } from './limits/allowed-clients.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { LimitCounts } from './limits/client-limits.js';
+import { histogramMetric } from './metrics/histogram.js';
 import type { LatencyHistogram } from './metrics/latency-histogram.js';
 import type { ProfileCounters } from './metrics/profile-counters.js';
 import { type QueryCounters, rcodeLabel } from './metrics/query-counters.js';
@@ -107,7 +108,14 @@ export function createRegistry({
       () => counts.profiles?.values() ?? [],
     );
   }
-  registry.registerMetric(latencyMetric(() => counts.latencies));
+  registry.registerMetric(
+    histogramMetric(
+      `${PREFIX}latency_seconds`,
+      'Time from query to answer. All answers that needed an upstream, ' +
+        'and one in eight of the others, counted eightfold',
+      (name) => counts.latencies.lines(name),
+    ),
+  );
   counter('dropped_total', 'Packets without an answer', ['why'], () =>
     counts.queries.droppedCounts(),
   );
@@ -312,22 +320,6 @@ function upstreamLatency(registry: Registry, upstreams: readonly Upstream[]): vo
       for (const { name, latencyMs } of upstreams) this.set({ upstream: name }, latencyMs / 1000);
     },
   });
-}
-
-const LATENCY_NAME = `${PREFIX}latency_seconds`;
-
-/** A metric in the shape that the registry reads. The histograms of prom-client would need a call for each answer. */
-function latencyMetric(latencies: () => LatencyHistogram): Metric {
-  const head = {
-    name: LATENCY_NAME,
-    help:
-      'Time from query to answer. All answers that needed an upstream, ' +
-      'and one in eight of the others, counted eightfold',
-    type: 'histogram',
-    aggregator: 'sum',
-  };
-  const get = (): object => ({ ...head, values: latencies().values(LATENCY_NAME) });
-  return { ...head, get, reset: () => undefined } as unknown as Metric;
 }
 
 /** Of the upstreams that are asked in batches. */
