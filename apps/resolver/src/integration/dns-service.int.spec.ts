@@ -803,7 +803,7 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
       for (let i = 0; i < 8; i++) await ask('localhost');
       const count = (source: string) =>
         service.counts.latencies
-          .values('x')
+          .lines('x')
           .find(({ metricName, labels }) => metricName === 'x_count' && labels.source === source);
       const counts = ['upstream', 'cached', 'blocked', 'local'].map(
         (source) => count(source)?.value,

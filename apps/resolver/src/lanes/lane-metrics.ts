@@ -1,7 +1,6 @@
 import type { LabelledValues, ReadMetrics } from '@weir/ops';
-import type { Metric } from 'prom-client';
-import type { HistogramValue } from '../metrics/latency-histogram.js';
-import { BATCH_BOUNDS, type LaneCounts } from './lane-counts.js';
+import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
+import type { LaneCounts } from './lane-counts.js';
 import type { Lane } from './lane.js';
 import type { Lanes } from './lanes.js';
 import { readThread } from './thread-state.js';
@@ -30,43 +29,38 @@ export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | n
     ['lane'],
     () => byLane(({ laneCounts }) => laneCounts.handedOver),
   );
+  metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
+    byLane(({ laneCounts }) => laneCounts.naps),
+  );
   metrics.gauges(
     'lane_cpu_seconds',
     'Processor time of the thread of a lane; its rate is the share of a core that it uses',
     ['lane'],
     () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
   );
-  const name = `${metrics.prefix}lane_batch_queries`;
-  const head = {
-    name,
-    help: 'Queries that a lane has received with one system call',
-    type: 'histogram',
-    aggregator: 'sum',
+  const histogram = (
+    name: string,
+    help: string,
+    linesOf: (counts: LaneCounts, name: string, lane: string) => HistogramValue[],
+  ): void => {
+    const lines = (metric: string): HistogramValue[] =>
+      all().flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
+    metrics.registry.registerMetric(histogramMetric(`${metrics.prefix}${name}`, help, lines));
   };
-  const get = (): object => ({
-    ...head,
-    values: all().flatMap(({ laneCounts }, lane) => batchValues(name, String(lane), laneCounts)),
-  });
-  metrics.registry.registerMetric({ ...head, get, reset: () => undefined } as unknown as Metric);
-}
-
-/** The lines of a histogram. */
-function batchValues(
-  name: string,
-  lane: string,
-  { batches, queries }: LaneCounts,
-): HistogramValue[] {
-  let total = 0;
-  const bucket = (le: string, value: number): HistogramValue => ({
-    metricName: `${name}_bucket`,
-    labels: { le, lane },
-    value,
-  });
-  const buckets = BATCH_BOUNDS.map((bound, i) => bucket(String(bound), (total += batches[i])));
-  return [
-    ...buckets,
-    bucket('+Inf', total),
-    { metricName: `${name}_sum`, labels: { lane }, value: queries },
-    { metricName: `${name}_count`, labels: { lane }, value: total },
-  ];
+  histogram(
+    'lane_batch_queries',
+    'Queries that a lane has received with one system call',
+    ({ batches }, name, lane) => batches.lines(name, { lane }),
+  );
+  histogram(
+    'lane_turn_seconds',
+    'Time from the receipt of a batch until its answers are sent: as long, the next queries wait',
+    ({ turns }, name, lane) => turns.lines(name, { lane }),
+  );
+  histogram(
+    'lane_gc_duration_seconds',
+    'Pauses of a lane for garbage collection, by kind as in nodejs_gc_duration_seconds',
+    ({ collections }, name, lane) =>
+      Object.entries(collections).flatMap(([kind, one]) => one.lines(name, { lane, kind })),
+  );
 }

@@ -10,6 +10,7 @@ import type { Next, Request, Response, Middleware } from '../routing/http.js';
 import type { RouteTable } from '../routing/route-table.js';
 import { authenticate, type AuthenticationOptions } from './authenticate.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
+import { checkScope } from './check-scope.js';
 import { clientAddress } from './client-address.js';
 import { limitCalls } from './limit-calls.js';
 import { nameAuthor } from './name-author.js';
@@ -52,6 +53,8 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   // Before the body, so that no body is read for a path that does not exist.
   app.use(findRoute(options.routes));
   app.use(requireJson);
+  // Before the body, so that no body is read for a call that the token may not make.
+  app.use(checkScope);
   const { bodyLimitBytes, stallMs } = options;
   const limitBytes = Math.min(bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
   app.use(parseBody(isBodyParsed, { limitBytes, stallMs }));
