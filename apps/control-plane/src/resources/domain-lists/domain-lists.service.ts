@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
+import { forEachRow, Yielder } from '../../platform/yielder.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
-import { KnownProfiles } from '../profiles/known-profiles.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 import type { DomainRuleKey } from './domain-rule-store.js';
 import { WorkingDomainRules } from './working-domain-rules.js';
 
@@ -23,9 +24,13 @@ export class DomainListsService {
     const after = Array.from(new Set(hashes), (domainHash) => ({ profileId, domainHash, verdict }));
     return this.writer.write({
       need: (tables) => needRules(tables, profileId, after),
-      make: (tables) => {
-        requireProfile(tables, profileId);
-        return { result: after, changes: after.map((rule) => putRule(tables, rule)) };
+      make: async (tables) => {
+        tables.of(WorkingProfiles.open).require(profileId);
+        const changes: EntityChange[] = [];
+        await forEachRow(new Yielder(), after.length, (i) => {
+          changes.push(putRule(tables, after[i]));
+        });
+        return { result: after, changes };
       },
     });
   }
@@ -54,17 +59,20 @@ export class DomainListsService {
   }
 }
 
-function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
-  tables.of(KnownProfiles.open).need(profileId);
-  for (const key of keys) tables.of(WorkingDomainRules.open).need(key);
-}
-
-function requireProfile(tables: WorkingTables, id: number): void {
-  if (!tables.of(KnownProfiles.open).has(id)) throw notFound(`profile ${id}`);
+async function needRules(
+  tables: WorkingTables,
+  profileId: number,
+  keys: readonly DomainRuleKey[],
+): Promise<void> {
+  tables.of(WorkingProfiles.open).needId(profileId);
+  const rules = tables.of(WorkingDomainRules.open);
+  await forEachRow(new Yielder(), keys.length, (i) => {
+    rules.need(keys[i]);
+  });
 }
 
 function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {
-  requireProfile(tables, key.profileId);
+  tables.of(WorkingProfiles.open).require(key.profileId);
   const rule = tables.of(WorkingDomainRules.open).find(key);
   // The message names the profile, but never the domain (decisions §8).
   if (rule === null) throw notFound(`domain rule of profile ${key.profileId}`);
