@@ -24,6 +24,7 @@ import {
   type VariableOptions,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
+import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { isIP, isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
 
@@ -368,6 +369,7 @@ export const SCHEMA = {
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   METRICS_PROFILES: integer(0, MAX_METRICS_PROFILES, {
     description:
       'Number of profiles whose queries are counted one by one in the metrics: the first that are active for a ' +
