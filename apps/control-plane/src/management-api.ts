@@ -9,7 +9,6 @@ import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
 import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
 import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
-import { ScopeGuard } from './http/pipeline/scope.guard.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { discoverEndpoints } from './http/routing/discover-endpoints.js';
 import { RequestShapeInterceptor } from './http/routing/request-shape.js';
@@ -43,7 +42,6 @@ export async function createManagementApi(
   );
   const document = createDocument(endpoints);
   installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
-  app.useGlobalGuards(new ScopeGuard(app.get(Reflector)));
   app.useGlobalFilters(new ErrorFilter(options.log));
   app.useGlobalInterceptors(
     new RequestShapeInterceptor(app.get(Reflector)),

@@ -5,7 +5,7 @@ import type {
   OpenApiOperation,
 } from '../http/openapi/document.js';
 import { RouteTable } from '../http/routing/route-table.js';
-import type { ValueSchema } from '../http/validation/checks.js';
+import type { ValueSchema } from '../http/validation/rule-context.js';
 import type { Answer } from './response.js';
 
 /** Checks requests and responses against the OpenAPI document that a control plane serves. */
@@ -19,6 +19,7 @@ export class OpenApiChecker {
         method,
         pattern: path.replace(/\{(\w+)\}/g, ':$1'),
         body: 'none',
+        scope: 'read',
       })),
     );
     // OpenAPI has formats and keywords of its own.

@@ -1,7 +1,6 @@
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import type { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
-import type { Scope } from '../callers/scope.js';
 import { scopeOf } from '../callers/require-scope.js';
 import {
   RESPONSE_SHAPE,
@@ -15,7 +14,6 @@ import type { BodyKind, Route } from './route-table.js';
 export interface Endpoint extends Route {
   readonly request: RequestShape;
   readonly response: ResponseShape;
-  readonly scope: Scope;
 }
 
 type Handler = () => unknown;

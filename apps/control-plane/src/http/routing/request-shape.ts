@@ -10,7 +10,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
-import type { DtoClass } from '../validation/field-registry.js';
+import type { DtoClass } from '../validation/dto-class.js';
 import { read, readList, type ReadResult } from '../validation/read-dto.js';
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';

@@ -1,3 +1,5 @@
+import type { Scope } from '../callers/scope.js';
+
 /** How the body of a request is treated: ignored, parsed, or passed on as a stream. */
 export type BodyKind = 'none' | 'parsed' | 'streamed';
 
@@ -7,6 +9,8 @@ export interface Route {
   /** Path as the controller declares it: `/net/:int_ip`. It names the route in logs and metrics. */
   readonly pattern: string;
   readonly body: BodyKind;
+  /** What a token must have. */
+  readonly scope: Scope;
 }
 
 /** Path parameters by name, percent-decoded; null for invalid percent-encoding. */
