@@ -91,6 +91,19 @@ describe('telemetry', () => {
     expect(receiver.spans.map(({ parentSpanId }) => parentSpanId)).toEqual(contexts.map(() => ''));
   });
 
+  it('has no span that ends before it begins, however short it is', async () => {
+    const receiver = await receive();
+    const { tracer, stop, lines } = await openAt(receiver.url);
+    for (let n = 0; n < 200; n++) {
+      const span = tracer.begin('call', { startedMs: performance.now() })!;
+      span.note('in force');
+      span.end();
+    }
+    await stop();
+    const durations = receiver.spans.map(({ startNs, endNs }) => endNs - startNs);
+    expect([durations.length, durations.filter((ns) => ns <= 0n), lines]).toEqual([200, [], []]);
+  });
+
   it('records nothing of a call that its caller does not sample', async () => {
     const receiver = await receive();
     const { tracer, stop } = await openAt(receiver.url);

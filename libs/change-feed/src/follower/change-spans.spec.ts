@@ -28,6 +28,16 @@ describe('ChangeSpans', () => {
     expect(said).toEqual(['in force 2', 'in force 1', 'end 2', 'end 1']);
   });
 
+  it('notes once that a change is in force, however many follow while the disk is slow', () => {
+    const { changes, said, receive } = spans();
+    for (const revision of [1, 2]) {
+      receive(revision);
+      changes.noteInForce(revision);
+    }
+    changes.end(2);
+    expect(said).toEqual(['in force 1', 'in force 2', 'end 1', 'end 2']);
+  });
+
   it('has no span for a change that is in force, was received before, or is not sampled', () => {
     const { changes, said, receive } = spans();
     receive(5, 'trace', 5);

@@ -29,6 +29,8 @@ const MAX_SPANS = 1_000;
 export class ChangeSpans {
   /** By revision, in the order in which they were received. */
   private readonly open = new Map<number, FollowerSpan>();
+  /** The last revision that was noted to be in force. */
+  private noted = -1;
 
   /** @param tracer undefined: nothing is traced. */
   constructor(private readonly tracer: FollowerTracer | undefined) {}
@@ -48,7 +50,10 @@ export class ChangeSpans {
 
   /** All changes up to this revision are in force. */
   noteInForce(revision: number): void {
-    for (const [received, span] of this.open) if (received <= revision) span.note('in force');
+    for (const [received, span] of this.open) {
+      if (received > this.noted && received <= revision) span.note('in force');
+    }
+    this.noted = revision;
   }
 
   /** All changes up to this revision are acknowledged. */

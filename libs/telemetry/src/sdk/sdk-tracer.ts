@@ -62,13 +62,14 @@ class RecordedSpan implements Span {
   }
 
   note(name: string): void {
-    this.span.addEvent(name);
+    this.span.addEvent(name, {}, performance.now());
   }
 
   end({ attributes = {}, hasFailed = false }: SpanResult = {}): void {
     this.span.setAttributes(attributes);
     if (hasFailed) this.span.setStatus({ code: SpanStatusCode.ERROR });
-    this.span.end();
+    // Otherwise the wall clock ends a span whose beginning was given: in whole milliseconds, and it may be set back.
+    this.span.end(performance.now());
   }
 }
 
