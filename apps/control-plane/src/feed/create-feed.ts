@@ -4,7 +4,9 @@ import {
   feedDownloads,
   KeptDeltas,
   KeptSnapshots,
+  type Traced,
 } from '@weir/change-feed';
+import type { LogPoint } from '@weir/config-model';
 import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -24,6 +26,8 @@ export interface CreateFeedOptions {
   readonly tls: TlsIdentity | null;
   readonly source: DatabaseFeedSource;
   readonly registry: Registry;
+  /** The trace of a change that was published lately. */
+  readonly traceOf: (point: LogPoint) => Traced;
   readonly log: Logger;
 }
 
@@ -34,6 +38,7 @@ export function createFeed({
   tls,
   source,
   registry,
+  traceOf,
   log,
 }: CreateFeedOptions): {
   server: Server;
@@ -59,6 +64,7 @@ export function createFeed({
     snapshots,
     deltas,
     downloads,
+    traceOf,
   });
   const close = (): void => {
     snapshots.close();
