@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { HeldBodies } from './http/pipeline/held-bodies.js';
 import { InitModule } from './init/init.module.js';
-import { HeldBodies } from './init/read/held-bodies.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
 import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';

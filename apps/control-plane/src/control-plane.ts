@@ -21,7 +21,7 @@ import { registerCallerMetrics } from './http/callers/caller-metrics.js';
 import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
-import { HeldBodies } from './init/read/held-bodies.js';
+import { HeldBodies } from './http/pipeline/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';
@@ -193,6 +193,7 @@ async function startParts(
         perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
+      connections: configuration.MANAGEMENT_CONNECTIONS,
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
       stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,

@@ -1,8 +1,7 @@
 import type { PublishedChange } from '@weir/change-feed';
-import { encodeChange } from '@weir/config-model';
 import type { LockedHead } from './change-log.js';
 import { type ConcernedProfiles, concernedProfiles } from './change-record.js';
-import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
+import { encodeEntityChanges, type EntityChange } from './entity-change.js';
 
 /** What a change did inside its transaction. */
 export interface WorkResult<T> {
@@ -23,13 +22,11 @@ export type ChangeOutcome<T> =
   MadeChange<T> | { readonly type: 'failed'; readonly reason: unknown };
 
 /** The outcome of a change that has done its work on top of `head`. */
-export function changed<T>(head: LockedHead, { result, changes }: WorkResult<T>): MadeChange<T> {
-  const { lineage } = head;
-  const encoded = encodeChange({
-    revision: head.revision + 1,
-    digest: digestAfter(head.digest, changes),
-    operations: operationsOf(changes),
-  });
-  const change = { lineage, ...encoded };
+export async function changed<T>(
+  { lineage, revision: before, digest: digestBefore }: LockedHead,
+  { result, changes }: WorkResult<T>,
+): Promise<MadeChange<T>> {
+  const { operations, digest } = await encodeEntityChanges(digestBefore, changes);
+  const change = { lineage, revision: before + 1, digest, operations };
   return { type: 'changed', result, change, profiles: concernedProfiles(changes) };
 }

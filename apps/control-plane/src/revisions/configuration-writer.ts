@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import { type Author, currentAuthor } from './author.js';
-import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
 import { ALL_PROFILES } from './change-record.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
@@ -158,7 +158,7 @@ export class ConfigurationWriter {
         });
         const made = await make(client, head);
         if (made === null) return null;
-        await logChanges(client, [{ ...made, author }]);
+        await logChanges(client, await toLogEntries([{ ...made, author }]));
         beforeCommit(made, transaction);
         return made;
       }),

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService } from '../dns-service.js';
 import { FrameSender } from '../dnstap/frame-sender.js';
 import {
   Control,
@@ -20,7 +21,7 @@ import {
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { freePort } from '../testing/name-servers.js';
+import { freePort } from '@weir/ops/testing';
 import { hasProgram, run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';

@@ -1,63 +1,43 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { LabelledValues, ReadMetrics } from '@weir/ops';
 import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
 import type { LaneCounts } from './lane-counts.js';
+import type { Lane } from './lane.js';
 import type { Lanes } from './lanes.js';
 import { readThread } from './thread-state.js';
 
 /** Registers what is known about each lane. */
-export function registerLaneMetrics(
-  registry: Registry,
-  prefix: string,
-  lanes: () => Lanes | null,
-): void {
-  const all = (): readonly Lanes['all'][number][] => lanes()?.all ?? [];
-  const registers = [registry];
-  new Gauge({
-    name: `${prefix}lanes`,
-    help: 'Threads that answer UDP queries from memory; 0: one thread does everything',
-    registers,
-    collect() {
-      this.set(all().filter(({ isRunning }) => isRunning).length);
-    },
-  });
-  new Counter({
-    name: `${prefix}lanes_replaced_total`,
-    help: 'Lanes that were replaced because their thread had ended, or hung',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(lanes()?.replaced ?? 0);
-    },
-  });
-  const counter = (name: string, help: string, count: (counts: LaneCounts) => number): void => {
-    new Counter({
-      name: `${prefix}${name}`,
-      help,
-      labelNames: ['lane'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [lane, one] of all().entries()) this.inc({ lane }, count(one.laneCounts));
-      },
-    });
-  };
-  counter('lane_answers_total', 'Answers of a lane from memory', ({ answers }) => answers);
-  counter(
+export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | null): void {
+  const all = (): readonly Lane[] => lanes()?.all ?? [];
+  const byLane = (count: (lane: Lane) => number): LabelledValues =>
+    all().map((one, lane) => [{ lane }, count(one)]);
+  metrics.gauge(
+    'lanes',
+    'Threads that answer UDP queries from memory; 0: one thread does everything',
+    () => all().filter(({ isRunning }) => isRunning).length,
+  );
+  metrics.counter(
+    'lanes_replaced_total',
+    'Lanes that were replaced because their thread had ended, or hung',
+    () => lanes()?.replaced ?? 0,
+  );
+  metrics.counters('lane_answers_total', 'Answers of a lane from memory', ['lane'], () =>
+    byLane(({ laneCounts }) => laneCounts.answers),
+  );
+  metrics.counters(
     'lane_handed_over_total',
     'Queries that a lane has handed over to the main thread',
-    ({ handedOver }) => handedOver,
+    ['lane'],
+    () => byLane(({ laneCounts }) => laneCounts.handedOver),
   );
-  counter('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ({ naps }) => naps);
-  new Gauge({
-    name: `${prefix}lane_cpu_seconds`,
-    help: 'Processor time of the thread of a lane; its rate is the share of a core that it uses',
-    labelNames: ['lane'],
-    registers,
-    collect() {
-      for (const [lane, { threadId }] of all().entries())
-        this.set({ lane }, readThread(threadId).cpuSeconds);
-    },
-  });
+  metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
+    byLane(({ laneCounts }) => laneCounts.naps),
+  );
+  metrics.gauges(
+    'lane_cpu_seconds',
+    'Processor time of the thread of a lane; its rate is the share of a core that it uses',
+    ['lane'],
+    () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
+  );
   const histogram = (
     name: string,
     help: string,
@@ -65,7 +45,7 @@ export function registerLaneMetrics(
   ): void => {
     const lines = (metric: string): HistogramValue[] =>
       all().flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
-    registry.registerMetric(histogramMetric(`${prefix}${name}`, help, lines));
+    metrics.registry.registerMetric(histogramMetric(`${metrics.prefix}${name}`, help, lines));
   };
   histogram(
     'lane_batch_queries',

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { request } from 'node:http';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
 import { rawRequest } from '../../testing/raw-request.js';
@@ -54,5 +56,27 @@ describe('a hostile request', () => {
     });
     expect(answer.status).toBe(403);
     expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  it('cannot fill the memory with bodies that never end: small bodies are read, large ones refused', async () => {
+    const large = Buffer.from(`{"id": 1, "type": "${'x'.repeat(15 * 2 ** 20)}`);
+    const packed = gzipSync(large, { level: 1 });
+    const path = `${harness.baseUrl}/blockpage/`;
+    const headers = { ...HEADERS, 'Content-Encoding': 'gzip' };
+    const held = Array.from({ length: 9 }, () => request(path, { method: 'POST', headers }));
+    const refused = new Promise((resolve) => {
+      for (const one of held) one.once('response', resolve).on('error', () => undefined);
+    });
+    for (const one of held) one.write(packed);
+    expect(await refused).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+    const small = await harness.call('POST', '/blockpage/', { id: 1, type: 0 });
+    expect(small.status).toBe(201);
+    for (const one of held) one.destroy();
+    await expect
+      .poll(async () => {
+        const body = gzipSync(`${large.toString()}"}`, { level: 1 });
+        return (await fetch(path, { method: 'POST', headers, body })).status;
+      })
+      .toBe(422);
   });
 });

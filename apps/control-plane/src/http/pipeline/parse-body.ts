@@ -1,5 +1,6 @@
 import type { Middleware, Request } from '../routing/http.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
+import type { HeldBodies } from './held-bodies.js';
 import { JsonSize } from './json-size.js';
 
 /** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
@@ -7,15 +8,21 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
- * take long to parse is not parsed.
+ * take long to parse is not parsed. A body counts among the held ones until its request has been answered.
  */
-export function parseBody(isParsed: (request: Request) => boolean, limits: BodyLimits): Middleware {
-  return (request, _response, next) => {
+export function parseBody(
+  isParsed: (request: Request) => boolean,
+  limits: BodyLimits,
+  bodies: HeldBodies,
+): Middleware {
+  return (request, response, next) => {
     if (!isParsed(request)) {
       next();
       return;
     }
-    readWhole(request, limits)
+    const { body, release } = bodies.open(streamBody(request, limits));
+    response.once('close', release);
+    readWhole(body)
       .then((bytes) => (bytes === null ? ({ state: 'tooLarge' } as const) : parse(bytes)))
       .then((body) => {
         request.context.body = body;
@@ -25,10 +32,10 @@ export function parseBody(isParsed: (request: Request) => boolean, limits: BodyL
 }
 
 /** @returns null when it is too large to be parsed. */
-async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Array | null> {
+async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const size = new JsonSize();
   const chunks: Uint8Array[] = [];
-  for await (const chunk of streamBody(request, limits)) {
+  for await (const chunk of body) {
     size.push(chunk);
     if (size.isTooLarge) chunks.length = 0;
     else chunks.push(chunk);

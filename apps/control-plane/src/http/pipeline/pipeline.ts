@@ -12,6 +12,7 @@ import { authenticate, type AuthenticationOptions } from './authenticate.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
 import { checkScope } from './check-scope.js';
 import { clientAddress } from './client-address.js';
+import { HeldBodies } from './held-bodies.js';
 import { limitCalls } from './limit-calls.js';
 import { nameAuthor } from './name-author.js';
 import { parseBody } from './parse-body.js';
@@ -38,6 +39,12 @@ export interface PipelineOptions extends AuthenticationOptions {
  */
 const PARSED_BODY_LIMIT_BYTES = 16 * 2 ** 20;
 
+/** All parsed bodies together, while their requests are served: eight of the largest. */
+const PARSED_BODIES_LIMIT_BYTES = 8 * PARSED_BODY_LIMIT_BYTES;
+
+/** A body of this size is never refused for the sake of others. */
+const SMALL_BODY_BYTES = 64 * 2 ** 10;
+
 /**
  * Installs the middleware that every request passes before its controller. The order is fixed (decisions §8, Requests).
  */
@@ -57,7 +64,8 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   app.use(checkScope);
   const { bodyLimitBytes, stallMs } = options;
   const limitBytes = Math.min(bodyLimitBytes, PARSED_BODY_LIMIT_BYTES);
-  app.use(parseBody(isBodyParsed, { limitBytes, stallMs }));
+  const bodies = new HeldBodies(PARSED_BODIES_LIMIT_BYTES, SMALL_BODY_BYTES);
+  app.use(parseBody(isBodyParsed, { limitBytes, stallMs }, bodies));
   app.use(openBody({ limitBytes: bodyLimitBytes, stallMs }));
   // Last, because the events of a body that is read would lose it.
   app.use(nameAuthor);

@@ -11,7 +11,7 @@ import { Reflector } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
 import type { DtoClass } from '../validation/dto-class.js';
-import { read, readList, type ReadResult } from '../validation/read-dto.js';
+import { read, readList, readLong, type ReadResult } from '../validation/read-dto.js';
 import type { Request } from './http.js';
 import type { RequestContext } from './request-context.js';
 
@@ -58,14 +58,14 @@ export function ApiResponse(shape: ResponseShape): MethodDecorator {
 export class RequestShapeInterceptor implements NestInterceptor {
   constructor(private readonly reflector: Reflector) {}
 
-  intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
+  async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const shape = this.reflector.get<RequestShape | undefined>(
       REQUEST_SHAPE,
       execution.getHandler(),
     );
     if (shape !== undefined) {
       const request = execution.switchToHttp().getRequest<Request>();
-      const { path, body, faults } = readRequest(shape, request.context);
+      const { path, body, faults } = await readRequest(shape, request.context);
       throwIfFaults(faults);
       request.params = path;
       request.body = body;
@@ -75,12 +75,12 @@ export class RequestShapeInterceptor implements NestInterceptor {
 }
 
 /** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
-export function readRequest(
+export async function readRequest(
   shape: RequestShape,
   context: Pick<RequestContext, 'pathParts' | 'body'>,
-): { path: unknown; body: unknown; faults: Fault[] } {
+): Promise<{ path: unknown; body: unknown; faults: Fault[] }> {
   const path = readPath(shape, context);
-  const body = readRequestBody(shape, context);
+  const body = await readRequestBody(shape, context);
   const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...mismatch(path, part, body, field));
@@ -112,10 +112,10 @@ const TOO_LARGE: Fault = {
   type: 'too_long',
 };
 
-function readRequestBody(
+async function readRequestBody(
   shape: RequestShape,
   { body }: Pick<RequestContext, 'body'>,
-): ReadResult<unknown> {
+): Promise<ReadResult<unknown>> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -132,7 +132,7 @@ function readRequestBody(
     case 'json':
       return Array.isArray(shape.body)
         ? readList((shape.body as readonly [DtoClass])[0], body.value)
-        : read(shape.body as DtoClass, body.value);
+        : readLong(shape.body as DtoClass, body.value);
   }
 }
 
