@@ -6,10 +6,11 @@ import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
 import type { Transaction } from '../platform/database/transaction.js';
-import { type Author, currentAuthor } from './author.js';
+import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
 import { ALL_PROFILES } from './change-record.js';
+import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import { WithRevision } from './with-revision.js';
@@ -76,7 +77,7 @@ export class ConfigurationWriter {
     this.commits = new GroupCommit(
       database,
       this.queue,
-      (changes) => this.propagate(changes, timeouts.changeMs),
+      (committed) => this.propagate(committed, timeouts.changeMs),
       {
         ...LIMITS,
         ...timeouts,
@@ -90,7 +91,7 @@ export class ConfigurationWriter {
    */
   async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    const { outcome, applied } = await this.commits.submit(change, currentAuthor());
+    const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
     if (outcome.type === 'failed') throw outcome.reason;
     return new WithRevision(outcome.result, outcome.change.revision, await applied);
   }
@@ -136,13 +137,22 @@ export class ConfigurationWriter {
   ): Promise<WithRevision<T> | null> {
     await this.admit();
     const author = currentAuthor();
-    const committed = await this.queue.run(async () => {
-      const made = await this.tryAlone(author, make);
-      return made && { ...made, applied: this.propagate([made.change], appliedMs) };
-    });
-    if (committed === null) return null;
-    const { result, change, applied } = committed;
-    return new WithRevision(result, change.revision, await applied);
+    const trace = ChangeTrace.begin(currentSpan());
+    try {
+      const committed = await this.queue.run(async () => {
+        trace?.beginTransaction(null);
+        const made = await this.tryAlone(author, make);
+        trace?.endTransaction(made === null ? 0 : 1);
+        const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
+        return made && { ...made, applied };
+      });
+      if (committed === null) return null;
+      const { result, change, applied } = committed;
+      return new WithRevision(result, change.revision, await applied);
+    } catch (error) {
+      trace?.fail();
+      throw error;
+    }
   }
 
   private tryAlone<T>(
@@ -168,11 +178,13 @@ export class ConfigurationWriter {
   /**
    * Starts to publish in order, before the next commit, and waits for the resolvers. Publishing never throws.
    */
-  private async propagate(
-    changes: readonly PublishedChange[],
-    timeoutMs: number,
-  ): Promise<Applied> {
-    void this.propagation.publish(changes);
-    return this.propagation.waitApplied(changes, timeoutMs);
+  private propagate(committed: readonly CommittedChange[], timeoutMs: number): Promise<Applied> {
+    return propagateTraced(committed, {
+      publish: (changes) => this.propagation.publish(changes),
+      wait: () => {
+        const changes = committed.map(({ change }) => change);
+        return this.propagation.waitApplied(changes, timeoutMs);
+      },
+    });
   }
 }

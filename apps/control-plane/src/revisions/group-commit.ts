@@ -1,10 +1,12 @@
-import type { Applied, PublishedChange } from '@weir/change-feed';
+import type { Applied } from '@weir/change-feed';
+import type { Span } from '@weir/telemetry';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries } from './change-log.js';
 import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
+import { ChangeTrace, type CommittedChange } from './change-trace.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
 import type { WriteQueue } from './write-queue.js';
 
@@ -12,6 +14,7 @@ import type { WriteQueue } from './write-queue.js';
 interface PendingChange {
   readonly change: GroupedChange<unknown>;
   readonly author: Author;
+  readonly trace: ChangeTrace | null;
   readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
@@ -49,17 +52,21 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
-    private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<Applied>,
+    private readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>,
     private readonly limits: GroupLimits = LIMITS,
   ) {}
 
-  /** @returns the final outcome: the transaction has ended. */
-  submit<T>(change: GroupedChange<T>, author: Author): Promise<Made<T>> {
+  /**
+   * @param span of the call that makes the change, if it is traced.
+   * @returns the final outcome: the transaction has ended.
+   */
+  submit<T>(change: GroupedChange<T>, author: Author, span: Span | null = null): Promise<Made<T>> {
     const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
       change,
       author,
+      trace: ChangeTrace.begin(span),
       resolve: resolve as PendingChange['resolve'],
       task,
     };
@@ -74,12 +81,14 @@ export class GroupCommit {
   private async commitGroup(first: PendingChange): Promise<void> {
     this.pending.delete(first);
     const group = [first];
+    first.trace?.beginTransaction(null);
     try {
       const outcomes = await confirmCommit<readonly ChangeOutcome<unknown>[]>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
-      const changes = changesOf(outcomes);
+      for (const { trace } of group) trace?.endTransaction(group.length);
+      const changes = committedChanges(group, outcomes);
       const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
       group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
     } catch (reason) {
@@ -125,16 +134,20 @@ export class GroupCommit {
    * queue, where they would delay those behind them.
    */
   private takeWaiting(group: PendingChange[]): void {
+    let [{ trace: first }] = group;
     for (const next of this.pending) {
       if (group.length >= this.limits.maxChanges) return;
       this.pending.delete(next);
       this.queue.remove(next.task);
+      next.trace?.beginTransaction(first);
+      first ??= next.trace;
       group.push(next);
     }
   }
 }
 
-function fail({ resolve }: PendingChange, reason: unknown): void {
+function fail({ resolve, trace }: PendingChange, reason: unknown): void {
+  trace?.fail();
   resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
 }
 
@@ -149,6 +162,11 @@ function authoredChanges(
   );
 }
 
-function changesOf(outcomes: readonly ChangeOutcome<unknown>[]): PublishedChange[] {
-  return outcomes.flatMap((one) => (one.type === 'changed' ? [one.change] : []));
+function committedChanges(
+  group: readonly PendingChange[],
+  outcomes: readonly ChangeOutcome<unknown>[],
+): CommittedChange[] {
+  return outcomes.flatMap((one, i) =>
+    one.type === 'changed' ? [{ change: one.change, trace: group[i].trace }] : [],
+  );
 }
