@@ -1,4 +1,5 @@
-import type { Middleware, Request } from '../routing/http.js';
+import type { Request } from '../routing/http.js';
+import type { SentBody } from '../routing/request-shape.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
 import { JsonSize } from './json-size.js';
 
@@ -9,19 +10,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
  * take long to parse is not parsed.
  */
-export function parseBody(isParsed: (request: Request) => boolean, limits: BodyLimits): Middleware {
-  return (request, _response, next) => {
-    if (!isParsed(request)) {
-      next();
-      return;
-    }
-    readWhole(request, limits)
-      .then((bytes) => (bytes === null ? ({ state: 'tooLarge' } as const) : parse(bytes)))
-      .then((body) => {
-        request.context.body = body;
-        next();
-      }, next);
-  };
+export async function parseBody(request: Request, limits: BodyLimits): Promise<SentBody> {
+  const bytes = await readWhole(request, limits);
+  return bytes === null ? { state: 'tooLarge' } : parse(bytes);
 }
 
 /** @returns null when it is too large to be parsed. */
@@ -38,7 +29,7 @@ async function readWhole(request: Request, limits: BodyLimits): Promise<Uint8Arr
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array): Request['context']['body'] {
+function parse(bytes: Uint8Array): SentBody {
   try {
     return { state: 'json', value: JSON.parse(decoder.decode(bytes)) as unknown };
   } catch (error) {

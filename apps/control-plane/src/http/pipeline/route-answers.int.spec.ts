@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, { readonly text: string; readonly type: st
   'not JSON': { text: '7', type: 'text/plain' },
   'too long': { text: ' '.repeat(5_000), type: 'application/json' },
 };
+const FEW_BODIES = ['no body', 'not JSON'];
 /** Besides the documented paths. */
 const PATHS = [
   ...['/', '//', '/nowhere', '/nowhere/', '/NET/', '/net//', '/net/1/', '/net/1//', '/net/1/2/3/4'],
@@ -103,9 +104,11 @@ let calls = 0;
 
 /** One line for each answer, with the callers and bodies that get it. */
 async function answersTo(port: number, method: string, path: string): Promise<string> {
+  const bodies = /^(POST|PATCH|DELETE)$/.test(method) ? Object.keys(BODIES) : FEW_BODIES;
   const callersOf = new Map<string, string[]>();
   for (const [caller, authorization] of Object.entries(CALLERS)) {
-    for (const [name, body] of Object.entries(BODIES)) {
+    for (const name of bodies) {
+      const body = BODIES[name];
       const headers = {
         ...(authorization !== undefined && { Authorization: authorization }),
         // Its own source, so that no failed attempt is delayed.
@@ -117,14 +120,16 @@ async function answersTo(port: number, method: string, path: string): Promise<st
       callersOf.set(answer, [...(callersOf.get(answer) ?? []), `${caller} (${name})`]);
     }
   }
-  return [...callersOf].map(([answer, callers]) => `  ${summarise(callers)}: ${answer}`).join('\n');
+  return [...callersOf]
+    .map(([answer, callers]) => `  ${summarise(callers, bodies.length)}: ${answer}`)
+    .join('\n');
 }
 
 /** `read (no body), read (a number) …` with all bodies becomes `read`. */
-function summarise(callers: readonly string[]): string {
+function summarise(callers: readonly string[], bodies: number): string {
   const groups = Object.keys(CALLERS).flatMap((caller) => {
-    const bodies = callers.filter((one) => one.startsWith(`${caller} `));
-    return bodies.length === Object.keys(BODIES).length ? [caller] : bodies;
+    const some = callers.filter((one) => one.startsWith(`${caller} `));
+    return some.length === bodies ? [caller] : some;
   });
   return groups.join(', ');
 }
@@ -147,7 +152,8 @@ function describeAnswer({ statusCode, headers }: IncomingMessage, body: Buffer):
   const shown = Object.entries(headers)
     .filter(([name]) => !HIDDEN.test(name))
     .map(([name, value]) => `${name}: ${String(value)}`)
-    .filter((header) => !USUAL.has(header));
+    .filter((header) => !USUAL.has(header))
+    .sort();
   // The pages of the documentation are long, and change with the library that shows them.
   const isShown = headers['content-type']?.startsWith('application/json') && body.length < 1_000;
   const text = isShown === true ? String(body) : body.length > 0 ? '(content)' : '';
