@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { SCHEMA } from './migrate/configuration.js';
 import { migrate } from './migrate/migrate.js';
 import { readStatus } from './migrate/status.js';
+import { print } from './output.js';
 
 const PENDING = 2;
 
 const folder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 runMain(
   {

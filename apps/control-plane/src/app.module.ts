@@ -1,8 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { HttpModule } from './http/http.module.js';
+import { HeldBodies } from './http/pipeline/held-bodies.js';
 import type { HttpOptions } from './http/pipeline/http-options.js';
 import { InitModule } from './init/init.module.js';
-import { HeldBodies } from './init/read/held-bodies.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
 import { BlockPagesModule } from './resources/block-pages/block-pages.module.js';

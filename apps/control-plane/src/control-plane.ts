@@ -21,7 +21,7 @@ import { registerCallerMetrics } from './http/callers/caller-metrics.js';
 import { FailedAttempts } from './http/callers/failed-attempts.js';
 import { openTokens } from './http/callers/open-tokens.js';
 import { RequestMetrics } from './http/pipeline/request-metrics.js';
-import { HeldBodies } from './init/read/held-bodies.js';
+import { HeldBodies } from './http/pipeline/held-bodies.js';
 import { createManagementApi } from './management-api.js';
 import { createRegistry } from './operations/metrics.js';
 import { Readiness } from './operations/readiness.js';

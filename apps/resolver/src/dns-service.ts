@@ -6,6 +6,7 @@ import {
   type Logger,
   readVersion,
   type UpstreamEndpoint,
+  type WatchedFile,
 } from '@weir/ops';
 import type { PolicyShare, PolicySource } from '@weir/policy';
 import { loadSystemCalls } from '@weir/udp-batch';
@@ -14,22 +15,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AnswerCache } from './cache/answer-cache.js';
 import { TargetHasher } from './cache/target-hasher.js';
 import { type SetTimes, withTimes } from './clocks.js';
-import type { ResolverConfiguration } from './configuration.js';
+import type { DnsConfiguration } from './configuration.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { FailingZones } from './failures/failing-zones.js';
-import type { WatchedFile } from '@weir/ops';
 import { laneCount } from './lanes/lane-count.js';
 import { laneConfiguration } from './lanes/lane-task.js';
 import { Lanes } from './lanes/lanes.js';
 import { AllowedClients } from './limits/allowed-clients.js';
 import { ClientLimits } from './limits/client-limits.js';
 import { ServerCookies } from './limits/server-cookies.js';
-import {
-  type BoundAddresses,
-  Listeners,
-  type ListenersConfiguration,
-} from './listeners/listeners.js';
+import { type BoundAddresses, Listeners } from './listeners/listeners.js';
 import { openLocalRecords } from './local-records/local-records-file.js';
 import { LocalRecords } from './local-records/local-records.js';
 import { LatencyHistogram } from './metrics/latency-histogram.js';
@@ -41,53 +37,6 @@ import { createQueryPath } from './query-path/create-query-path.js';
 import { Forwarder } from './upstream/forwarder.js';
 import { openFilesLimit, portsFor } from './upstream/open-files.js';
 import { trustedAuthorities } from './upstream/trusted-authorities.js';
-
-/** The part of the configuration that answering queries needs. */
-export type DnsConfiguration = ListenersConfiguration &
-  Pick<
-    ResolverConfiguration,
-    | 'BLOCK_PAGE_ADDRESSES'
-    | 'BLOCK_PAGE_IPV4'
-    | 'BLOCK_PAGE_IPV6'
-    | 'BLOCK_RESOLVER_DISCOVERY'
-    | 'BLOCK_TTL'
-    | 'CACHE_MAX_TTL'
-    | 'CACHE_MIN_TTL'
-    | 'CACHE_NXDOMAIN_CUT'
-    | 'CACHE_SIZE_MB'
-    | 'CACHE_STALE_AFTER_MS'
-    | 'CLIENT_ERROR_RATE'
-    | 'CLIENT_QUERY_RATE'
-    | 'CLIENT_TLS_HANDSHAKE_RATE'
-    | 'CLIENT_UDP_BYTE_RATE'
-    | 'CLIENT_UPSTREAM_QUERIES'
-    | 'CLIENT_WAITING_QUERIES'
-    | 'DNSTAP_ADDRESSES'
-    | 'DNSTAP_ENDPOINT'
-    | 'DNSTAP_NAMES'
-    | 'DNSTAP_SAMPLING'
-    | 'DNS_ALLOWED_CLIENTS'
-    | 'DNS_ALLOWED_CLIENTS_FILE'
-    | 'DNS_COOKIE_SECRETS'
-    | 'DNS_DESIGNATED_HTTPS_PORT'
-    | 'DNS_DESIGNATED_NAME'
-    | 'DNS_DESIGNATED_TLS_PORT'
-    | 'DNS_SERVER_ID'
-    | 'DOMAIN_HASH_KEY'
-    | 'INSPECT_CNAME'
-    | 'LOCAL_RECORDS'
-    | 'LOCAL_ZONES'
-    | 'METRICS_PROFILES'
-    | 'QUERY_LOG_NAMES'
-    | 'QUERY_LOG_SAMPLING'
-    | 'RESOLVER_THREADS'
-    | 'UDP_NAP_US'
-    | 'UPSTREAM_0X20'
-    | 'UPSTREAM_COOKIES'
-    | 'UPSTREAM_PORTS'
-    | 'UPSTREAM_TLS_CA'
-    | 'ZONE_UPSTREAM_QUERIES'
-  >;
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;

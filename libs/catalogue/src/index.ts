@@ -5,6 +5,9 @@ export {
   type SourceDefinition,
   sourcesOf,
 } from './definition/definition.js';
+export { buildImage, type BuiltImage } from './delta/build-image.js';
+export type { ImageBytes } from './delta/stored-image.js';
+export { writeDelta } from './delta/write-delta.js';
 export { parseDefinition } from './definition/parse-definition.js';
 export { readDefinition } from './definition/read-definition.js';
 export {

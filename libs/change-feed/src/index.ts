@@ -24,3 +24,4 @@ export {
 export { ChangePublisher } from './publisher/publisher.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
+export { Yielder } from './runtime/yielder.js';

@@ -8,6 +8,7 @@ export * from './ops-calls.js';
 export * from './ops-server.js';
 export * from './ops-variables.js';
 export * from './process.js';
+export { type LabelledValues, ReadMetrics } from './read-metrics.js';
 export * from './reference.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';

@@ -1,6 +1,6 @@
 import type { Follower } from '@weir/change-feed';
-import { Counter, type Registry } from 'prom-client';
-import { registerReadGauge } from './read-gauge.js';
+import { ReadMetrics } from '@weir/ops';
+import type { Registry } from 'prom-client';
 
 type FollowerState = Pick<
   Follower,
@@ -46,78 +46,54 @@ export function registerFeedMetrics(
   prefix: string,
   follower: FollowerState,
 ): void {
-  const gauge = (name: string, help: string, value: () => number): void => {
-    registerReadGauge(registry, `${prefix}${name}`, help, value);
-  };
+  const metrics = new ReadMetrics(registry, prefix);
   const revision = (): number => follower.revision ?? -1;
   const headRevision = (): number => follower.headRevision ?? -1;
-  gauge('revision', 'Revision in force; -1 before the first snapshot', revision);
-  gauge('head_revision', 'Newest revision received; -1 before any', headRevision);
-  gauge('lag_revisions', 'Revisions received that are not in force', () =>
+  metrics.gauge('revision', 'Revision in force; -1 before the first snapshot', revision);
+  metrics.gauge('head_revision', 'Newest revision received; -1 before any', headRevision);
+  metrics.gauge('lag_revisions', 'Revisions received that are not in force', () =>
     Math.max(0, headRevision() - revision()),
   );
-  gauge(
+  metrics.gauge(
     'lag_seconds',
     'Time since the configuration in force was last known to be the newest; below 2 while all is well',
     () => follower.lagMs / 1000,
   );
-  gauge(
+  metrics.gauge(
     'redis_connected',
     '1: changes come from Redis; 0: they are fetched from the feed API',
     () => (follower.isRedisConnected ? 1 : 0),
   );
-  gauge(
+  metrics.gauge(
     'disk_current',
     '1: a start from disk would have the configuration in force; 0: the disk fails, or does not answer',
     () => (follower.isDiskCurrent ? 1 : 0),
   );
-  gauge(
+  metrics.gauge(
     'catalogue_image_missing_seconds',
     'How long the image of the active catalogue has been missing, while the one before is in use; 0: it is in use',
     () => (follower.missingImage?.forMs ?? 0) / 1000,
   );
-  const counter = (name: string, help: string, value: () => number): void => {
-    new Counter({
-      name: `${prefix}${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.reset();
-        this.inc(value());
-      },
-    });
-  };
-  counter(
+  metrics.counter(
     'disk_failures_total',
     'Errors of the disk, and calls that it did not answer in time',
     () => follower.diskFailures,
   );
-  counter(
+  metrics.counter(
     'catalogue_image_failures_total',
     'Attempts to fetch the image of the active catalogue that failed and are repeated',
     () => follower.imageFailures,
   );
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
-    counter(name, help, () => follower.counters[count]);
+    metrics.counter(name, help, () => follower.counters[count]);
   }
-  new Counter({
-    name: `${prefix}redis_messages_refused_total`,
-    help: 'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
-    labelNames: ['reason'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [reason, n] of Object.entries(follower.refusedMessages)) this.inc({ reason }, n);
-    },
-  });
-  new Counter({
-    name: `${prefix}snapshot_loads_total`,
-    help: 'Snapshots loaded',
-    labelNames: ['cause'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [cause, n] of Object.entries(follower.counters.loads)) this.inc({ cause }, n);
-    },
-  });
+  metrics.counters(
+    'redis_messages_refused_total',
+    'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
+    ['reason'],
+    () => Object.entries(follower.refusedMessages).map(([reason, n]) => [{ reason }, n]),
+  );
+  metrics.counters('snapshot_loads_total', 'Snapshots loaded', ['cause'], () =>
+    Object.entries(follower.counters.loads).map(([cause, n]) => [{ cause }, n]),
+  );
 }

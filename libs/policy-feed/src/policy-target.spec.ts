@@ -1,4 +1,4 @@
-import { type Change, type Operation, RuleVerdict } from '@weir/config-model';
+import { type Change, FlatRows, type Operation, RuleVerdict } from '@weir/config-model';
 import { hashDomain, parseHashKey, SuffixHashes, toWireName } from '@weir/dns-name';
 import { Decision, type Policy, type PolicyMessage, SharedPolicy, Verdict } from '@weir/policy';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +10,11 @@ const ADDRESS = 0xc000_0201;
 const RULES = 100_000;
 /** The event loop has far more turns while such a change is applied, however fast the machine is. */
 const TURNS = 10;
+
+/** More than a snapshot has, so that they take some time. */
+const PART_ROWS = 20_000;
+/** Of ids, with its length. */
+const list = (from: number): number[] => [10, ...Array.from({ length: 10 }, (_, i) => from + i)];
 
 const rules = Array.from({ length: RULES }, (_, i) => ({
   profileId: 1,
@@ -67,7 +72,34 @@ function verdictOf(policy: Pick<Policy, 'decide'>, rule: number): Verdict {
   return policy.decide(client, names, 0, out);
 }
 
+/** Turns of the event loop until the work is done. */
+async function turnsUntil(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const done = work.finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise(setImmediate);
+    turns++;
+  }
+  await done;
+  return turns;
+}
+
 describe('PolicyTarget', () => {
+  it.each([
+    ['profiles', 'profile', (i: number) => [i, null, 0, ...list(i), 0]],
+    ['IPv6 networks', 'ipv6Network', (i: number) => [0x2001_0db8, i, i, i, 128, i % 100]],
+    ['schedules', 'schedule', (i: number) => [i, 0, 1, 40, 46]],
+    ['NAPT ranges', 'naptAssignment', (i: number) => [0xc000_0200 + (i % 50), i, i, i % 100]],
+  ] as const)('lets other work have its turn while it loads a part of %s', async (_, kind, row) => {
+    const { target } = await start();
+    const rows = FlatRows.of(Array.from({ length: PART_ROWS }, (_, i) => row(i)));
+    const head = { type: 'head', lineage: null, revision: 1, digest: '' } as const;
+    const parts = [head, { type: 'rows', kind, rows } as const];
+    const turns = await turnsUntil(target.build(ReadableStream.from(parts)));
+    expect(turns).toBeGreaterThan(TURNS);
+  });
+
   it.each([
     ['puts', 2, puts],
     ['deletes', 3, deletes],

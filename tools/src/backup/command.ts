@@ -1,6 +1,7 @@
 import { optional, parseVariables, StartError, text, url, VariableError } from '@weir/ops';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { findDatabase } from './database.js';
 
 const SCHEMA = {
@@ -40,11 +41,10 @@ export interface Command<Flag extends string> {
  * sets exit code 1.
  */
 export async function runCommand<Flag extends string>(command: Command<Flag>): Promise<void> {
-  const log = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
     const parsed = parse(command, process.argv.slice(2));
     if (parsed === null) {
-      log(command.help.trimEnd());
+      print(command.help.trimEnd());
       return;
     }
     const variables = parseVariables(SCHEMA, process.env);
@@ -53,7 +53,7 @@ export async function runCommand<Flag extends string>(command: Command<Flag>): P
       ...parsed,
       findDatabase: find,
       root: ROOT,
-      log,
+      log: print,
       signal: interruptSignal(),
     });
   } catch (error) {

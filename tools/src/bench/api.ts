@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
@@ -19,7 +20,6 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PARALLEL = 16;
 const SINGLE_CHANGES = 500;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-api-'));

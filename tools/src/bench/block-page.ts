@@ -8,9 +8,10 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { type Child, startChild } from '../services/child.js';
 import {
   type ControlPlaneProcess,
@@ -22,6 +23,7 @@ import {
 import { freePort } from '../services/ports.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { describeLoad, describeMachine } from './machine.js';
 import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -29,19 +31,13 @@ const ROUNDS = 5;
 const VISITORS = 16;
 const PAGES_A_ROUND = 10_000;
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-block-page-'));
 const services = await startServices(ROOT, folder);
 const { controlPlane, client, redisUrl } = services;
 const port = await freePort();
 let blockPage: Child | undefined;
 try {
-  const [cpu] = cpus();
-  const gib = Math.round(totalmem() / 2 ** 30);
-  print(
-    `${cpu?.model ?? 'unknown'}, ${cpus().length} cores, ${gib} GiB, Node ${process.versions.node}`,
-  );
+  print(describeMachine());
   await client.send('POST', '/init/', initBody(FULL_SIZE, 0));
   blockPage = await startBlockPage(controlPlane);
   for (let round = 1; round <= ROUNDS; round++) await measureRound(round, blockPage.pid);
@@ -90,7 +86,7 @@ async function measureRound(round: number, pid: number): Promise<void> {
   const usAPage = ((cpuMs(pid) - startedCpuMs) * 1000) / latencies.length;
   print(
     `round ${round}: ${perSecond.toFixed(0)} pages/s, ${usAPage.toFixed(0)} us of processor time a page, ` +
-      `${summarise(latencies)}; at most ${peakResidentMiB(pid)} MiB; load ${loadavg()[0]?.toFixed(1)}`,
+      `${summarise(latencies)}; at most ${peakResidentMiB(pid)} MiB; ${describeLoad()}`,
   );
 }
 

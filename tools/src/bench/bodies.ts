@@ -4,17 +4,15 @@
  * reads and `/livez` meanwhile. It prints figures and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
-import { startControlPlane } from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import { ApiClient } from './api-client.js';
+import { print } from '../output.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { describeLoad } from './machine.js';
+import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAUSE_MS = 5;
@@ -35,19 +33,9 @@ const BODIES: Readonly<Record<string, readonly [string, string]>> = {
 
 const seconds = Number(process.argv[2] ?? 10);
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-bodies-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(ROOT, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root: ROOT,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-});
-const { url, opsUrl, token } = controlPlane;
-const client = new ApiClient(url, token);
+const services = await startServices(ROOT, folder);
+const { client } = services;
+const { url, opsUrl, token } = services.controlPlane;
 try {
   await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
   for (const [name, [path, body]] of Object.entries(BODIES)) {
@@ -57,8 +45,7 @@ try {
     client.send('POST', '/init/', initBody(FULL_SIZE, 0)),
   );
 } finally {
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -88,8 +75,7 @@ async function measure(name: string, sendBody: () => Promise<unknown>): Promise<
     bodies++;
   } while (performance.now() < endMs);
   isDone = true;
-  process.stdout.write(
-    `${name}, ${bodies} bodies (load ${loadavg()[0]?.toFixed(1)}, each figure with a pause of ${PAUSE_MS} ms)\n` +
-      `  GET /profiles/1: ${summarise(await reads)}\n  GET /livez: ${summarise(await lives)}\n`,
-  );
+  print(`${name}, ${bodies} bodies (${describeLoad()}, a pause of ${PAUSE_MS} ms between calls)`);
+  print(`  GET /profiles/1: ${summarise(await reads)}`);
+  print(`  GET /livez: ${summarise(await lives)}`);
 }

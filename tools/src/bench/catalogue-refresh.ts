@@ -20,6 +20,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { peakResidentMiB } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { measureLatencies, summarise } from './latencies.js';
@@ -29,8 +30,6 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOMAINS = Number(process.argv[2] ?? 5) * 1e6;
 const COMPARED_MS = 5_000;
 const BLOCK_LINES = 10_000;
-
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
 const catalogue = join(folder, 'catalogue');

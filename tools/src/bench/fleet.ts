@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { summarise } from './latencies.js';
@@ -24,7 +25,6 @@ const MEASURED_MS = 15_000;
 const SETTLE_MS = 5_000;
 
 const [followers = 1_000, rate = 100] = process.argv.slice(2).map(Number);
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-fleet-'));
 const services = await startServices(ROOT, folder);

@@ -4,13 +4,13 @@
  * loopback; PostgreSQL with its default durability. It prints the load of the machine, because other work on the
  * cores makes every figure worse.
  */
-import { cpus, loadavg, totalmem } from 'node:os';
+import { print } from '../output.js';
+import { describeLoad, describeMachine } from './machine.js';
 import { measureBatch } from './propagation-batches.js';
 import { measureLatency, measureThroughput } from './propagation-changes.js';
 import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
 
 const ROUNDS = 3;
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const PARTS: Record<string, () => Promise<void>> = {
   latency: async () => {
@@ -44,9 +44,7 @@ async function repeat(
     const values = rounds.map((round) => round[name] ?? Number.NaN).sort((a, b) => a - b);
     const [median = Number.NaN] = values.slice(Math.floor(values.length / 2));
     const all = values.map((value) => value.toFixed(1)).join(', ');
-    print(
-      `${title}: ${name} ${median.toFixed(1)} (rounds ${all}; load ${loadavg()[0]?.toFixed(1)})`,
-    );
+    print(`${title}: ${name} ${median.toFixed(1)} (rounds ${all}; ${describeLoad()})`);
   }
 }
 
@@ -56,13 +54,7 @@ if (unknown.length > 0) {
   print(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
   process.exit(1);
 }
-const [cpu] = cpus();
-print(
-  `${cpu?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
-);
-print(
-  `Node ${process.version}, ${new Date().toISOString()}, load before ${loadavg()[0]?.toFixed(1)}`,
-);
+print(describeMachine());
 for (const [name, run] of Object.entries(PARTS)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
 }

@@ -8,11 +8,13 @@ import { ApiClient } from './api-client.js';
 export interface Stores {
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  /** The postmaster, whose children serve the connections. */
+  readonly postgresPid: number;
   readonly redisPid: number;
   readonly stop: () => Promise<void>;
 }
 
-export interface BenchServices extends Pick<Stores, 'redisUrl' | 'redisPid' | 'stop'> {
+export interface BenchServices extends Stores {
   readonly controlPlane: ControlPlaneProcess;
   readonly client: ApiClient;
 }
@@ -27,6 +29,7 @@ export async function startStores(root: string, folder: string): Promise<Stores>
   return {
     databaseUrl: postgres.url,
     redisUrl: redis.url,
+    postgresPid: postgres.child.pid,
     redisPid: redis.child.pid,
     stop: async () => {
       await Promise.all([postgres.stop(), redis.stop()]);

@@ -7,13 +7,15 @@
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
+import { describeLoad } from './machine.js';
 import { RawClient } from './raw-client.js';
 import { startServices } from './services.js';
 
@@ -74,10 +76,10 @@ async function measure(count: number): Promise<void> {
   const latencies = await runFor(seconds * 1000);
   const rate = latencies.length / ((performance.now() - startedMs) / 1000);
   const each = (cpuMs(controlPlane.pid) - beforeMs) / latencies.length;
-  process.stdout.write(
+  print(
     `PATCH /net/{int_ip}, ${count} clients, ${RESOLVERS} resolvers: ${rate.toFixed(0)}/s, ${summarise(latencies)}, ` +
       `not in force everywhere ${incomplete}, CPU of the control plane ${each.toFixed(2)} ms a change ` +
-      `(load ${loadavg()[0]?.toFixed(1)})\n`,
+      `(${describeLoad()})`,
   );
   for (const connection of connections) connection.close();
 }

@@ -1,31 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:dgram';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
 import { join } from 'node:path';
 import { migrate } from '../migrate/migrate.js';
-import { type PostgresServer, startPostgres } from '../services/postgres.js';
-import { type RedisServer, startRedis } from '../services/redis.js';
+import { CatalogueFolder } from './catalogue-folder.js';
+import {
+  type DeploymentPorts,
+  findDeploymentPorts,
+  type ProcessCounts,
+} from './deployment-ports.js';
 import { BALANCER_ADDRESS } from './dns-client.js';
 import { ManagementClient } from './management-client.js';
-import { findFreePorts } from './ports.js';
-import { Random } from './random.js';
+import { DEFAULT_PAGE_ADDRESS, renderPageAddresses } from './page-addresses.js';
+import { DeploymentPostgres } from './postgres.js';
+import type { Random } from './random.js';
 import { RedisProxy } from './redis-proxy.js';
+import { DeploymentRedis } from './redis.js';
 import { TcpProxy } from './tcp-proxy.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startUpstream } from './upstream.js';
 import { WeirProcess } from './weir-process.js';
 
-export interface DeploymentOptions {
+export interface DeploymentOptions extends ProcessCounts {
   /** The repository, compiled. */
   readonly root: string;
   /** An empty folder for data and logs. */
   readonly folder: string;
-  readonly replicas: number;
-  readonly resolvers: number;
-  /** Default: none. */
-  readonly blockPages?: number;
   /** Variables for every process, in addition to its own. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Variables for one replica, in place of its own. */
@@ -41,25 +39,8 @@ export interface DeploymentOptions {
   readonly fsync?: boolean;
 }
 
-/** Each block page has its own address, so a blocked answer identifies the page: page n has 192.0.2.n. */
-export const MAX_PAGE_ID = 254;
-export const pageAddress = (page: number): string => `192.0.2.${page}`;
-/** Address of the default page. No profile of the suite uses it. */
-const DEFAULT_PAGE_ADDRESS = '192.0.2.255';
-
 /** So long a resolver that was lost without a goodbye counts in "m" of `X-Config-Applied` (decisions §10). */
 export const MISSING_RESOLVER_MS = 20_000;
-
-/** The definition of the catalogue: another one, and so another image, for each generation. */
-const catalogue = (generation: number): string => `categories:
-  - id: 12
-    name: Gambling
-    domains: [casino.example.com, casino-${generation}.example.com]
-applications:
-  - id: 3
-    name: Video
-    domains: [video.example.com]
-`;
 
 /** A deployment of real processes on loopback, with proxies between them that can inject faults. */
 export class Deployment {
@@ -71,20 +52,15 @@ export class Deployment {
   readonly pagePorts: readonly number[];
   readonly clients: readonly ManagementClient[];
   readonly redisProxy: RedisProxy;
-  databaseUrl = '';
-  /**
-   * Load balancer in front of the feed API: each connection goes to the next ready replica.
-   */
+  readonly postgres: DeploymentPostgres;
+  readonly redis: DeploymentRedis;
+  readonly catalogue: CatalogueFolder;
+  /** Load balancer in front of the feed API: each connection goes to the next ready replica. */
   readonly feedProxy: TcpProxy;
   /** Between each replica and PostgreSQL. */
   readonly postgresProxies: readonly TcpProxy[];
   /** Between each resolver and all that it hears of the control plane: Redis and the feed. */
   readonly resolverLinks: readonly ResolverLinks[];
-  private postgres: PostgresServer | null = null;
-  private redis: RedisServer | null = null;
-  private redisPort: number;
-  private standbyPort: number;
-  private catalogueGeneration = 0;
   private upstream: Socket | null = null;
   readonly deploymentId = 'test';
   readonly secrets = {
@@ -96,14 +72,27 @@ export class Deployment {
 
   private constructor(
     private readonly options: DeploymentOptions,
-    private readonly ports: Ports,
+    private readonly ports: DeploymentPorts,
   ) {
-    this.redisPort = ports.redis;
-    this.standbyPort = ports.standbyRedis;
+    const { folder } = options;
+    this.postgres = new DeploymentPostgres({
+      folder: join(folder, 'postgres'),
+      logFile: this.logFile('postgres'),
+      port: ports.postgres,
+      fsync: options.fsync ?? true,
+    });
+    this.redis = new DeploymentRedis({
+      folder: join(folder, 'redis'),
+      logFile: this.logFile('redis'),
+      port: ports.redis,
+      standbyPort: ports.standbyRedis,
+      password: this.secrets.redisPassword,
+    });
+    this.catalogue = new CatalogueFolder(join(folder, 'catalogue'));
     this.dnsPorts = ports.dns;
     this.managementPorts = ports.management;
     this.pagePorts = ports.page;
-    this.redisProxy = new RedisProxy(() => this.redisPort, options.random);
+    this.redisProxy = new RedisProxy(() => this.redis.port, options.random);
     this.resolvers = ports.dns.map((_, i) => this.resolver(i));
     this.blockPages = ports.page.map((_, i) => this.blockPage(i));
     this.clients = ports.management.map((port) => new ManagementClient(port, this.secrets.token));
@@ -120,36 +109,12 @@ export class Deployment {
   }
 
   static async create(options: DeploymentOptions): Promise<Deployment> {
-    const { replicas, resolvers, blockPages = 0 } = options;
-    // Independent of the seed: other ports are free each time.
-    const random = new Random(randomBytes(4).readUInt32BE());
-    const free = await findFreePorts(6 + 4 * replicas + 4 * resolvers + 2 * blockPages, random);
-    const take = (count: number): number[] => free.splice(0, count);
-    const one = (): number => take(1)[0] ?? 0;
-    return new Deployment(options, {
-      postgres: one(),
-      redis: one(),
-      standbyRedis: one(),
-      redisProxy: one(),
-      feedProxy: one(),
-      postgresProxies: take(replicas),
-      upstream: one(),
-      management: take(replicas),
-      feed: take(replicas),
-      replicaOps: take(replicas),
-      dns: take(resolvers),
-      resolverOps: take(resolvers),
-      resolverRedis: take(resolvers),
-      resolverFeed: take(resolvers),
-      page: take(blockPages),
-      pageOps: take(blockPages),
-    });
+    return new Deployment(options, await findDeploymentPorts(options));
   }
 
   /** Starts everything; each part is ready when this resolves. */
   async start(): Promise<void> {
-    mkdirSync(this.catalogueFolder, { recursive: true });
-    this.renewCatalogue();
+    this.catalogue.renew();
     this.upstream = await startUpstream(this.ports.upstream);
     await this.redisProxy.listen(this.ports.redisProxy);
     await this.feedProxy.listen(this.ports.feedProxy);
@@ -162,9 +127,9 @@ export class Deployment {
         feed.listen(this.ports.resolverFeed[i] ?? 0),
       ]),
     );
-    await Promise.all([this.startPostgres(), this.startRedis()]);
+    await Promise.all([this.postgres.start(), this.redis.start()]);
     await migrate({
-      databaseUrl: this.databaseUrl,
+      databaseUrl: this.postgres.url,
       folder: join(this.options.root, 'prisma/migrations'),
     });
     this.replicas = this.ports.management.map((_, i) => this.replica(i));
@@ -179,103 +144,14 @@ export class Deployment {
     const proxies = [this.feedProxy, ...this.postgresProxies, ...links];
     await Promise.all(proxies.map((proxy) => proxy.close()));
     await this.redisProxy.close();
-    await Promise.all([this.stopPostgres('SIGINT'), this.killRedis()]);
+    await Promise.all([this.postgres.stop('SIGINT'), this.redis.kill()]);
     this.upstream?.close();
   }
 
-  async startPostgres(): Promise<void> {
-    this.postgres = await startPostgres({
-      dataDir: this.postgresFolder,
-      logFile: this.logFile('postgres'),
-      port: this.ports.postgres,
-      settings: (this.options.fsync ?? true) ? [] : ['fsync=off'],
-    });
-    this.databaseUrl = this.postgres.url;
-  }
-
-  /** SIGINT is a fast shutdown, SIGQUIT has the effect of a crash. */
-  async stopPostgres(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-    await this.postgres?.child.stop(signal, 30_000);
-    this.postgres = null;
-  }
-
-  /** SIGKILL for all its processes at once. */
-  async killPostgres(): Promise<void> {
-    if (this.postgres === null) return;
-    process.kill(-this.postgres.child.pid, 'SIGKILL');
-    await this.stopPostgres('SIGQUIT');
-  }
-
-  /** Stops PostgreSQL for a moment, and keeps a copy of its data. */
-  async copyPostgres(): Promise<void> {
-    await this.stopPostgres('SIGINT');
-    rmSync(this.postgresCopy, { recursive: true, force: true });
-    execFileSync('cp', ['--archive', this.postgresFolder, this.postgresCopy]);
-    await this.startPostgres();
-  }
-
-  /** Goes on with the copy: what was committed since is lost. So does a failover to a replica that lags behind. */
-  async revertPostgres(): Promise<void> {
-    await this.stopPostgres('SIGQUIT');
-    rmSync(this.postgresFolder, { recursive: true });
-    renameSync(this.postgresCopy, this.postgresFolder);
-    await this.startPostgres();
-  }
-
-  async startRedis(): Promise<void> {
-    this.redis = await this.startRedisAt(this.redisPort);
-  }
-
-  /** Kills Redis, and makes a replica of it the new one. */
+  /** Redis fails over to a replica, and all connections to it break off. */
   async failOverRedis(): Promise<void> {
-    const [before, standby] = [this.redisPort, this.standbyPort];
-    const replica = await this.startRedisAt(standby, before);
-    const client = new Redis(replica.url);
-    try {
-      while (!(await client.info('replication')).includes('master_link_status:up')) await sleep(20);
-      await this.killRedis();
-      await client.replicaof('NO', 'ONE');
-    } finally {
-      client.disconnect();
-    }
-    [this.redisPort, this.standbyPort] = [standby, before];
-    this.redis = replica;
+    await this.redis.failOver();
     this.redisProxy.cut(1);
-  }
-
-  private startRedisAt(port: number, replicaOf?: number): Promise<RedisServer> {
-    return startRedis({
-      dataDir: join(this.options.folder, `redis-${port}`),
-      logFile: this.logFile('redis'),
-      port,
-      password: this.secrets.redisPassword,
-      ...(replicaOf !== undefined && { replicaOf }),
-    });
-  }
-
-  /** Another catalogue: within seconds a control plane compiles and activates its image. */
-  renewCatalogue(): void {
-    const file = join(this.catalogueFolder, 'catalogue.yaml');
-    writeFileSync(`${file}.new`, catalogue(this.catalogueGeneration++));
-    renameSync(`${file}.new`, file);
-  }
-
-  private get catalogueFolder(): string {
-    return join(this.options.folder, 'catalogue');
-  }
-
-  private get postgresFolder(): string {
-    return join(this.options.folder, 'postgres');
-  }
-
-  private get postgresCopy(): string {
-    return join(this.options.folder, 'postgres-copy');
-  }
-
-  /** Kills Redis. It keeps no data. */
-  async killRedis(): Promise<void> {
-    await this.redis?.child.stop('SIGKILL');
-    this.redis = null;
   }
 
   /** The folder in which a resolver keeps its configuration. */
@@ -293,7 +169,7 @@ export class Deployment {
 
   /** The URL that the processes of Weir use. */
   get redisUrl(): string {
-    const port = this.options.withoutProxies === true ? this.redisPort : this.ports.redisProxy;
+    const port = this.options.withoutProxies === true ? this.redis.port : this.ports.redisProxy;
     return `redis://:${this.secrets.redisPassword}@127.0.0.1:${port}`;
   }
 
@@ -302,8 +178,8 @@ export class Deployment {
   }
 
   private databaseUrlOf(replica: number): string {
-    if (this.options.withoutProxies === true) return this.databaseUrl;
-    const url = new URL(this.databaseUrl);
+    if (this.options.withoutProxies === true) return this.postgres.url;
+    const url = new URL(this.postgres.url);
     url.port = String(this.ports.postgresProxies[replica]);
     return url.href;
   }
@@ -330,7 +206,7 @@ export class Deployment {
         MANAGEMENT_PORT: String(ports.management[i]),
         MANAGEMENT_TOKENS: secrets.token,
         FEED_PORT: String(ports.feed[i]),
-        CATALOGUE: this.catalogueFolder,
+        CATALOGUE: this.catalogue.path,
         CATALOGUE_INTERVAL_MS: '1000',
         MISSING_RESOLVER_S: String(MISSING_RESOLVER_MS / 1000),
         ...this.options.replicaVariables?.(i),
@@ -340,17 +216,13 @@ export class Deployment {
 
   private resolver(i: number): WeirProcess {
     const { ports } = this;
-    const pages = Array.from({ length: MAX_PAGE_ID }, (_, page) => [
-      page + 1,
-      [pageAddress(page + 1)],
-    ]);
     return this.process(`resolver-${i}`, 'apps/resolver/dist/main.js', ports.resolverOps[i], {
       DNS_PORT: String(ports.dns[i]),
       DNS_PROXY_PROTOCOL_FROM: BALANCER_ADDRESS,
       DNS_ALLOWED_CLIENTS: '127.0.0.0/8,2001:db8::/32',
       UPSTREAMS: `127.0.0.1:${ports.upstream}`,
       BLOCK_PAGE_IPV4: DEFAULT_PAGE_ADDRESS,
-      BLOCK_PAGE_ADDRESSES: JSON.stringify(Object.fromEntries(pages)),
+      BLOCK_PAGE_ADDRESSES: renderPageAddresses(),
       ...this.linkVariables(i),
       DATA_DIR: this.dataFolder(i),
       ...this.options.resolverVariables?.(i),
@@ -396,23 +268,4 @@ export class Deployment {
 export interface ResolverLinks {
   readonly redis: TcpProxy;
   readonly feed: TcpProxy;
-}
-
-interface Ports {
-  readonly postgres: number;
-  readonly redis: number;
-  readonly standbyRedis: number;
-  readonly redisProxy: number;
-  readonly feedProxy: number;
-  readonly postgresProxies: readonly number[];
-  readonly upstream: number;
-  readonly management: readonly number[];
-  readonly feed: readonly number[];
-  readonly replicaOps: readonly number[];
-  readonly dns: readonly number[];
-  readonly resolverOps: readonly number[];
-  readonly resolverRedis: readonly number[];
-  readonly resolverFeed: readonly number[];
-  readonly page: readonly number[];
-  readonly pageOps: readonly number[];
 }

@@ -37,9 +37,9 @@ export class DatabaseRewind {
   /** As a failover to a replica that has not received the last commits: the log goes on with the same lineage. */
   async failOver(durationMs: number): Promise<void> {
     const { deployment } = this.options;
-    await deployment.copyPostgres();
+    await deployment.postgres.copy();
     await sleep(durationMs);
-    await this.rewind(() => deployment.revertPostgres());
+    await this.rewind(() => deployment.postgres.revert());
   }
 
   /** `npm run backup`, and later `npm run restore`: the log has another lineage and begins after the backup. */
@@ -47,12 +47,12 @@ export class DatabaseRewind {
     const { deployment, folder, root } = this.options;
     const file = join(folder, 'backup.gz');
     const shared = { file, log: () => undefined, signal: this.stopping.signal };
-    await writeBackup({ ...shared, databaseUrl: deployment.databaseUrl });
+    await writeBackup({ ...shared, databaseUrl: deployment.postgres.url });
     await sleep(durationMs);
     await this.rewind(async () => {
       await restoreBackup({
         ...shared,
-        databaseUrl: deployment.databaseUrl,
+        databaseUrl: deployment.postgres.url,
         folder: join(root, 'prisma/migrations'),
         replace: true,
       });
@@ -71,7 +71,7 @@ export class DatabaseRewind {
 
   private async forgetLost(): Promise<void> {
     const { deployment, keys, acknowledged } = this.options;
-    const client = await connectDatabase(deployment.databaseUrl);
+    const client = await connectDatabase(deployment.postgres.url);
     try {
       const { rows } = await client.query<{ revision: number }>(
         'SELECT revision::float8 AS revision FROM config_head',

@@ -68,17 +68,17 @@ export class FaultInjector {
       case 'Redis killed and empty':
         return this.emptyRedis(durationMs);
       case 'PostgreSQL stopped':
-        await deployment.stopPostgres('SIGINT');
+        await deployment.postgres.stop('SIGINT');
         await sleep(durationMs);
-        return deployment.startPostgres();
+        return deployment.postgres.start();
       case 'PostgreSQL crashed':
-        await deployment.stopPostgres('SIGQUIT');
+        await deployment.postgres.stop('SIGQUIT');
         await sleep(durationMs);
-        return deployment.startPostgres();
+        return deployment.postgres.start();
       case 'PostgreSQL killed':
-        await deployment.killPostgres();
+        await deployment.postgres.kill();
         await sleep(durationMs);
-        return deployment.startPostgres();
+        return deployment.postgres.start();
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver isolated':
@@ -164,11 +164,11 @@ export class FaultInjector {
     const resolver = pick(deployment.resolvers, index);
     const endDisturbance = checker.disturb();
     await Promise.all(deployment.replicas.map((replica) => replica.kill()));
-    await Promise.all([deployment.killRedis(), deployment.stopPostgres('SIGQUIT')]);
+    await Promise.all([deployment.redis.kill(), deployment.postgres.stop('SIGQUIT')]);
     await resolver.kill();
     await resolver.start();
     await checker.expectAcknowledged(index, this.keys);
-    await Promise.all([deployment.startRedis(), deployment.startPostgres()]);
+    await Promise.all([deployment.redis.start(), deployment.postgres.start()]);
     await Promise.all(deployment.replicas.map((replica) => replica.start()));
     endDisturbance();
   }
@@ -200,9 +200,9 @@ export class FaultInjector {
 
   private async emptyRedis(durationMs: number): Promise<void> {
     const endDisturbance = this.checker.disturb();
-    await this.deployment.killRedis();
+    await this.deployment.redis.kill();
     await sleep(durationMs);
-    await this.deployment.startRedis();
+    await this.deployment.redis.start();
     endDisturbance();
   }
 }

@@ -27,12 +27,12 @@ export async function breakImage(
 ): Promise<void> {
   if (kind === 'slow') {
     deployment.feedProxy.delayMs = DELAY_MS;
-    deployment.renewCatalogue();
+    deployment.catalogue.renew();
     await sleep(ACTIVATION_DEADLINE_MS);
     deployment.feedProxy.delayMs = 0;
     return;
   }
-  const client = await connectDatabase(deployment.databaseUrl);
+  const client = await connectDatabase(deployment.postgres.url);
   try {
     await client.query('CREATE TABLE IF NOT EXISTS weir_lost_piece (LIKE catalogue_image_piece)');
     await client.query(`
@@ -41,7 +41,7 @@ export async function breakImage(
       CREATE OR REPLACE TRIGGER weir_break_piece BEFORE INSERT ON catalogue_image_piece
       FOR EACH ROW EXECUTE FUNCTION weir_break_piece()`);
     const before = await activeCatalogue(client);
-    deployment.renewCatalogue();
+    deployment.catalogue.renew();
     const deadlineMs = performance.now() + ACTIVATION_DEADLINE_MS;
     while ((await activeCatalogue(client)) === before && performance.now() < deadlineMs)
       await sleep(50);

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderReport } from './report.js';
 import { runFaults, type RunResult } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** The suite has found the planted defect. */
 class DefectFound extends Error {}

@@ -28,7 +28,7 @@ export interface VerifyOptions {
 /** After all faults and changes: database, log and every resolver hold what was acknowledged, and nothing else. */
 export async function verify(options: VerifyOptions): Promise<LogState> {
   const { deployment, checker, keys, stats } = options;
-  const client = await connectDatabase(deployment.databaseUrl);
+  const client = await connectDatabase(deployment.postgres.url);
   try {
     const log = await verifyLog(client, options.acknowledged, stats);
     await verifyRows(client, options);
@@ -82,7 +82,7 @@ async function waitForCatalogue(
     return rows[0] ?? { catalogue: null, revision: 0 };
   };
   const before = await readHead();
-  deployment.renewCatalogue();
+  deployment.catalogue.renew();
   let head = before;
   while (head.catalogue === before.catalogue && performance.now() < deadlineMs) {
     await sleep(100);

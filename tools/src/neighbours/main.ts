@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderResult, renderTable } from './report.js';
 import { runNeighbours } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));

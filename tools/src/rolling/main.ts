@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartError } from '@weir/ops';
+import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderRolling } from './report.js';
 import { runRolling } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));

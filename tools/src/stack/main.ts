@@ -1,12 +1,12 @@
 import { runMain } from '@weir/ops';
 import { fileURLToPath } from 'node:url';
+import { print } from '../output.js';
 import { STACK_SCHEMA } from './configuration.js';
 import { isSystemdJournal } from './journal.js';
 import { Stack } from './stack.js';
 import { renderWelcome } from './welcome.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 runMain(
   {

@@ -8,7 +8,7 @@ import { findDraftFaults } from './check/draft-faults.js';
 import type { Draft } from './draft/draft-tables.js';
 import { replaceConfiguration } from './load/replace-configuration.js';
 import { FaultList } from './read/fault-list.js';
-import { HeldBodies } from './read/held-bodies.js';
+import { HeldBodies } from '../http/pipeline/held-bodies.js';
 import { readInit } from './read/init-reader.js';
 
 /** Replaces the whole configuration with a submitted one. */

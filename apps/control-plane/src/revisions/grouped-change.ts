@@ -60,7 +60,7 @@ async function make(
 ): Promise<Made> {
   const tables = new WorkingTables();
   for (const change of changes) change.need(tables);
-  await tables.read(tx);
+  await tables.read(tx, head);
   const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {

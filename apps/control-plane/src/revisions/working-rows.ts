@@ -5,25 +5,25 @@ export interface RowChange<R> {
 }
 
 /** Rows by key: as they are stored, and as the changes of a group left them. */
-export class WorkingRows<R> {
+export class WorkingRows<R, K extends string | number = string> {
   /** Every key that was asked for. Null: no such row. */
-  private readonly stored = new Map<string, R | null>();
-  private readonly current = new Map<string, R | null>();
+  private readonly stored = new Map<K, R | null>();
+  private readonly current = new Map<K, R | null>();
 
   /** A key whose row, if there is one, `load` will bring. */
-  need(key: string): void {
+  need(key: K): void {
     this.stored.set(key, null);
   }
 
-  get neededKeys(): Iterable<string> {
-    return this.stored.keys();
+  get neededKeys(): K[] {
+    return [...this.stored.keys()];
   }
 
-  load(key: string, row: R): void {
+  load(key: K, row: R): void {
     this.stored.set(key, row);
   }
 
-  get(key: string): R | null {
+  get(key: K): R | null {
     const current = this.current.get(key);
     if (current !== undefined) return current;
     const stored = this.stored.get(key);
@@ -32,7 +32,7 @@ export class WorkingRows<R> {
   }
 
   /** @param row null deletes it. */
-  set(key: string, row: R | null): void {
+  set(key: K, row: R | null): void {
     this.current.set(key, row);
   }
 
@@ -41,5 +41,17 @@ export class WorkingRows<R> {
     return Array.from(this.current, ([key, after]) => {
       return { before: this.stored.get(key) ?? null, after };
     }).filter(({ before, after }) => before !== after);
+  }
+
+  /** The same rows by what is to be done with them: those to delete as they are stored, the others as they will be. */
+  split(): { deleted: R[]; inserted: R[]; replaced: R[] } {
+    const deleted: R[] = [];
+    const inserted: R[] = [];
+    const replaced: R[] = [];
+    for (const { before, after } of this.changes()) {
+      if (after !== null) (before === null ? inserted : replaced).push(after);
+      else if (before !== null) deleted.push(before);
+    }
+    return { deleted, inserted, replaced };
   }
 }

@@ -1,3 +1,4 @@
+import type { LockedHead } from './change-log.js';
 import type { Transaction } from './try-change.js';
 
 /**
@@ -6,28 +7,40 @@ import type { Transaction } from './try-change.js';
  */
 export interface WorkingTable {
   /** Reads what the changes need. Does nothing when they need nothing. */
-  read(tx: Transaction): Promise<void>;
-  /** Writes what the changes did. */
+  read(tx: Transaction, head: LockedHead): Promise<void>;
+  /** Writes what the changes did. The tables that it refers to have written before. */
   write(tx: Transaction): Promise<void>;
+  /** Deletes rows to which other tables have referred. All tables have written before. */
+  deleteReferenced?(tx: Transaction): Promise<void>;
 }
+
+/**
+ * Creates a table when it is asked for first. The function identifies it. It first asks for the tables to which the
+ * rows of this one refer.
+ */
+export type OpenTable<T extends WorkingTable> = (tables: WorkingTables) => T;
 
 /** The working tables of a group. */
 export class WorkingTables {
-  private readonly tables = new Map<() => WorkingTable, WorkingTable>();
+  /** Each comes after those that it refers to. */
+  private readonly tables = new Map<OpenTable<WorkingTable>, WorkingTable>();
 
-  /** @param open creates the table when it is asked for first. The function identifies it. */
-  of<T extends WorkingTable>(open: () => T): T {
-    const table = this.tables.get(open) ?? open();
+  of<T extends WorkingTable>(open: OpenTable<T>): T {
+    const known = this.tables.get(open);
+    if (known !== undefined) return known as T;
+    const table = open(this);
     this.tables.set(open, table);
-    return table as T;
+    return table;
   }
 
-  async read(tx: Transaction): Promise<void> {
-    await allSettled(Array.from(this.tables.values(), (table) => table.read(tx)));
+  async read(tx: Transaction, head: LockedHead): Promise<void> {
+    await allSettled(Array.from(this.tables.values(), (table) => table.read(tx, head)));
   }
 
   async write(tx: Transaction): Promise<void> {
-    await allSettled(Array.from(this.tables.values(), (table) => table.write(tx)));
+    const tables = [...this.tables.values()];
+    for (const table of tables) await table.write(tx);
+    for (const table of tables.reverse()) await table.deleteReferenced?.(tx);
   }
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DnsConfiguration } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { createService, startService, useCertificate } from '../testing/service.js';
 

@@ -2,7 +2,7 @@ import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet } from '@weir/ops';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
-import type { DnsConfiguration } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { freePort } from '../testing/name-servers.js';
 import { hasProgram, run } from '../testing/programs.js';

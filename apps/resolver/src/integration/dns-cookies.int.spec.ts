@@ -11,7 +11,8 @@ import {
 import { CidrSet, createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService } from '../dns-service.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { hasProgram, run } from '../testing/programs.js';

@@ -15,7 +15,8 @@ import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
@@ -802,7 +803,7 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
       for (let i = 0; i < 8; i++) await ask('localhost');
       const count = (source: string) =>
         service.counts.latencies
-          .values('x')
+          .lines('x')
           .find(({ metricName, labels }) => metricName === 'x_count' && labels.source === source);
       const counts = ['upstream', 'cached', 'blocked', 'local'].map(
         (source) => count(source)?.value,

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService } from '../dns-service.js';
 import { FrameSender } from '../dnstap/frame-sender.js';
 import {
   Control,

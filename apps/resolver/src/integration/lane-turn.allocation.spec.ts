@@ -50,6 +50,8 @@ function createLane(calls: SystemCalls, queries: number) {
     sockets: [lane],
     fds: [socket.fd],
     words: new Int32Array(new SharedArrayBuffer(4 * LANE_WORDS)),
+    counts,
+    nowMs: () => performance.now(),
     napMs: 0.001,
     ...{ enter: nothing, leave: nothing, afterBatch: nothing },
   });

@@ -11,6 +11,7 @@ import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testi
 import { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { laneCount } from '../lanes/lane-count.js';
+import { MAX_RECORDS } from '../local-records/local-records.js';
 import { askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
@@ -117,6 +118,26 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
     // A valid one comes back as it is.
     expect(await ask('www.example.com', cookie!)).toBe(cookie);
     expect(service.lanes!.all[0].laneCounts.handedOver).toBe(1);
+  });
+
+  it('counts its turns, naps and pauses for garbage collection', async () => {
+    const { server, service, ask } = await serveByLanes({ UDP_NAP_US: 1_000 });
+    const { laneCounts } = service.lanes!.all[0];
+    const [client] = await udpClients(1);
+    const pauses = () => Object.values(laneCounts.collections).map(({ count }) => count);
+    // A large file is garbage when the next one takes its place.
+    const records = (last: number) =>
+      Array.from({ length: MAX_RECORDS }, (_, i) => `r${i}.example A 192.0.2.${last}`).join('\n');
+    for (let i = 0; Math.max(...pauses()) === 0 || laneCounts.naps === 0; i++) {
+      service.lanes!.update({ localRecords: records(i % 200) });
+      for (let n = 0; n < 16; n++) {
+        client.send(encodeQuery('www.blocked.example', 1), server.port, server.address);
+      }
+      expect(await ask('www.blocked.example')).toBe(BLOCKED);
+    }
+    expect(laneCounts.turns.count).toBe(laneCounts.batches.count);
+    expect(laneCounts.turns.sum).toBeGreaterThan(0);
+    expect(service.lanes!.replaced).toBe(0);
   });
 
   it('that ends is replaced, and the others answer meanwhile', async () => {

@@ -9,7 +9,8 @@ import {
 import { CidrSet, createLogger } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type DnsConfiguration, DnsService } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';

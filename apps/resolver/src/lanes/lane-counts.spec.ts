@@ -1,14 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import { BATCH_BOUNDS, LaneCounts } from './lane-counts.js';
+import { LaneCounts } from './lane-counts.js';
 
 describe('LaneCounts', () => {
+  it('keeps each count apart', () => {
+    const counts = new LaneCounts(new Float64Array(LaneCounts.size));
+    counts.batches.observe(3);
+    counts.turns.observe(0.5);
+    counts.countAnswers(7);
+    counts.countHandedOver();
+    counts.countNap();
+    counts.countCollection('Scavenge', 0.002);
+    counts.countCollection('one of a later V8', 2);
+    expect(counts).toMatchObject({ answers: 7, handedOver: 1, naps: 1 });
+    const seen = [counts.batches, counts.turns, ...Object.values(counts.collections)];
+    expect(seen.map(({ sum }) => sum)).toEqual([3, 0.5, 0.002, 0, 0, 0, 2]);
+    expect(seen.map(({ count }) => count)).toEqual([1, 1, 1, 0, 0, 0, 1]);
+  });
+
   it('counts each batch under the least bound that it does not exceed', () => {
     for (let size = 1; size <= 64; size++) {
       const counts = new LaneCounts(new Float64Array(LaneCounts.size));
-      counts.countBatch(size);
-      const bound = BATCH_BOUNDS.find((one) => size <= one);
-      expect(counts.batches).toEqual(BATCH_BOUNDS.map((one) => (one === bound ? 1 : 0)));
-      expect(counts.queries).toBe(size);
+      counts.batches.observe(size);
+      const bound = String([1, 2, 4, 8, 16, 32, 64].find((one) => size <= one));
+      const first = counts.batches.lines('x', {}).find(({ value }) => value === 1);
+      expect(first?.labels).toEqual({ le: bound });
     }
   });
 });

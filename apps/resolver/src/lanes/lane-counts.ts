@@ -1,44 +1,74 @@
+import { Histogram } from '../metrics/histogram.js';
+
 /** Upper bounds of the sizes of batches. */
 export const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64] as const;
-const QUERIES = BATCH_BOUNDS.length;
-const ANSWERS = QUERIES + 1;
-const HANDED_OVER = ANSWERS + 1;
+const SECONDS_BOUNDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+];
+
+/** Kinds of garbage collections: their labels, as those of the main thread, by their names in V8. */
+const COLLECTION_KINDS: Readonly<Record<string, string>> = {
+  Scavenge: 'minor',
+  MarkSweepCompact: 'major',
+  IncrementalMarking: 'incremental',
+  ProcessWeakCallbacks: 'weakcb',
+};
+const OTHER_KIND = 'other';
+const KINDS = [...Object.values(COLLECTION_KINDS), OTHER_KIND];
+
+const Single = { answers: 0, handedOver: 1, naps: 2 } as const;
+const SINGLES = 3;
+const SECONDS_SIZE = Histogram.sizeFor(SECONDS_BOUNDS);
+const TURNS = SINGLES + Histogram.sizeFor(BATCH_BOUNDS);
+const COLLECTIONS = TURNS + SECONDS_SIZE;
 
 /** What a lane counts beside what every thread counts, in memory that the main thread reads. */
 export class LaneCounts {
-  static readonly size = HANDED_OVER + 1;
+  static readonly size = COLLECTIONS + KINDS.length * SECONDS_SIZE;
 
-  constructor(private readonly counts: Float64Array) {}
+  /** Sizes of batches. */
+  readonly batches: Histogram;
+  /** Seconds from the receipt of a batch until its answers are sent: as long, the next queries wait. */
+  readonly turns: Histogram;
+  /** Seconds of each garbage collection, by kind. */
+  readonly collections: Readonly<Record<string, Histogram>>;
 
-  countBatch(size: number): void {
-    // The bounds are powers of two.
-    this.counts[32 - Math.clz32(size - 1)]++;
-    this.counts[QUERIES] += size;
+  constructor(private readonly counts: Float64Array) {
+    this.batches = new Histogram(BATCH_BOUNDS, counts.subarray(SINGLES, TURNS));
+    const secondsFrom = (start: number): Histogram =>
+      new Histogram(SECONDS_BOUNDS, counts.subarray(start, start + SECONDS_SIZE));
+    this.turns = secondsFrom(TURNS);
+    this.collections = Object.fromEntries(
+      KINDS.map((kind, i) => [kind, secondsFrom(COLLECTIONS + i * SECONDS_SIZE)]),
+    );
   }
 
   countAnswers(count: number): void {
-    this.counts[ANSWERS] += count;
+    this.counts[Single.answers] += count;
   }
 
   countHandedOver(): void {
-    this.counts[HANDED_OVER]++;
+    this.counts[Single.handedOver]++;
   }
 
-  /** Batches of each size, in the order of `BATCH_BOUNDS`. */
-  get batches(): readonly number[] {
-    return [...this.counts.subarray(0, BATCH_BOUNDS.length)];
+  countNap(): void {
+    this.counts[Single.naps]++;
   }
 
-  /** Packets that it has received. */
-  get queries(): number {
-    return this.counts[QUERIES];
+  /** @param type its name in V8 */
+  countCollection(type: string, seconds: number): void {
+    this.collections[COLLECTION_KINDS[type] ?? OTHER_KIND].observe(seconds);
   }
 
   get answers(): number {
-    return this.counts[ANSWERS];
+    return this.counts[Single.answers];
   }
 
   get handedOver(): number {
-    return this.counts[HANDED_OVER];
+    return this.counts[Single.handedOver];
+  }
+
+  get naps(): number {
+    return this.counts[Single.naps];
   }
 }

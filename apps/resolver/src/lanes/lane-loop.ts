@@ -5,6 +5,7 @@ import {
   SocketPoller,
   type SystemCalls,
 } from '@weir/udp-batch';
+import type { LaneCounts } from './lane-counts.js';
 import type { LaneSocket } from './lane-socket.js';
 import { LaneOrder, LaneWord } from './lane-task.js';
 
@@ -19,6 +20,8 @@ export interface LaneLoopOptions {
   /** Of `sockets`, in this order. They wait for `LANE_WAIT_MS`. */
   readonly fds: readonly number[];
   readonly words: Int32Array;
+  readonly counts: LaneCounts;
+  readonly nowMs: () => number;
   /**
    * How long it naps after a batch of several queries that emptied its sockets, so that more arrive together: a turn
    * costs about as much for one query as for many. 0: never. A lone query never waits.
@@ -69,9 +72,11 @@ export class LaneLoop {
   }
 
   private nap(): void {
-    const { words, napMs } = this.options;
+    const { words, napMs, counts } = this.options;
+    if (napMs === 0) return;
+    counts.countNap();
     // An order ends it.
-    if (napMs > 0) Atomics.wait(words, LaneWord.order, this.order, napMs);
+    Atomics.wait(words, LaneWord.order, this.order, napMs);
   }
 
   private takeBatches(poller: SocketPoller, waitMs: number): number {
@@ -85,11 +90,12 @@ export class LaneLoop {
   }
 
   private takeBatch(index: number, flags: number): number {
-    const { words, sockets, enter, leave, afterBatch } = this.options;
+    const { words, sockets, enter, leave, afterBatch, counts, nowMs } = this.options;
     const socket = sockets[index];
     const count = socket.receive(flags);
     if (count === BATCH) this.isEmptied = false;
     if (count === 0) return 0;
+    const receivedMs = nowMs();
     words[LaneWord.inHand] = count;
     enter();
     try {
@@ -100,6 +106,7 @@ export class LaneLoop {
     socket.flush();
     words[LaneWord.inHand] = 0;
     afterBatch();
+    counts.turns.observe((nowMs() - receivedMs) / 1000);
     return count;
   }
 

@@ -1,93 +1,66 @@
-import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
-import type { HistogramValue } from '../metrics/latency-histogram.js';
-import { BATCH_BOUNDS, type LaneCounts } from './lane-counts.js';
+import type { LabelledValues, ReadMetrics } from '@weir/ops';
+import { histogramMetric, type HistogramValue } from '../metrics/histogram.js';
+import type { LaneCounts } from './lane-counts.js';
+import type { Lane } from './lane.js';
 import type { Lanes } from './lanes.js';
 import { readThread } from './thread-state.js';
 
 /** Registers what is known about each lane. */
-export function registerLaneMetrics(
-  registry: Registry,
-  prefix: string,
-  lanes: () => Lanes | null,
-): void {
-  const all = (): readonly Lanes['all'][number][] => lanes()?.all ?? [];
-  const registers = [registry];
-  new Gauge({
-    name: `${prefix}lanes`,
-    help: 'Threads that answer UDP queries from memory; 0: one thread does everything',
-    registers,
-    collect() {
-      this.set(all().filter(({ isRunning }) => isRunning).length);
-    },
-  });
-  new Counter({
-    name: `${prefix}lanes_replaced_total`,
-    help: 'Lanes that were replaced because their thread had ended, or hung',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(lanes()?.replaced ?? 0);
-    },
-  });
-  const counter = (name: string, help: string, count: (counts: LaneCounts) => number): void => {
-    new Counter({
-      name: `${prefix}${name}`,
-      help,
-      labelNames: ['lane'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [lane, one] of all().entries()) this.inc({ lane }, count(one.laneCounts));
-      },
-    });
-  };
-  counter('lane_answers_total', 'Answers of a lane from memory', ({ answers }) => answers);
-  counter(
+export function registerLaneMetrics(metrics: ReadMetrics, lanes: () => Lanes | null): void {
+  const all = (): readonly Lane[] => lanes()?.all ?? [];
+  const byLane = (count: (lane: Lane) => number): LabelledValues =>
+    all().map((one, lane) => [{ lane }, count(one)]);
+  metrics.gauge(
+    'lanes',
+    'Threads that answer UDP queries from memory; 0: one thread does everything',
+    () => all().filter(({ isRunning }) => isRunning).length,
+  );
+  metrics.counter(
+    'lanes_replaced_total',
+    'Lanes that were replaced because their thread had ended, or hung',
+    () => lanes()?.replaced ?? 0,
+  );
+  metrics.counters('lane_answers_total', 'Answers of a lane from memory', ['lane'], () =>
+    byLane(({ laneCounts }) => laneCounts.answers),
+  );
+  metrics.counters(
     'lane_handed_over_total',
     'Queries that a lane has handed over to the main thread',
-    ({ handedOver }) => handedOver,
+    ['lane'],
+    () => byLane(({ laneCounts }) => laneCounts.handedOver),
   );
-  new Gauge({
-    name: `${prefix}lane_cpu_seconds`,
-    help: 'Processor time of the thread of a lane; its rate is the share of a core that it uses',
-    labelNames: ['lane'],
-    registers,
-    collect() {
-      for (const [lane, { threadId }] of all().entries())
-        this.set({ lane }, readThread(threadId).cpuSeconds);
-    },
-  });
-  const name = `${prefix}lane_batch_queries`;
-  const head = {
-    name,
-    help: 'Queries that a lane has received with one system call',
-    type: 'histogram',
-    aggregator: 'sum',
+  metrics.counters('lane_naps_total', 'Naps of UDP_NAP_US after a batch', ['lane'], () =>
+    byLane(({ laneCounts }) => laneCounts.naps),
+  );
+  metrics.gauges(
+    'lane_cpu_seconds',
+    'Processor time of the thread of a lane; its rate is the share of a core that it uses',
+    ['lane'],
+    () => byLane(({ threadId }) => readThread(threadId).cpuSeconds),
+  );
+  const histogram = (
+    name: string,
+    help: string,
+    linesOf: (counts: LaneCounts, name: string, lane: string) => HistogramValue[],
+  ): void => {
+    const lines = (metric: string): HistogramValue[] =>
+      all().flatMap(({ laneCounts }, lane) => linesOf(laneCounts, metric, String(lane)));
+    metrics.registry.registerMetric(histogramMetric(`${metrics.prefix}${name}`, help, lines));
   };
-  const get = (): object => ({
-    ...head,
-    values: all().flatMap(({ laneCounts }, lane) => batchValues(name, String(lane), laneCounts)),
-  });
-  registry.registerMetric({ ...head, get, reset: () => undefined } as unknown as Metric);
-}
-
-/** The lines of a histogram. */
-function batchValues(
-  name: string,
-  lane: string,
-  { batches, queries }: LaneCounts,
-): HistogramValue[] {
-  let total = 0;
-  const bucket = (le: string, value: number): HistogramValue => ({
-    metricName: `${name}_bucket`,
-    labels: { le, lane },
-    value,
-  });
-  const buckets = BATCH_BOUNDS.map((bound, i) => bucket(String(bound), (total += batches[i])));
-  return [
-    ...buckets,
-    bucket('+Inf', total),
-    { metricName: `${name}_sum`, labels: { lane }, value: queries },
-    { metricName: `${name}_count`, labels: { lane }, value: total },
-  ];
+  histogram(
+    'lane_batch_queries',
+    'Queries that a lane has received with one system call',
+    ({ batches }, name, lane) => batches.lines(name, { lane }),
+  );
+  histogram(
+    'lane_turn_seconds',
+    'Time from the receipt of a batch until its answers are sent: as long, the next queries wait',
+    ({ turns }, name, lane) => turns.lines(name, { lane }),
+  );
+  histogram(
+    'lane_gc_duration_seconds',
+    'Pauses of a lane for garbage collection, by kind as in nodejs_gc_duration_seconds',
+    ({ collections }, name, lane) =>
+      Object.entries(collections).flatMap(([kind, one]) => one.lines(name, { lane, kind })),
+  );
 }

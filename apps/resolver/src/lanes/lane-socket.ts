@@ -52,7 +52,7 @@ export class LaneSocket implements ReplyPath {
 
   /** Handles the queries of that many slots. No system call. */
   handle(count: number): void {
-    this.options.counts.countBatch(count);
+    this.options.counts.batches.observe(count);
     for (let slot = 0; slot < count; slot++) this.handleSlot(slot);
   }
 

@@ -14,6 +14,7 @@ import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
+import { CollectionWatch } from './collection-watch.js';
 import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
@@ -61,6 +62,7 @@ function createLoop(calls: SystemCalls): LaneLoop {
   const files = new LaneFiles(task, hashKey);
   const counters = new QueryCounters(counts.queries);
   const laneCounts = new LaneCounts(task.turns);
+  const collections = new CollectionWatch(laneCounts);
   const sockets: LaneSocket[] = [];
   const handover = new Handover({
     ring: new HandoverWriter(task.ring),
@@ -116,8 +118,11 @@ function createLoop(calls: SystemCalls): LaneLoop {
     sockets,
     fds: task.sockets.map(({ fd }) => fd),
     words,
+    counts: laneCounts,
+    nowMs,
     napMs: configuration.UDP_NAP_US / 1000,
     enter: () => {
+      collections.update(now.seconds);
       files.update();
       policy.enter();
       cache.enter();

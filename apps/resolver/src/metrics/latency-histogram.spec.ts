@@ -3,7 +3,7 @@ import { AnswerSource } from '../query/answer-source.js';
 import { LatencyHistogram } from './latency-histogram.js';
 
 function lines(histogram: LatencyHistogram, source: string): Record<string, number> {
-  const values = histogram.values('x').filter(({ labels }) => labels.source === source);
+  const values = histogram.lines('x').filter(({ labels }) => labels.source === source);
   return Object.fromEntries(
     values.map(({ metricName, labels, value }) => [labels.le ?? metricName, value]),
   );

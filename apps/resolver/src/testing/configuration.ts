@@ -1,6 +1,6 @@
 import { CidrSet } from '@weir/ops';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
-import type { DnsConfiguration } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
 
 export const CONFIGURATION: DnsConfiguration = {
   BLOCK_PAGE_ADDRESSES: new Map([[7, ['192.0.2.7']]]),

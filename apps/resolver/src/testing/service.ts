@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { type DnsConfiguration, DnsService, type DnsServiceOptions } from '../dns-service.js';
+import type { DnsConfiguration } from '../configuration.js';
+import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { makeCertificate } from '@weir/ops/testing';
 import { CONFIGURATION } from './configuration.js';
 

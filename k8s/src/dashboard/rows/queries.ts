@@ -85,6 +85,27 @@ export const QUERIES: Row = {
       ],
     },
     {
+      title: 'Turns of lanes, p99',
+      unit: 's',
+      queries: [
+        [quantile(0.99, 'weir_resolver_lane_turn_seconds', 'instance'), '{{instance}} turn'],
+        [
+          quantile(0.99, 'weir_resolver_lane_gc_duration_seconds', 'instance'),
+          '{{instance}} garbage collection',
+        ],
+      ],
+    },
+    {
+      title: 'Naps of lanes',
+      unit: 'ops',
+      queries: [
+        [
+          `sum by (instance) (rate(weir_resolver_lane_naps_total${RESOLVERS}${RATE}))`,
+          '{{instance}}',
+        ],
+      ],
+    },
+    {
       title: 'Waiting for upstreams',
       unit: 'short',
       queries: [

@@ -3,10 +3,7 @@ import type { HashKey } from '@weir/dns-name';
 import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
-  EMPTY,
   FILTER_BITS,
-  filterBits,
-  filterWord,
   FORMAT_VERSION,
   Header,
   HEADER_BYTES,
@@ -19,6 +16,7 @@ import {
 import { keyCheck } from '../names/key-check.js';
 import type { MembershipSets } from './membership-sets.js';
 import type { NameMerge } from './name-merge.js';
+import { SlotWriter } from './slot-writer.js';
 
 const MAX_IMAGE_BYTES = 0xffff_ffff;
 const TWO_TO_32 = 4_294_967_296;
@@ -56,11 +54,17 @@ export function writeImage(
   const image = new Uint8Array(totalBytes);
   const { buffer } = image;
   const ShortOrLong = setNumberBytes === 2 ? Uint16Array : Uint32Array;
-  fillSlots(merge, sets, homeSlots, {
-    hashes: new Uint32Array(buffer, hashesOffset, slotCount * 2).fill(EMPTY),
-    setNumbers: new ShortOrLong(buffer, setNumbersOffset, slotCount),
-    filter: new Int32Array(buffer, filterOffset, filterWords),
-  });
+  const slots = new SlotWriter(
+    {
+      hashes: new Uint32Array(buffer, hashesOffset, slotCount * 2),
+      setNumbers: new ShortOrLong(buffer, setNumbersOffset, slotCount),
+      filter: new Int32Array(buffer, filterOffset, filterWords),
+    },
+    homeSlots,
+  );
+  for (merge.restart(); merge.next();) {
+    slots.place(merge.high, merge.low, sets.number(merge.owners, merge.ownerCount));
+  }
   new Uint32Array(buffer, setPositionsOffset, positions.length).set(positions);
   new Uint32Array(buffer, membershipsOffset, words.length).set(words);
   image.set(namesJson, namesOffset);
@@ -97,31 +101,6 @@ function countSlots(merge: NameMerge, homeSlots: number): number {
   let next = 0;
   for (merge.restart(); merge.next();) next = Math.max(homeSlot(merge.high, scale), next) + 1;
   return Math.max(homeSlots, next) + 1;
-}
-
-interface SlotSections {
-  readonly hashes: Uint32Array;
-  readonly setNumbers: Uint16Array | Uint32Array;
-  readonly filter: Int32Array;
-}
-
-function fillSlots(
-  merge: NameMerge,
-  sets: MembershipSets,
-  homeSlots: number,
-  { hashes, setNumbers, filter }: SlotSections,
-): void {
-  const scale = homeSlots / TWO_TO_32;
-  const filterScale = filter.length / TWO_TO_32;
-  let next = 0;
-  for (merge.restart(); merge.next();) {
-    const slot = Math.max(homeSlot(merge.high, scale), next);
-    hashes[slot * 2] = merge.high;
-    hashes[slot * 2 + 1] = merge.low;
-    setNumbers[slot] = sets.number(merge.owners, merge.ownerCount);
-    filter[filterWord(merge.low, filterScale)] |= filterBits(merge.high);
-    next = slot + 1;
-  }
 }
 
 function aligned(offset: number): number {

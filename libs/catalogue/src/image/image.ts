@@ -1,19 +1,15 @@
 import { crc32 } from 'node:zlib';
 import type { HashKey, SuffixHashes } from '@weir/dns-name';
 import { type CatalogueIndex, type CategoryRewrite, countAsHeap } from '@weir/policy';
-import { CatalogueError } from '../catalogue-error.js';
 import {
   CHECKED_FROM,
   filterBits,
   filterWord,
-  FORMAT_VERSION,
   type GroupSummary,
-  Header,
-  HEADER_BYTES,
   homeSlot,
-  MAGIC,
   type Names,
 } from './image-format.js';
+import { check, readHeader, sectionsOf } from './image-sections.js';
 import { keyCheck } from '../names/key-check.js';
 import { RewriteTable } from './rewrite-table.js';
 
@@ -71,41 +67,24 @@ export class CatalogueImage implements CatalogueIndex {
   static open(image: Uint8Array, key: HashKey, options: ImageOptions = {}): CatalogueImage {
     const bytes = image.byteOffset % 4 === 0 ? image : image.slice();
     if (bytes.buffer instanceof SharedArrayBuffer) countAsHeap(bytes.buffer);
-    const field = readHeader(bytes);
+    const field = readHeader(bytes, bytes.length);
     if (options.checksumVerified !== true) {
       check(crc32(bytes.subarray(CHECKED_FROM)) === field('checksum'), 'its checksum is wrong');
     }
     check(field('keyCheck') === keyCheck(key), 'it was compiled under another DOMAIN_HASH_KEY');
-    const slotCount = field('slotCount');
-    const setNumberBytes = field('setNumberBytes');
-    check(setNumberBytes === 2 || setNumberBytes === 4, 'its set numbers have an unknown size');
-    check(slotCount > field('homeSlots') && field('homeSlots') > 0, 'its table is too small');
-    const section = (offset: number, count: number, bytesEach: number): Uint8Array => {
-      const end = offset + count * bytesEach;
-      const isInside = offset >= HEADER_BYTES && offset % bytesEach === 0 && end <= bytes.length;
-      check(isInside, 'a section lies outside of it');
-      return bytes.subarray(offset, end);
-    };
-    const words = (offset: number, count: number): Uint32Array => {
-      const { buffer, byteOffset } = section(offset, count, 4);
-      return new Uint32Array(buffer, byteOffset, count);
-    };
-    const setNumbers = section(field('setNumbersOffset'), slotCount, setNumberBytes);
-    const filter = words(field('filterOffset'), field('filterWords'));
-    check(filter.length > 0, 'it has no filter');
-    const memberships = words(field('membershipsOffset'), field('membershipsWords'));
-    const names = section(field('namesOffset'), field('namesBytes'), 1);
+    const { hashes, setNumbers, setPositions, filter, memberships, names } = sectionsOf(
+      bytes,
+      field,
+    );
     // A copy, as TextDecoder does not read shared memory.
     const json = JSON.parse(new TextDecoder().decode(names.slice())) as Names;
     return new CatalogueImage(
       field('homeSlots') / TWO_TO_32,
-      words(field('hashesOffset'), slotCount * 2),
-      setNumberBytes === 2
-        ? new Uint16Array(setNumbers.buffer, setNumbers.byteOffset, slotCount)
-        : new Uint32Array(setNumbers.buffer, setNumbers.byteOffset, slotCount),
-      words(field('setPositionsOffset'), field('setCount')),
-      new Int32Array(filter.buffer, filter.byteOffset, filter.length),
-      new Int32Array(memberships.buffer, memberships.byteOffset, memberships.length),
+      hashes,
+      setNumbers,
+      setPositions,
+      filter,
+      memberships,
       field('domainCount'),
       json,
       new RewriteTable(json.rewrites ?? [], key),
@@ -162,21 +141,4 @@ export class CatalogueImage implements CatalogueIndex {
     }
     return 0;
   }
-}
-
-function readHeader(bytes: Uint8Array): (name: keyof typeof Header) => number {
-  check(bytes.length >= HEADER_BYTES, 'it is shorter than its header');
-  check(
-    MAGIC.every((byte, i) => bytes[i] === byte),
-    'it does not begin as one',
-  );
-  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
-  const field = (name: keyof typeof Header): number => view.getUint32(Header[name], true);
-  check(field('version') === FORMAT_VERSION, `its format version is ${field('version')}`);
-  check(field('totalBytes') === bytes.length, 'it is not as long as it says');
-  return field;
-}
-
-function check(isValid: boolean, problem: string): void {
-  if (!isValid) throw new CatalogueError(`not a usable catalogue image: ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { RowError } from '@weir/config-model';
+import { FlatRows, type Row, RowError } from '@weir/config-model';
 import { createHash, type Hash } from 'node:crypto';
 import type { FileThread } from '../files/file-thread.js';
 import { FileWriter } from '../files/file-writer.js';
@@ -7,12 +7,17 @@ import { FEED_VERSION } from '../protocol/feed-version.js';
 import { readLines } from '../protocol/read-lines.js';
 import type { SnapshotPart, SnapshotTrailer } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
+import { Yielder } from '../runtime/yielder.js';
 
 /**
  * First line of a snapshot file. A file with another first line has another version, or is not a snapshot file. The
  * lines that follow are those of the feed.
  */
 const FORMAT_LINE = `{"format":"weir-snapshot","version":${FEED_VERSION}}`;
+
+/** What `JSON.stringify` writes behind the rows of a part. */
+const REST = ']}';
+const PIECE_ROWS = 50;
 
 /**
  * Writes a snapshot file: the format line, the lines of the snapshot as the feed sends them, and last the sha256 of
@@ -21,6 +26,7 @@ const FORMAT_LINE = `{"format":"weir-snapshot","version":${FEED_VERSION}}`;
 export class SnapshotFileWriter {
   private readonly hash: Hash = createHash('sha256');
   private readonly counts: Record<string, number> = {};
+  private readonly yielder = new Yielder();
   private digest = '';
   /** Revision of the snapshot; −1 before its head was written. */
   revision = -1;
@@ -39,9 +45,24 @@ export class SnapshotFileWriter {
   }
 
   async write(part: SnapshotPart): Promise<void> {
-    if (part.type === 'head') ({ digest: this.digest, revision: this.revision } = part);
-    else this.counts[part.kind] = (this.counts[part.kind] ?? 0) + part.rows.length;
-    await this.line(JSON.stringify(part));
+    if (part.type === 'head') {
+      ({ digest: this.digest, revision: this.revision } = part);
+      return this.line(JSON.stringify(part));
+    }
+    const { type, kind, rows } = part;
+    this.counts[kind] = (this.counts[kind] ?? 0) + rows.length;
+    const head = JSON.stringify({ type, kind, rows: [] }).slice(0, -REST.length);
+    await this.line(`${head}${await this.textOf(rows)}${REST}`);
+  }
+
+  /** The rows as in a JSON array, written in pieces: queries have their turn in between. */
+  private async textOf(rows: readonly Row[] | FlatRows): Promise<string> {
+    const pieces: string[] = [];
+    for (const piece of (rows instanceof FlatRows ? rows : FlatRows.of(rows)).pieces(PIECE_ROWS)) {
+      pieces.push(JSON.stringify(piece).slice(1, -1));
+      if (this.yielder.isDue) await this.yielder.yieldNow();
+    }
+    return pieces.join(',');
   }
 
   /** Completes the file and flushes it to the disk (fsync). */

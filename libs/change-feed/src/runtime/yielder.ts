@@ -7,9 +7,17 @@ const MAX_BLOCKING_MS = 2;
 export class Yielder {
   private startedMs = performance.now();
 
+  /** Whether the two milliseconds are over. */
+  get isDue(): boolean {
+    return performance.now() - this.startedMs >= MAX_BLOCKING_MS;
+  }
+
   /** Call it between two steps of the work. Resolves at once while the two milliseconds are not over. */
   async yieldIfDue(): Promise<void> {
-    if (performance.now() - this.startedMs < MAX_BLOCKING_MS) return;
+    if (this.isDue) await this.yieldNow();
+  }
+
+  async yieldNow(): Promise<void> {
     await yieldToEventLoop();
     this.startedMs = performance.now();
   }

@@ -8,7 +8,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeLoad, describeMachine } from '../machine.js';
-import { fail, print, progress } from '../output.js';
+import { fail, print, progress } from '../../output.js';
 import { compareJob } from './compare-job.js';
 import { JOBS } from './jobs.js';
 import { missingPrograms } from './missing-programs.js';

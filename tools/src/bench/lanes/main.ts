@@ -10,7 +10,7 @@ import { missingPrograms } from '../dns/missing-programs.js';
 import { renderTable } from '../dns/report.js';
 import { weir } from '../dns/servers/weir.js';
 import { describeLoad, describeMachine } from '../machine.js';
-import { fail, print, progress } from '../output.js';
+import { fail, print, progress } from '../../output.js';
 import { divideCores } from './cores.js';
 import { type LaneOptions, parseOptions } from './options.js';
 

@@ -10,7 +10,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hasNsd } from '../dns/servers/upstream.js';
 import { describeLoad, describeMachine } from '../machine.js';
-import { fail, print, progress } from '../output.js';
+import { fail, print, progress } from '../../output.js';
 import { parseOptions, type ScaleOptions } from './options.js';
 import { renderScale } from './report.js';
 import { runScale } from './run.js';

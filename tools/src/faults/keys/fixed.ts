@@ -1,4 +1,4 @@
-import { MAX_PAGE_ID, pageAddress } from '../../deployment/deployment.js';
+import { MAX_PAGE_ID, pageAddress } from '../../deployment/page-addresses.js';
 import { type InitPart, post, type Step } from './key.js';
 
 /** Versions of a profile's settings use these pages in turn. A run never goes back by a whole turn. */

@@ -1,4 +1,4 @@
-import { pageAddress } from '../../deployment/deployment.js';
+import { pageAddress } from '../../deployment/page-addresses.js';
 import { SHARED_PAGE } from './fixed.js';
 import { type InitPart, post, type Step } from './key.js';
 

@@ -1,9 +1,9 @@
 import type { Endpoint } from '../routing/endpoints.js';
 import type { RequestShape } from '../routing/request-shape.js';
-import type { ValueSchema } from '../validation/checks.js';
+import type { ValueSchema } from '../validation/rule-context.js';
 import { exampleOf } from '../validation/examples.js';
-import { fieldsOf } from '../validation/field-registry.js';
-import type { DtoClass } from '../validation/field-registry.js';
+import { fieldsOf } from '../validation/fields-of.js';
+import type { DtoClass } from '../validation/dto-class.js';
 import { ERROR_SCHEMAS, errorResponsesOf } from './error-responses.js';
 import { ComponentSchemas } from './schemas.js';
 
@@ -76,11 +76,11 @@ function operationIdOf(method: string, pattern: string): string {
 
 function describePath(path: DtoClass): object[] {
   const example = exampleOf(path) as Readonly<Record<string, unknown>>;
-  return fieldsOf(path).map(({ name, check }) => ({
+  return fieldsOf(path).map(({ name, schema }) => ({
     name,
     in: 'path',
     required: true,
-    schema: check.schema,
+    schema,
     example: example[name],
   }));
 }

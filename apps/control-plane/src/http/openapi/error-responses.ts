@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors/errors.js';
 import type { Endpoint } from '../routing/endpoints.js';
-import type { ValueSchema } from '../validation/checks.js';
+import type { ValueSchema } from '../validation/rule-context.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
 /** Schemas of the bodies of error responses. */

@@ -1,12 +1,13 @@
-import { MAX_ITEMS, type ValueSchema } from '../validation/checks.js';
+import type { DtoClass } from '../validation/dto-class.js';
 import { exampleOf } from '../validation/examples.js';
-import { type FieldDescription, fieldsOf } from '../validation/field-registry.js';
-import type { DtoClass } from '../validation/field-registry.js';
+import { type Field, fieldsOf } from '../validation/fields-of.js';
+import type { ValueSchema } from '../validation/rule-context.js';
+import { MAX_ITEMS } from '../validation/rules.js';
 
 /** Whether a schema describes a request or a response. In a response, every field is present. */
 export type Direction = 'request' | 'answer';
 
-/** The named schemas of classes, made from the field descriptions that validation uses. */
+/** The named schemas of classes, made from the fields that validation reads. */
 export class ComponentSchemas {
   readonly schemas: Record<string, ValueSchema> = {};
   private readonly owners = new Map<string, DtoClass>();
@@ -54,14 +55,13 @@ export class ComponentSchemas {
   }
 
   private property(
-    { check, type, list }: FieldDescription,
+    { schema, type, isList }: Field,
     direction: Direction,
     defaultValue: unknown,
   ): ValueSchema {
-    if (type !== undefined && list)
-      return { ...check.schema, items: this.refer(type(), direction) };
-    if (type !== undefined) return this.refer(type(), direction);
-    return defaultValue === undefined ? check.schema : { ...check.schema, default: defaultValue };
+    if (type !== undefined && isList) return { ...schema, items: this.refer(type, direction) };
+    if (type !== undefined) return this.refer(type, direction);
+    return defaultValue === undefined ? schema : { ...schema, default: defaultValue };
   }
 }
 
@@ -75,5 +75,5 @@ function nameOf(type: DtoClass, direction: Direction): string {
 }
 
 function mayOmit(type: DtoClass): boolean {
-  return fieldsOf(type).some((field) => !field.required || (field.type && mayOmit(field.type())));
+  return fieldsOf(type).some((field) => !field.required || (field.type && mayOmit(field.type)));
 }

@@ -3,12 +3,13 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
 
-const DECODERS: Readonly<Record<string, (() => Transform) | null>> = {
-  identity: null,
-  gzip: () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-};
+/** Not an object: a client may send `constructor` as the encoding. */
+const DECODERS = new Map<string, (() => Transform) | null>([
+  ['identity', null],
+  ['gzip', () => createGunzip()],
+  ['deflate', () => createInflate()],
+  ['br', () => createBrotliDecompress()],
+]);
 
 /** The rest of such a body is not read, so the connection cannot be used again. */
 const CLOSE = { Connection: 'close' };
@@ -34,7 +35,7 @@ export async function* streamBody(
   { limitBytes, stallMs }: BodyLimits,
 ): AsyncGenerator<Uint8Array, undefined> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-  const decoder = DECODERS[encoding];
+  const decoder = DECODERS.get(encoding);
   if (decoder === undefined) throw new RequestError('notJson', undefined, CLOSE);
   if (decoder === null && Number(request.headers['content-length'] ?? 0) > limitBytes) {
     throw new RequestError('bodyTooLarge', undefined, CLOSE);

@@ -4,7 +4,6 @@ import { scopeOf } from '../callers/require-scope.js';
 import { includesScope } from '../callers/scope.js';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
-import { requestShapeOf } from '../routing/request-shape.js';
 import { hasBody } from './body-stream.js';
 
 /** Refuses a call beyond the scope of its token (decisions §11), before its body is read. */
@@ -19,12 +18,11 @@ export class ScopeGuard implements CanActivate {
     if (caller === null) return true;
     const needed = scopeOf(this.reflector, execution.getHandler(), request.method);
     if (includesScope(caller.scope, needed)) return true;
-    const isLong = requestShapeOf(execution.getHandler())?.streamed !== undefined;
     throw new RequestError(
       'scopeMissing',
       `This call needs a token with scope ${needed}`,
-      // Otherwise the rest of a long body would be read.
-      isLong && hasBody(request) ? { Connection: 'close' } : {},
+      // The body is not read, so the connection cannot be used again.
+      hasBody(request) ? { Connection: 'close' } : {},
     );
   }
 }

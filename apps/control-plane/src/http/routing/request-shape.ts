@@ -1,7 +1,7 @@
 import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { prefixFaults, type Fault } from '../validation/fault.js';
-import type { DtoClass } from '../validation/field-registry.js';
+import type { DtoClass } from '../validation/dto-class.js';
 import { read, readList, type ReadResult } from '../validation/read-dto.js';
 
 /** The path parameters and the body of an endpoint. */

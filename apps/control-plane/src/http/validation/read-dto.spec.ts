@@ -1,46 +1,60 @@
 import 'reflect-metadata';
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, ValidateIf } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flag, id, integer, listOf, MAX_ITEMS, nullable, oneOf, textForm } from './checks.js';
 import {
-  Converted,
-  Field,
-  ObjectField,
-  OptionalField,
-  OptionalObjectListField,
+  IsFlag,
+  IsId,
+  IsInteger,
+  IsList,
+  IsNested,
+  IsNestedList,
+  IsOneOf,
+  IsText,
+  MAX_ITEMS,
+  Optional,
   PathInteger,
-} from './fields.js';
+} from './rules.js';
 import { MAX_FAULTS } from './fault.js';
-import { read, readDto, readList } from './read-dto.js';
+import { read, readList } from './read-dto.js';
 
-const word = textForm('a word', (text) => /^\w+$/.test(text));
+const IsWord = () => IsText('a word', (text) => /^\w+$/.test(text));
+const upperCase = ({ value }: { value: unknown }): unknown =>
+  typeof value === 'string' && !value.includes(' ') ? value.toUpperCase() : value;
 
 class Inner {
-  @Field(id)
+  @IsId()
   id!: number;
 
-  @OptionalField(oneOf(['allow', 'deny']))
+  @Optional()
+  @IsOneOf(['allow', 'deny'])
   status = 'deny';
 }
 
 class Outer {
-  @Field(integer(-1, 1))
+  @IsInteger(-1, 1)
   number!: number;
 
-  @OptionalField(nullable(flag))
+  @IsOptional()
+  @IsFlag()
   maybe: boolean | null = null;
 
-  @OptionalField(listOf(id))
+  @Optional()
+  @IsList()
+  @IsId({ each: true })
   ids: number[] = [];
 
-  @Converted(word, (text) => text.toUpperCase())
-  @OptionalField(word)
+  @Transform(upperCase)
+  @Optional()
+  @IsWord()
   name?: string;
 
-  @ObjectField(() => Inner)
+  @IsNested(() => Inner)
   inner!: Inner;
 
-  @OptionalObjectListField(() => Inner)
+  @Optional()
+  @IsNestedList(() => Inner)
   more: Inner[] = [];
 }
 
@@ -52,9 +66,9 @@ class Path {
 const faultsOf = (reading: { faults: readonly { loc: readonly string[]; type: string }[] }) =>
   reading.faults.map(({ loc, type }) => `${loc.join('.')}: ${type}`);
 
-describe('readDto', () => {
+describe('read', () => {
   it('reads an object with its defaults, also nested ones', () => {
-    const { value, faults } = readDto(Outer, { number: 0, inner: { id: 1 }, more: [{ id: 2 }] });
+    const { value, faults } = read(Outer, { number: 0, inner: { id: 1 }, more: [{ id: 2 }] });
     expect(faults).toEqual([]);
     expect(value).toMatchObject({
       number: 0,
@@ -68,25 +82,25 @@ describe('readDto', () => {
 
   it('converts a valid text, and leaves an invalid one', () => {
     const rest = { number: 0, inner: { id: 1 } };
-    expect(readDto(Outer, { ...rest, name: 'abc' }).value.name).toBe('ABC');
-    const wrong = readDto(Outer, { ...rest, name: 'a b' });
+    expect(read(Outer, { ...rest, name: 'abc' }).value.name).toBe('ABC');
+    const wrong = read(Outer, { ...rest, name: 'a b' });
     expect([wrong.value.name, faultsOf(wrong)]).toEqual(['a b', ['name: value_error']]);
   });
 
   it('distinguishes a missing field from null', () => {
-    expect(faultsOf(readDto(Outer, {}))).toEqual(['number: missing', 'inner: missing']);
-    expect(faultsOf(readDto(Outer, { number: null, inner: null }))).toEqual([
+    expect(faultsOf(read(Outer, {}))).toEqual(['number: missing', 'inner: missing']);
+    expect(faultsOf(read(Outer, { number: null, inner: null }))).toEqual([
       'number: int_type',
       'inner: object_type',
     ]);
     expect(
-      faultsOf(readDto(Outer, { number: 0, inner: { id: 1 }, maybe: null, ids: null, name: null })),
+      faultsOf(read(Outer, { number: 0, inner: { id: 1 }, maybe: null, ids: null, name: null })),
     ).toEqual(['ids: list_type', 'name: string_type']);
   });
 
   it('continues in a list when some items are not objects', () => {
     const more = [{ id: 1 }, 7, { id: 'x' }, null, [], { id: 2, status: 'x', other: 1 }];
-    expect(faultsOf(readDto(Outer, { number: 0, inner: { id: 1 }, more })).sort()).toEqual([
+    expect(faultsOf(read(Outer, { number: 0, inner: { id: 1 }, more })).sort()).toEqual([
       'more.1: object_type',
       'more.2.id: int_type',
       'more.3: object_type',
@@ -118,13 +132,32 @@ describe('readDto', () => {
     fc.assert(
       fc.property(json, (plain) => {
         const { number, inner } = (plain ?? {}) as { number?: unknown; inner?: { id?: unknown } };
-        const { faults } = readDto(Outer, plain);
+        const { faults } = read(Outer, plain);
         if (faults.length > 0) return;
         expect([-1, 0, 1]).toContain(Object.is(number, -0) ? 0 : number);
         expect(Number.isInteger(inner?.id)).toBe(true);
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a class', () => {
+  it('with a rule that has no fault of the contract cannot be read', () => {
+    class Bare {
+      @IsInt()
+      id!: number;
+    }
+    expect(() => read(Bare, {})).toThrow('Bare.id has a rule without a fault');
+  });
+
+  it('with a condition that the reader does not know cannot be read', () => {
+    class Conditional {
+      @ValidateIf(() => true)
+      @IsId()
+      id!: number;
+    }
+    expect(() => read(Conditional, {})).toThrow('Conditional.id');
   });
 });
 
@@ -209,7 +242,7 @@ describe('PathInteger', () => {
     ['', '', ['part: int_type']],
     ['9'.repeat(30), '9'.repeat(30), ['part: int_type']],
   ])('reads %j', (text, value, faults) => {
-    const reading = readDto(Path, { part: text });
+    const reading = read(Path, { part: text });
     expect([reading.value.part, faultsOf(reading)]).toEqual([value, faults]);
   });
 });

@@ -1,11 +1,11 @@
 import { RuleVerdict } from '@weir/config-model';
 import { DomainError } from '@weir/dns-name';
-import { compileReader } from '../../http/validation/compiled-reader.js';
-import { prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
-import type { DtoClass } from '../../http/validation/field-registry.js';
-import { readDto } from '../../http/validation/read-dto.js';
+import type { DtoClass } from '../../http/validation/dto-class.js';
+import { type Fault, prefixFaults, throwIfFaults } from '../../http/validation/fault.js';
+import { read } from '../../http/validation/read-dto.js';
+import { readerOf } from '../../http/validation/reader.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import { domain } from '../../resources/domain-lists/domain-check.js';
+import { wrongDomain } from '../../resources/domain-lists/domain-check.js';
 import type { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
 import { NaptDto, toAssignment } from '../../resources/networks/napt/napt.dto.js';
 import {
@@ -102,7 +102,7 @@ class InitSink implements ListSink {
 
   /** Validates the body without its lists. @param outside the body with empty lists. */
   readOutside(outside: unknown): void {
-    this.faults.add(...prefixFaults(['body'], readDto(InitDto, outside).faults));
+    this.faults.add(...prefixFaults(['body'], read(InitDto, outside).faults));
   }
 
   /** Handles the error that stopped the reading. @returns whether the body is not JSON. */
@@ -122,12 +122,15 @@ class InitSink implements ListSink {
     type: DtoClass<T>,
     add: (dto: T, at: number) => void,
   ): RowReader {
-    const read = compileReader(type);
+    const readRow = readerOf(type);
+    let faults: Fault[] = [];
     return (plain, at) => {
-      const dto = read(plain);
-      if (dto !== null) add(dto, at);
-      else if (!this.faults.isFull) {
-        this.faults.add(...prefixFaults(locationOf(list, at), readDto(type, plain).faults));
+      const dto = readRow(plain, faults);
+      if (faults.length === 0) {
+        add(dto, at);
+      } else {
+        this.faults.add(...prefixFaults(locationOf(list, at), faults));
+        faults = [];
       }
     };
   }
@@ -136,10 +139,11 @@ class InitSink implements ListSink {
     const hash = typeof value === 'string' ? this.hash(value) : null;
     if (hash !== null) {
       this.draft.domainRules.addDomain(at, position, hash);
-    } else {
-      const place = locationOf('bw_lists', at, 'domains', String(position));
-      this.faults.add(...prefixFaults(place, domain.faults(value)));
+      return;
     }
+    const wrong = wrongDomain(value);
+    const loc = locationOf('bw_lists', at, 'domains', String(position));
+    if (wrong !== null) this.faults.add({ loc, ...wrong });
   }
 
   private hash(text: string): number | null {

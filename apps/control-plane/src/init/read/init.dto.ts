@@ -1,32 +1,29 @@
-import { id, listOf, object } from '../../http/validation/checks.js';
 import { Example, exampleOf } from '../../http/validation/examples.js';
-import { Field, ObjectListField } from '../../http/validation/fields.js';
+import { IsId, IsList, IsNestedList } from '../../http/validation/rules.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
-import { domain } from '../../resources/domain-lists/domain-check.js';
+import { IsDomain } from '../../resources/domain-lists/domain-check.js';
 import { NaptDto } from '../../resources/networks/napt/napt.dto.js';
 import { Ipv4NetworkDto } from '../../resources/networks/prefixes/ipv4-network.dto.js';
 import { Ipv6NetworkDto } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { ProfileDto } from '../../resources/profiles/profile.dto.js';
 import type { RuleStatus } from '../../resources/profiles/rule-status.js';
-import { ruleStatus } from '../../resources/profiles/rule-status.js';
+import { IsRuleStatus } from '../../resources/profiles/rule-status.js';
 
 /** Domains of one list of one profile. */
 @Example<DomainListDto>({ profile_id: 1, type: 'deny', domains: ['example.com'] })
 export class DomainListDto {
-  @Field(id)
+  @IsId()
   profile_id!: number;
 
-  @Field(ruleStatus)
+  @IsRuleStatus()
   type!: RuleStatus;
 
-  @Field(listOf(domain, Infinity))
+  @IsList(Infinity)
+  @IsDomain({ each: true })
   domains!: string[];
 }
 
-/** The body is loaded as a stream, so its lists have no maximum length. */
-const unbounded = listOf(object, Infinity);
-
-/** The whole configuration. */
+/** The whole configuration. It is loaded as a stream, so its lists have no maximum length. */
 @Example<InitDto>({
   blockpages: [exampleOf(BlockPageDto)],
   profiles: [exampleOf(ProfileDto)],
@@ -36,22 +33,22 @@ const unbounded = listOf(object, Infinity);
   nets6: [exampleOf(Ipv6NetworkDto)],
 })
 export class InitDto {
-  @ObjectListField(() => BlockPageDto, unbounded)
+  @IsNestedList(() => BlockPageDto, Infinity)
   blockpages!: BlockPageDto[];
 
-  @ObjectListField(() => ProfileDto, unbounded)
+  @IsNestedList(() => ProfileDto, Infinity)
   profiles!: ProfileDto[];
 
-  @ObjectListField(() => DomainListDto, unbounded)
+  @IsNestedList(() => DomainListDto, Infinity)
   bw_lists!: DomainListDto[];
 
-  @ObjectListField(() => NaptDto, unbounded)
+  @IsNestedList(() => NaptDto, Infinity)
   napts!: NaptDto[];
 
-  @ObjectListField(() => Ipv4NetworkDto, unbounded)
+  @IsNestedList(() => Ipv4NetworkDto, Infinity)
   nets!: Ipv4NetworkDto[];
 
-  @ObjectListField(() => Ipv6NetworkDto, unbounded)
+  @IsNestedList(() => Ipv6NetworkDto, Infinity)
   nets6!: Ipv6NetworkDto[];
 }
 

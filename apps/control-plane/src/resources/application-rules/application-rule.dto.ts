@@ -1,17 +1,18 @@
 import { type ApplicationRule, MAX_ID } from '@weir/config-model';
-import { id, listOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
-import { Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import { IsId, IsList, Optional, PathInteger } from '../../http/validation/rules.js';
 import { type RuleStatus, toStatus } from '../profiles/rule-status.js';
-import { ruleStatus } from '../profiles/rule-status.js';
+import { IsRuleStatus } from '../profiles/rule-status.js';
 
 @Example<AddApplicationsDto>({ app_ids: [3, 4], status: 'deny' })
 export class AddApplicationsDto {
-  @Field(listOf(id))
+  @IsList()
+  @IsId({ each: true })
   app_ids!: number[];
 
-  @OptionalField(ruleStatus)
+  @Optional()
+  @IsRuleStatus()
   status: RuleStatus = 'deny';
 }
 
@@ -34,13 +35,13 @@ export const APPLICATION_LOCATIONS = {
 /** A rule with its profile. */
 @Example<StoredApplicationRuleDto>({ profile_id: 1, app_id: 3, status: 'deny' })
 export class StoredApplicationRuleDto {
-  @Field(id)
+  @IsId()
   profile_id!: number;
 
-  @Field(id)
+  @IsId()
   app_id!: number;
 
-  @Field(ruleStatus)
+  @IsRuleStatus()
   status!: RuleStatus;
 }
 

@@ -3,15 +3,14 @@ import type { ApplicationRule, Profile, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import {
-  ConfigurationWriter,
-  type LockedHead,
-  type Transaction,
-} from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
 import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
 import { sortRules } from '../profiles/profile-draft.js';
-import { requireProfile, updateProfile } from '../profiles/profile-store.js';
+import { requireProfile } from '../profiles/profile-store.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 
 /** Application rules of profiles. They are part of the profile entity: a changed rule is a changed profile. */
 @Injectable()
@@ -38,57 +37,56 @@ export class ApplicationRulesService {
     verdict: RuleVerdict,
     locationOf: (i: number) => FaultLocation,
   ): Promise<WithRevision<ApplicationRule[]>> {
-    return this.writer.write(async (tx, head) => {
-      const before = await requireProfile(tx, profileId);
-      throwIfFaults(await this.unknown(tx, head, applicationIds, locationOf));
-      const distinct = new Set(applicationIds);
-      const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
-      const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
-      return {
-        result: rules,
-        changes: [await replaceRules(tx, before, [...others, ...rules])],
-      };
+    return this.writer.write({
+      need: (tables) => {
+        tables.of(WorkingProfiles.open).need(profileId);
+        tables.of(this.catalogue.open);
+      },
+      make: (tables) => {
+        const before = tables.of(WorkingProfiles.open).get(profileId);
+        const { names } = tables.of(this.catalogue.open);
+        throwIfFaults(unknownFaults(applicationIds, names, locationOf));
+        const distinct = new Set(applicationIds);
+        const rules = Array.from(distinct, (applicationId) => ({ applicationId, verdict }));
+        const others = before.applicationRules.filter((rule) => !distinct.has(rule.applicationId));
+        return { result: rules, changes: [replaceRules(tables, before, [...others, ...rules])] };
+      },
     });
   }
 
   remove(profileId: number, applicationId: number): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const before = await requireProfile(tx, profileId);
-      const rest = before.applicationRules.filter((rule) => rule.applicationId !== applicationId);
-      if (rest.length === before.applicationRules.length) {
-        throw notFound(`application rule ${applicationId} of profile ${profileId}`);
-      }
-      return { result: undefined, changes: [await replaceRules(tx, before, rest)] };
-    });
-  }
-
-  private async unknown(
-    tx: Transaction,
-    head: LockedHead,
-    applicationIds: readonly number[],
-    locationOf: (i: number) => FaultLocation,
-  ): Promise<Fault[]> {
-    const known = await this.catalogue.applications(tx, head);
-    return applicationIds.flatMap((applicationId, i): Fault[] => {
-      if (known.has(applicationId)) return [];
-      const msg = `The catalogue has no application ${applicationId}`;
-      return [{ loc: locationOf(i), msg, type: 'reference' }];
+    return this.writer.write({
+      need: (tables) => tables.of(WorkingProfiles.open).need(profileId),
+      make: (tables) => {
+        const before = tables.of(WorkingProfiles.open).get(profileId);
+        const rest = before.applicationRules.filter((rule) => rule.applicationId !== applicationId);
+        if (rest.length === before.applicationRules.length) {
+          throw notFound(`application rule ${applicationId} of profile ${profileId}`);
+        }
+        return { result: undefined, changes: [replaceRules(tables, before, rest)] };
+      },
     });
   }
 }
 
-interface ProfileChange {
-  readonly kind: 'profile';
-  readonly before: Profile;
-  readonly after: Profile;
+function unknownFaults(
+  applicationIds: readonly number[],
+  known: ReadonlyMap<number, string>,
+  locationOf: (i: number) => FaultLocation,
+): Fault[] {
+  return applicationIds.flatMap((applicationId, i): Fault[] => {
+    if (known.has(applicationId)) return [];
+    const msg = `The catalogue has no application ${applicationId}`;
+    return [{ loc: locationOf(i), msg, type: 'reference' }];
+  });
 }
 
-async function replaceRules(
-  tx: Transaction,
+function replaceRules(
+  tables: WorkingTables,
   before: Profile,
   rules: readonly ApplicationRule[],
-): Promise<ProfileChange> {
+): EntityChange {
   const after = { ...before, applicationRules: sortRules(rules) };
-  await updateProfile(tx, before, after);
+  tables.of(WorkingProfiles.open).put(after);
   return { kind: 'profile', before, after };
 }

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { findMetadata } from '../../catalogue/store/catalogue-store.js';
 import type { ConfigurationHead } from '../../revisions/configuration-reader.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { LockedHead, Transaction } from '../../revisions/configuration-writer.js';
+import type { WorkingTable } from '../../revisions/working-tables.js';
 
 const EMPTY: ReadonlyMap<number, string> = new Map();
 
 /** The applications in the active catalogue. An image never changes, so the last one read is cached. */
 @Injectable()
 export class ActiveCatalogueReader {
+  /** Opens the applications for a group of changes. */
+  readonly open = (): KnownApplications => new KnownApplications(this);
+
   private cachedHead: ConfigurationHead | null = null;
   private cached = EMPTY;
 
@@ -29,5 +33,21 @@ export class ActiveCatalogueReader {
       this.cachedHead = head;
     }
     return this.cached;
+  }
+}
+
+/** The applications in the active catalogue, for a group of changes: no change of a group activates another one. */
+class KnownApplications implements WorkingTable {
+  /** By application id. */
+  names = EMPTY;
+
+  constructor(private readonly catalogue: ActiveCatalogueReader) {}
+
+  async read(tx: Transaction, head: LockedHead): Promise<void> {
+    this.names = await this.catalogue.applications(tx, head);
+  }
+
+  write(): Promise<void> {
+    return Promise.resolve();
   }
 }

@@ -1,9 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiResponse } from '../../http/routing/request-shape.js';
-import { id, textForm } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
-import { Field } from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import { IsId, IsText } from '../../http/validation/rules.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ActiveCatalogueReader } from './active-catalogue-reader.js';
@@ -11,10 +10,10 @@ import { ActiveCatalogueReader } from './active-catalogue-reader.js';
 /** An entry of the application catalogue. */
 @Example<ApplicationDto>({ id: 1, name: 'YouTube' })
 export class ApplicationDto {
-  @Field(id)
+  @IsId()
   id!: number;
 
-  @Field(textForm('a name', () => true, { example: 'Video' }))
+  @IsText('a name', () => true, { example: 'Video' })
   name!: string;
 }
 

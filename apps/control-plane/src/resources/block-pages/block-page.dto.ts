@@ -1,29 +1,29 @@
 import type { BlockPage } from '@weir/config-model';
 import { MAX_ID } from '@weir/config-model';
-import { id, oneOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
-import { Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import { IsId, IsOneOf, Optional, PathInteger } from '../../http/validation/rules.js';
 
 /** 0: default block page, 1: custom block page. */
-const pageType = oneOf([0, 1]);
+const IsPageType = (): PropertyDecorator => IsOneOf([0, 1]);
 
 @Example<BlockPageDto>({ id: 1, type: 1 })
 export class BlockPageDto implements BlockPage {
-  @Field(id)
+  @IsId()
   id!: number;
 
-  @Field(pageType)
+  @IsPageType()
   type!: number;
 }
 
 @Example<PatchBlockPageDto>({ type: 0 })
 export class PatchBlockPageDto {
   /** Must be equal to the path parameter. */
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   id?: number;
 
-  @Field(pageType)
+  @IsPageType()
   type!: number;
 }
 

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { BlockPage } from '@weir/config-model';
 import { conflict, notFound } from '../../http/errors/errors.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { BLOCK_PAGES, findBlockPage } from './block-page-store.js';
+import { BLOCK_PAGES, findBlockPages } from './block-page-store.js';
+import { WorkingBlockPages } from './working-block-pages.js';
 
 @Injectable()
 export class BlockPagesService {
@@ -21,38 +22,55 @@ export class BlockPagesService {
   }
 
   get(id: number): Promise<WithRevision<BlockPage>> {
-    return this.reader.read((tx) => requireBlockPage(tx, id));
+    return this.reader.read(async (tx) => {
+      const [page] = await findBlockPages(tx, [id]);
+      return existing(id, page);
+    });
   }
 
   create(page: BlockPage): Promise<WithRevision<BlockPage>> {
-    return this.writer.write(async (tx) => {
-      if (await findBlockPage(tx, page.id)) throw conflict(`block page ${page.id} already exists`);
-      await tx.blockPage.create({ data: { id: page.id, type: page.type } });
-      return { result: page, changes: [{ kind: 'blockPage', before: null, after: page }] };
+    return this.writer.write({
+      need: (tables) => tables.of(WorkingBlockPages.open).need(page.id),
+      make: (tables) => {
+        const pages = tables.of(WorkingBlockPages.open);
+        if (pages.find(page.id)) throw conflict(`block page ${page.id} already exists`);
+        pages.put(page);
+        return { result: page, changes: [{ kind: 'blockPage', before: null, after: page }] };
+      },
     });
   }
 
   update(page: BlockPage): Promise<WithRevision<BlockPage>> {
-    return this.writer.write(async (tx) => {
-      const before = await requireBlockPage(tx, page.id);
-      await tx.blockPage.update({ where: { id: page.id }, data: { type: page.type } });
-      return { result: page, changes: [{ kind: 'blockPage', before, after: page }] };
+    return this.writer.write({
+      need: (tables) => tables.of(WorkingBlockPages.open).need(page.id),
+      make: (tables) => {
+        const pages = tables.of(WorkingBlockPages.open);
+        const before = existing(page.id, pages.find(page.id));
+        pages.put(page);
+        return { result: page, changes: [{ kind: 'blockPage', before, after: page }] };
+      },
     });
   }
 
   remove(id: number): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const before = await requireBlockPage(tx, id);
-      const user = await tx.profile.findFirst({ where: { pageId: id }, orderBy: { id: 'asc' } });
-      if (user) throw conflict(`block page ${id} is used by profile ${user.id}`);
-      await tx.blockPage.delete({ where: { id } });
-      return { result: undefined, changes: [{ kind: 'blockPage', before, after: null }] };
+    return this.writer.write({
+      need: (tables) => {
+        tables.of(WorkingBlockPages.open).need(id);
+        tables.of(WorkingBlockPages.open).needUser(id);
+      },
+      make: (tables) => {
+        const pages = tables.of(WorkingBlockPages.open);
+        const before = existing(id, pages.find(id));
+        const user = pages.findUser(id);
+        if (user !== null) throw conflict(`block page ${id} is used by profile ${user}`);
+        pages.delete(id);
+        return { result: undefined, changes: [{ kind: 'blockPage', before, after: null }] };
+      },
     });
   }
 }
 
-async function requireBlockPage(tx: Transaction, id: number): Promise<BlockPage> {
-  const page = await findBlockPage(tx, id);
-  if (page === null) throw notFound(`block page ${id}`);
+function existing(id: number, page: BlockPage | null | undefined): BlockPage {
+  if (!page) throw notFound(`block page ${id}`);
   return page;
 }

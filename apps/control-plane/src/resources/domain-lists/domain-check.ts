@@ -1,24 +1,33 @@
+import { applyDecorators } from '@nestjs/common';
 import { DomainError, normaliseDomain } from '@weir/dns-name';
-import type { Check } from '../../http/validation/checks.js';
+import { Transform } from 'class-transformer';
+import { Rule, type Wrong } from '../../http/validation/rules.js';
 
-/** A domain in any form that `normaliseDomain` accepts. The fault says what is wrong, and never repeats the domain. */
-export const domain: Check = {
-  schema: { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' },
-  faults: (value) => {
-    if (typeof value !== 'string') {
-      return [{ loc: [], msg: 'Must be a domain name', type: 'string_type' }];
-    }
-    const reason = domainFault(value);
-    return reason === null ? [] : [{ loc: [], msg: `Domain ${reason}`, type: 'value_error' }];
-  },
-};
+const SCHEMA = { type: 'string', format: 'idn-hostname', maxLength: 1024, example: 'example.com' };
 
-function domainFault(text: string): string | null {
+/** A domain in any form that `normaliseDomain` accepts. */
+export function IsDomain(each?: { each: true }): PropertyDecorator {
+  return Rule(wrongDomain, SCHEMA, each);
+}
+
+/** A domain, in normal form after validation. */
+export function IsNormalisedDomain(): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }): unknown =>
+      wrongDomain(value) === null ? normaliseDomain(value as string) : value,
+    ),
+    IsDomain(),
+  );
+}
+
+/** What is wrong with a domain. It never repeats the domain. */
+export function wrongDomain(value: unknown): Wrong | null {
+  if (typeof value !== 'string') return { msg: 'Must be a domain name', type: 'string_type' };
   try {
-    normaliseDomain(text);
+    normaliseDomain(value);
     return null;
   } catch (error) {
-    if (error instanceof DomainError) return error.message;
-    throw error;
+    if (!(error instanceof DomainError)) throw error;
+    return { msg: `Domain ${error.message}`, type: 'value_error' };
   }
 }

@@ -5,7 +5,7 @@ import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
-import { KnownProfiles } from '../profiles/known-profiles.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 import type { DomainRuleKey } from './domain-rule-store.js';
 import { WorkingDomainRules } from './working-domain-rules.js';
 
@@ -24,7 +24,7 @@ export class DomainListsService {
     return this.writer.write({
       need: (tables) => needRules(tables, profileId, after),
       make: (tables) => {
-        requireProfile(tables, profileId);
+        tables.of(WorkingProfiles.open).require(profileId);
         return { result: after, changes: after.map((rule) => putRule(tables, rule)) };
       },
     });
@@ -55,16 +55,12 @@ export class DomainListsService {
 }
 
 function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
-  tables.of(KnownProfiles.open).need(profileId);
+  tables.of(WorkingProfiles.open).needId(profileId);
   for (const key of keys) tables.of(WorkingDomainRules.open).need(key);
 }
 
-function requireProfile(tables: WorkingTables, id: number): void {
-  if (!tables.of(KnownProfiles.open).has(id)) throw notFound(`profile ${id}`);
-}
-
 function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {
-  requireProfile(tables, key.profileId);
+  tables.of(WorkingProfiles.open).require(key.profileId);
   const rule = tables.of(WorkingDomainRules.open).find(key);
   // The message names the profile, but never the domain (decisions §8).
   if (rule === null) throw notFound(`domain rule of profile ${key.profileId}`);

@@ -1,46 +1,52 @@
 import { type DomainRule, MAX_DOMAIN_HASH, MAX_ID, RuleVerdict } from '@weir/config-model';
-import { normaliseDomain } from '@weir/dns-name';
-import { id, integer, listOf, oneOf } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
-import { Converted, Field, OptionalField, PathInteger } from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import {
+  IsId,
+  IsInteger,
+  IsList,
+  IsOneOf,
+  Optional,
+  PathInteger,
+} from '../../http/validation/rules.js';
 import type { RuleStatus } from '../profiles/rule-status.js';
-import { ruleStatus } from '../profiles/rule-status.js';
-import { domain } from './domain-check.js';
+import { IsRuleStatus } from '../profiles/rule-status.js';
+import { IsDomain, IsNormalisedDomain } from './domain-check.js';
 
 @Example<AddDomainDto>({ type: 'deny', domain: 'example.com' })
 export class AddDomainDto {
-  @Field(ruleStatus)
+  @IsRuleStatus()
   type!: RuleStatus;
 
   /** In normal form after validation. */
-  @Converted(domain, normaliseDomain)
-  @Field(domain)
+  @IsNormalisedDomain()
   domain!: string;
 }
 
 @Example<AddDomainsDto>({ type: 'deny', domains: ['example.com', 'example.net'] })
 export class AddDomainsDto {
-  @Field(ruleStatus)
+  @IsRuleStatus()
   type!: RuleStatus;
 
   /** As submitted. */
-  @Field(listOf(domain))
+  @IsList()
+  @IsDomain({ each: true })
   domains!: string[];
 }
 
 @Example<PatchDomainDto>({ type: 'allow' })
 export class PatchDomainDto {
-  @Field(ruleStatus)
+  @IsRuleStatus()
   type!: RuleStatus;
 
   /** Must be equal to the path parameter. In normal form after validation. */
-  @Converted(domain, normaliseDomain)
-  @OptionalField(domain)
+  @Optional()
+  @IsNormalisedDomain()
   domain?: string;
 
   /** Must be equal to the path parameter. */
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   profile_id?: number;
 }
 
@@ -50,8 +56,7 @@ export class DomainPath {
   profile_id!: number;
 
   /** In normal form after validation. */
-  @Converted(domain, normaliseDomain)
-  @Field(domain)
+  @IsNormalisedDomain()
   domain!: string;
 }
 
@@ -62,14 +67,14 @@ export class DomainPath {
   cat_id: RuleVerdict.deny,
 })
 export class StoredDomainRuleDto {
-  @Field(id)
+  @IsId()
   profile_id!: number;
 
-  @Field(integer(0, MAX_DOMAIN_HASH))
+  @IsInteger(0, MAX_DOMAIN_HASH)
   domain_hash!: number;
 
   /** 1: allow list, 2: deny list (decisions §4). */
-  @Field(oneOf([RuleVerdict.allow, RuleVerdict.deny]))
+  @IsOneOf([RuleVerdict.allow, RuleVerdict.deny])
   cat_id!: number;
 }
 

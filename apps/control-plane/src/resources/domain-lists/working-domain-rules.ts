@@ -1,7 +1,8 @@
 import type { DomainRule } from '@weir/config-model';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { WorkingRows } from '../../revisions/working-rows.js';
-import type { WorkingTable } from '../../revisions/working-tables.js';
+import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
 import {
   deleteDomainRules,
   type DomainRuleKey,
@@ -11,7 +12,10 @@ import {
 
 /** The domain rules that a group of changes needs. */
 export class WorkingDomainRules implements WorkingTable {
-  static readonly open = (): WorkingDomainRules => new WorkingDomainRules();
+  static readonly open = (tables: WorkingTables): WorkingDomainRules => {
+    tables.of(WorkingProfiles.open);
+    return new WorkingDomainRules();
+  };
 
   private readonly rows = new WorkingRows<DomainRule>();
   private readonly needed: DomainRuleKey[] = [];

@@ -1,6 +1,6 @@
 import { MAX_ID } from '@weir/config-model';
 import { Example } from '../../http/validation/examples.js';
-import { PathInteger } from '../../http/validation/fields.js';
+import { PathInteger } from '../../http/validation/rules.js';
 
 /** Path parameter of a profile and of everything below it. */
 @Example<ProfilePath>({ profile_id: 1 })

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { findProfile, insertProfile } from './profile-store.js';
+import { writeRules } from './application-rule-store.js';
+import { findProfiles, insertProfiles } from './profile-store.js';
 
 it('a profile may have more rules than a statement may have parameters', async () => {
   const url = await createFreshDatabase(inject('databaseUrl'));
@@ -21,10 +22,11 @@ it('a profile may have more rules than a statement may have parameters', async (
     })),
   };
   const found = await database.writes.use(async (_client, tx) => {
-    await insertProfile(tx, profile);
-    return findProfile(tx, profile.id);
+    await insertProfiles(tx, [profile]);
+    await writeRules(tx, [{ before: null, after: profile }]);
+    return findProfiles(tx, [profile.id]);
   });
-  expect(found).toEqual(profile);
+  expect(found).toEqual([profile]);
   await database.close();
   await dropDatabase(inject('databaseUrl'), url);
 });

@@ -1,9 +1,10 @@
 import { type Profile, RuleVerdict } from '@weir/config-model';
+import { Prisma } from '../../generated/prisma/client.js';
 import { notFound } from '../../http/errors/errors.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
-import { type RuleStatus, toStatus } from './rule-status.js';
+import type { RuleStatus } from './rule-status.js';
 
 interface ProfileRow {
   id: number;
@@ -54,83 +55,63 @@ export const PROFILES_OF_IDS = `
   ) AS rules ON rules.profile_id = profile.id
   WHERE profile.id = ANY ($1::integer[])`;
 
-export async function findProfile(tx: Transaction, id: number): Promise<Profile | null> {
-  const [row] = await tx.$queryRawUnsafe<ProfileRow[]>(`${SELECT} WHERE profile.id = $1`, id);
-  return row === undefined ? null : PROFILES.toEntity(row);
+export async function findProfiles(tx: Transaction, ids: readonly number[]): Promise<Profile[]> {
+  const rows = await tx.$queryRawUnsafe<ProfileRow[]>(PROFILES_OF_IDS, ids);
+  return rows.map((row) => PROFILES.toEntity(row));
 }
 
 /** @throws RequestError 404 when the profile does not exist. */
 export async function requireProfile(tx: Transaction, id: number): Promise<Profile> {
-  const profile = await findProfile(tx, id);
-  if (profile === null) throw notFound(`profile ${id}`);
+  const profile = (await findProfiles(tx, [id])).at(0);
+  if (profile === undefined) throw profileNotFound(id);
   return profile;
 }
 
-/** The ids that no profile has. */
-export async function unknownProfiles(
-  tx: Transaction,
-  ids: readonly number[],
-): Promise<Set<number>> {
-  const unknown = new Set(ids);
-  const known = await tx.$queryRaw<{ id: number }[]>`
-    SELECT id FROM profile WHERE id = ANY (${[...unknown]}::integer[])`;
-  for (const { id } of known) unknown.delete(id);
-  return unknown;
+/** Those of the ids that a profile has. */
+export async function findProfileIds(tx: Transaction, ids: readonly number[]): Promise<number[]> {
+  const rows = await tx.$queryRaw<{ id: number }[]>`
+    SELECT id FROM profile WHERE id = ANY (${ids}::integer[])`;
+  return rows.map(({ id }) => id);
 }
 
-/** A fault at `loc` when the profile does not exist; otherwise none. */
-export async function profileFaults(
-  tx: Transaction,
-  id: number,
-  loc: readonly string[],
-): Promise<Fault[]> {
-  const unknown = await unknownProfiles(tx, [id]);
-  return unknown.has(id) ? [unknownProfile(id, loc)] : [];
+export function profileNotFound(id: number): Error {
+  return notFound(`profile ${id}`);
 }
 
 export function unknownProfile(id: number, loc: readonly string[]): Fault {
   return { loc, msg: `Profile ${id} does not exist`, type: 'reference' };
 }
 
-export async function insertProfile(tx: Transaction, profile: Profile): Promise<void> {
-  await tx.profile.create({ data: { id: profile.id, ...columns(profile) } });
-  await insertRules(tx, profile);
+/** Without their rules. @throws when there is one with the same id. */
+export function insertProfiles(tx: Transaction, profiles: readonly Profile[]): Promise<void> {
+  return write(tx, profiles, Prisma.empty);
 }
 
-export async function updateProfile(
+/** Without their rules. */
+export function replaceProfiles(tx: Transaction, profiles: readonly Profile[]): Promise<void> {
+  const replace = Prisma.sql`
+    ON CONFLICT (id) DO UPDATE SET
+      page_id = EXCLUDED.page_id,
+      white_list_only = EXCLUDED.white_list_only,
+      empty_dns_answer = EXCLUDED.empty_dns_answer,
+      appaware_priority_over_bwlists = EXCLUDED.appaware_priority_over_bwlists,
+      category_ids = EXCLUDED.category_ids`;
+  return write(tx, profiles, replace);
+}
+
+async function write(
   tx: Transaction,
-  before: Profile,
-  after: Profile,
+  profiles: readonly Profile[],
+  onConflict: Prisma.Sql,
 ): Promise<void> {
-  await tx.profile.update({ where: { id: after.id }, data: columns(after) });
-  if (JSON.stringify(before.applicationRules) === JSON.stringify(after.applicationRules)) return;
-  await tx.applicationRule.deleteMany({ where: { profileId: after.id } });
-  await insertRules(tx, after);
-}
-
-interface ProfileColumns {
-  pageId: number | null;
-  whiteListOnly: boolean;
-  emptyDnsAnswer: boolean;
-  appawarePriorityOverBwlists: boolean;
-  categoryIds: number[];
-}
-
-function columns(profile: Profile): ProfileColumns {
-  return {
-    pageId: profile.pageId,
-    whiteListOnly: profile.whiteListOnly,
-    emptyDnsAnswer: profile.emptyDnsAnswer,
-    appawarePriorityOverBwlists: profile.appawarePriorityOverBwlists,
-    categoryIds: [...profile.categoryIds],
-  };
-}
-
-async function insertRules(tx: Transaction, { id, applicationRules }: Profile): Promise<void> {
-  if (applicationRules.length === 0) return;
+  if (profiles.length === 0) return;
+  // As JSON, because `unnest` makes one list of the lists of categories.
   await tx.$executeRaw`
-    INSERT INTO application_rule (profile_id, application_id, status)
-    SELECT ${id}, * FROM unnest(
-      ${applicationRules.map(({ applicationId }) => applicationId)}::integer[],
-      ${applicationRules.map(({ verdict }) => toStatus(verdict))}::rule_status[])`;
+    INSERT INTO profile
+      (id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids)
+    SELECT id, "pageId", "whiteListOnly", "emptyDnsAnswer", "appawarePriorityOverBwlists", "categoryIds"
+    FROM jsonb_to_recordset(${JSON.stringify(profiles)}::jsonb) AS profile (
+      id integer, "pageId" integer, "whiteListOnly" boolean, "emptyDnsAnswer" boolean,
+      "appawarePriorityOverBwlists" boolean, "categoryIds" integer[])
+    ${onConflict}`;
 }

@@ -1,17 +1,18 @@
 import { type ApplicationRule, type Profile, RuleVerdict } from '@weir/config-model';
-import { flag, id, listOf, nullable } from '../../http/validation/checks.js';
+import { IsOptional } from 'class-validator';
 import { Example } from '../../http/validation/examples.js';
-import {
-  Field,
-  ObjectField,
-  OptionalField,
-  OptionalObjectField,
-  OptionalObjectListField,
-} from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import {
+  IsFlag,
+  IsId,
+  IsList,
+  IsNested,
+  IsNestedList,
+  Optional,
+} from '../../http/validation/rules.js';
 import type { ProfileDraft, ProfileLocations, ProfilePatch } from './profile-draft.js';
 import { type RuleStatus, toStatus } from './rule-status.js';
-import { ruleStatus } from './rule-status.js';
+import { IsRuleStatus } from './rule-status.js';
 
 @Example<ProfileSettingsDto>({
   id: 1,
@@ -21,28 +22,33 @@ import { ruleStatus } from './rule-status.js';
   appaware_priority_over_bwlists: false,
 })
 export class ProfileSettingsDto {
-  @Field(id)
+  @IsId()
   id!: number;
 
-  @OptionalField(nullable(id))
+  @IsOptional()
+  @IsId()
   page_id: number | null = null;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   white_list_only = false;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   empty_dns_answer = false;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   appaware_priority_over_bwlists = false;
 }
 
 @Example<ApplicationRuleDto>({ app_id: 3, status: 'deny' })
 export class ApplicationRuleDto {
-  @Field(id)
+  @IsId()
   app_id!: number;
 
-  @OptionalField(ruleStatus)
+  @Optional()
+  @IsRuleStatus()
   status: RuleStatus = 'deny';
 }
 
@@ -59,44 +65,56 @@ export class ApplicationRuleDto {
   apps: [{ app_id: 3, status: 'deny' }],
 })
 export class ProfileDto {
-  @ObjectField(() => ProfileSettingsDto)
+  @IsNested(() => ProfileSettingsDto)
   profile!: ProfileSettingsDto;
 
-  @OptionalField(listOf(id))
+  @Optional()
+  @IsList()
+  @IsId({ each: true })
   cat_ids: number[] = [];
 
-  @OptionalObjectListField(() => ApplicationRuleDto)
+  @Optional()
+  @IsNestedList(() => ApplicationRuleDto)
   apps: ApplicationRuleDto[] = [];
 }
 
 @Example<PatchProfileSettingsDto>({ page_id: null, empty_dns_answer: true })
 export class PatchProfileSettingsDto {
   /** Must be equal to the path parameter. */
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   id?: number;
 
-  @OptionalField(nullable(id))
+  @IsOptional()
+  @IsId()
   page_id?: number | null;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   white_list_only?: boolean;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   empty_dns_answer?: boolean;
 
-  @OptionalField(flag)
+  @Optional()
+  @IsFlag()
   appaware_priority_over_bwlists?: boolean;
 }
 
 @Example<PatchProfileDto>({ profile: { page_id: null, empty_dns_answer: true }, cat_ids: [12, 17] })
 export class PatchProfileDto {
-  @OptionalObjectField(() => PatchProfileSettingsDto)
+  @Optional()
+  @IsNested(() => PatchProfileSettingsDto)
   profile?: PatchProfileSettingsDto;
 
-  @OptionalField(listOf(id))
+  @Optional()
+  @IsList()
+  @IsId({ each: true })
   cat_ids?: number[];
 
-  @OptionalObjectListField(() => ApplicationRuleDto)
+  @Optional()
+  @IsNestedList(() => ApplicationRuleDto)
   apps?: ApplicationRuleDto[];
 }
 

@@ -3,15 +3,13 @@ import type { Profile } from '@weir/config-model';
 import { conflict } from '../../http/errors/errors.js';
 import { type Fault, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import {
-  ConfigurationWriter,
-  type LockedHead,
-  type Transaction,
-} from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
 import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
-import { findBlockPage, unknownBlockPage } from '../block-pages/block-page-store.js';
+import { unknownBlockPage } from '../block-pages/block-page-store.js';
+import { WorkingBlockPages } from '../block-pages/working-block-pages.js';
 import { applicationFaults } from './application-faults.js';
 import {
   applyPatch,
@@ -20,13 +18,8 @@ import {
   type ProfilePatch,
   toProfile,
 } from './profile-draft.js';
-import {
-  findProfile,
-  insertProfile,
-  PROFILES,
-  requireProfile,
-  updateProfile,
-} from './profile-store.js';
+import { PROFILES, requireProfile } from './profile-store.js';
+import { WorkingProfiles } from './working-profiles.js';
 
 @Injectable()
 export class ProfilesService {
@@ -47,12 +40,19 @@ export class ProfilesService {
   }
 
   create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {
-    return this.writer.write(async (tx, head) => {
-      throwIfFaults(await this.referenceFaults(tx, head, draft, locations));
-      if (await findProfile(tx, draft.id)) throw conflict(`profile ${draft.id} already exists`);
-      const after = toProfile(draft);
-      await insertProfile(tx, after);
-      return { result: after, changes: [{ kind: 'profile', before: null, after }] };
+    return this.writer.write({
+      need: (tables) => {
+        tables.of(WorkingProfiles.open).need(draft.id);
+        this.needReferences(tables, draft);
+      },
+      make: (tables) => {
+        const profiles = tables.of(WorkingProfiles.open);
+        throwIfFaults(this.referenceFaults(tables, draft, locations));
+        if (profiles.has(draft.id)) throw conflict(`profile ${draft.id} already exists`);
+        const after = toProfile(draft);
+        profiles.put(after);
+        return { result: after, changes: [{ kind: 'profile', before: null, after }] };
+      },
     });
   }
 
@@ -61,30 +61,44 @@ export class ProfilesService {
     patch: ProfilePatch,
     locations: ProfileLocations,
   ): Promise<WithRevision<Profile>> {
-    return this.writer.write(async (tx, head) => {
-      const before = await requireProfile(tx, id);
-      throwIfFaults(await this.referenceFaults(tx, head, patch, locations));
-      const after = toProfile(applyPatch(before, patch));
-      await updateProfile(tx, before, after);
-      return { result: after, changes: [{ kind: 'profile', before, after }] };
+    return this.writer.write({
+      need: (tables) => {
+        tables.of(WorkingProfiles.open).need(id);
+        this.needReferences(tables, patch);
+      },
+      make: (tables) => {
+        const profiles = tables.of(WorkingProfiles.open);
+        const before = profiles.get(id);
+        throwIfFaults(this.referenceFaults(tables, patch, locations));
+        const after = toProfile(applyPatch(before, patch));
+        profiles.put(after);
+        return { result: after, changes: [{ kind: 'profile', before, after }] };
+      },
     });
   }
 
+  private needReferences(
+    tables: WorkingTables,
+    { pageId, applicationRules }: Partial<ProfilePatch>,
+  ): void {
+    if (typeof pageId === 'number') tables.of(WorkingBlockPages.open).need(pageId);
+    if (applicationRules !== undefined) tables.of(this.catalogue.open);
+  }
+
   /** A fault for each unknown block page and application, and for each duplicate application. */
-  private async referenceFaults(
-    tx: Transaction,
-    head: LockedHead,
+  private referenceFaults(
+    tables: WorkingTables,
     { pageId, applicationRules }: Partial<ProfilePatch>,
     locations: ProfileLocations,
-  ): Promise<Fault[]> {
+  ): Fault[] {
     const faults: Fault[] = [];
-    if (typeof pageId === 'number' && !(await findBlockPage(tx, pageId))) {
+    if (typeof pageId === 'number' && tables.of(WorkingBlockPages.open).find(pageId) === null) {
       faults.push(unknownBlockPage(pageId, locations.pageId));
     }
-    const applications = await this.catalogue.applications(tx, head);
-    faults.push(
-      ...applicationFaults(applicationRules ?? [], applications, (i) => locations.application(i)),
-    );
+    if (applicationRules !== undefined) {
+      const { names } = tables.of(this.catalogue.open);
+      faults.push(...applicationFaults(applicationRules, names, (i) => locations.application(i)));
+    }
     return faults;
   }
 }

@@ -1,5 +1,5 @@
 import { RuleVerdict } from '@weir/config-model';
-import { oneOf } from '../../http/validation/checks.js';
+import { IsOneOf } from '../../http/validation/rules.js';
 
 /** The verdict of a rule, in the words of the contract. */
 export type RuleStatus = keyof typeof RuleVerdict;
@@ -8,4 +8,4 @@ export function toStatus(verdict: RuleVerdict): RuleStatus {
   return verdict === RuleVerdict.allow ? 'allow' : 'deny';
 }
 
-export const ruleStatus = oneOf(['allow', 'deny']);
+export const IsRuleStatus = (): PropertyDecorator => IsOneOf(['allow', 'deny']);

@@ -1,5 +1,5 @@
 import type { Schedule } from '@weir/config-model';
-import type { Prisma } from '../../generated/prisma/client.js';
+import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
@@ -20,12 +20,7 @@ interface ScheduleRow {
 export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
   kind: 'schedule',
   sql: 'SELECT profile_id, target_profile_id, periods FROM schedule ORDER BY profile_id',
-  toEntity: (row) =>
-    toEntity({
-      profileId: row.profile_id,
-      targetProfileId: row.target_profile_id,
-      periods: row.periods,
-    }),
+  toEntity: (row) => toEntity(toRecord(row)),
 };
 
 /** The schedule as followers know it: its periods in week points. */
@@ -33,25 +28,62 @@ export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
 }
 
-export async function findSchedule(
+export async function findSchedules(
   tx: Transaction,
-  profileId: number,
-): Promise<ScheduleRecord | null> {
-  const row = await tx.schedule.findUnique({ where: { profileId } });
-  return row && { ...row, periods: row.periods as unknown as SubmittedPeriod[] };
+  profileIds: readonly number[],
+): Promise<ScheduleRecord[]> {
+  const rows = await tx.$queryRaw<ScheduleRow[]>`
+    SELECT profile_id, target_profile_id, periods FROM schedule
+    WHERE profile_id = ANY (${profileIds}::integer[])`;
+  return rows.map(toRecord);
 }
 
-/** Creates or replaces the schedule of a profile. */
-export async function putSchedule(tx: Transaction, record: ScheduleRecord): Promise<void> {
-  const { profileId, targetProfileId } = record;
-  const columns = { targetProfileId, periods: record.periods as unknown as Prisma.InputJsonArray };
-  await tx.schedule.upsert({
-    where: { profileId },
-    create: { profileId, ...columns },
-    update: columns,
-  });
+/** @throws when there is one of the same profile. */
+export function insertSchedules(
+  tx: Transaction,
+  schedules: readonly ScheduleRecord[],
+): Promise<void> {
+  return write(tx, schedules, Prisma.empty);
 }
 
-export async function deleteSchedule(tx: Transaction, profileId: number): Promise<void> {
-  await tx.schedule.delete({ where: { profileId } });
+export function replaceSchedules(
+  tx: Transaction,
+  schedules: readonly ScheduleRecord[],
+): Promise<void> {
+  const replace = Prisma.sql`
+    ON CONFLICT (profile_id) DO UPDATE
+    SET target_profile_id = EXCLUDED.target_profile_id, periods = EXCLUDED.periods`;
+  return write(tx, schedules, replace);
+}
+
+export async function deleteSchedules(
+  tx: Transaction,
+  schedules: readonly ScheduleRecord[],
+): Promise<void> {
+  if (schedules.length === 0) return;
+  const profileIds = schedules.map(({ profileId }) => profileId);
+  await tx.$executeRaw`DELETE FROM schedule WHERE profile_id = ANY (${profileIds}::integer[])`;
+}
+
+async function write(
+  tx: Transaction,
+  schedules: readonly ScheduleRecord[],
+  onConflict: Prisma.Sql,
+): Promise<void> {
+  if (schedules.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO schedule (profile_id, target_profile_id, periods)
+    SELECT * FROM unnest(
+      ${schedules.map(({ profileId }) => profileId)}::integer[],
+      ${schedules.map(({ targetProfileId }) => targetProfileId)}::integer[],
+      ${schedules.map(({ periods }) => JSON.stringify(periods))}::jsonb[])
+    ${onConflict}`;
+}
+
+function toRecord(row: ScheduleRow): ScheduleRecord {
+  return {
+    profileId: row.profile_id,
+    targetProfileId: row.target_profile_id,
+    periods: row.periods,
+  };
 }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readDto } from '../../http/validation/read-dto.js';
+import { read } from '../../http/validation/read-dto.js';
 import { ScheduleDto } from './schedule.dto.js';
 import { toPeriod, WEEKDAYS } from './week.js';
 
@@ -39,7 +39,7 @@ describe('a period', () => {
   it('is rejected exactly when it ends on the weekday of its start, but not after it', () => {
     fc.assert(
       fc.property(point, point, (start, end) => {
-        const { faults } = readDto(ScheduleDto, {
+        const { faults } = read(ScheduleDto, {
           target_profile_id: 1,
           periods: [{ start: start.sent, end: end.sent }],
         });

@@ -1,62 +1,75 @@
-import { type Check, id, integer, object, textForm } from '../../http/validation/checks.js';
 import { Example } from '../../http/validation/examples.js';
-import {
-  Field,
-  ObjectField,
-  ObjectListField,
-  OptionalField,
-  OptionalObjectListField,
-} from '../../http/validation/fields.js';
 import type { Json } from '../../http/validation/json.js';
+import {
+  IsId,
+  IsNested,
+  IsNestedList,
+  IsText,
+  Optional,
+  Rule,
+  type Wrong,
+} from '../../http/validation/rules.js';
 import type { ScheduleRecord } from './schedule-store.js';
 import { dayNumber, halfHours, type SubmittedPeriod, type TimePoint, WEEKDAYS } from './week.js';
 
-const dayInteger = integer(0, 6);
-
 /** A weekday by name, or by integer, 0 is Monday. */
-const day: Check = {
-  schema: { oneOf: [{ type: 'string', enum: WEEKDAYS }, dayInteger.schema] },
-  faults: (value) => {
-    if (typeof value === 'number') return dayInteger.faults(value);
-    if ((WEEKDAYS as readonly unknown[]).includes(value)) return [];
-    const msg = 'Must be a weekday in lower case, or an integer from 0 (Monday) to 6';
-    return [{ loc: [], msg, type: typeof value === 'string' ? 'enum' : 'string_type' }];
-  },
-};
+const IsDay = (): PropertyDecorator =>
+  Rule(wrongDay, {
+    oneOf: [
+      { type: 'string', enum: WEEKDAYS },
+      { type: 'integer', minimum: 0, maximum: 6 },
+    ],
+  });
 
-const time = textForm(
-  'a time HH:MM on a half hour, from 00:00 to 24:00',
-  (text) => /^(?:(?:[01]\d|2[0-3]):[03]0|24:00)$/.test(text),
-  { pattern: '^(([01][0-9]|2[0-3]):[03]0|24:00)$' },
-);
+function wrongDay(value: unknown): Wrong | null {
+  if ((WEEKDAYS as readonly unknown[]).includes(value)) return null;
+  if (typeof value === 'number') return wrongDayNumber(value);
+  const msg = 'Must be a weekday in lower case, or an integer from 0 (Monday) to 6';
+  return { msg, type: typeof value === 'string' ? 'enum' : 'string_type' };
+}
+
+function wrongDayNumber(value: number): Wrong | null {
+  const msg = 'Must be an integer from 0 to 6';
+  if (!Number.isInteger(value)) return { msg, type: 'int_type' };
+  if (value < 0) return { msg, type: 'greater_than_equal' };
+  return value > 6 ? { msg, type: 'less_than_equal' } : null;
+}
+
+const TIME = /^(([01][0-9]|2[0-3]):[03]0|24:00)$/;
+
+const IsTime = (): PropertyDecorator =>
+  IsText('a time HH:MM on a half hour, from 00:00 to 24:00', (text) => TIME.test(text), {
+    pattern: TIME.source,
+  });
 
 @Example<TimePointDto>({ day: 'friday', time: '18:00' })
 export class TimePointDto {
-  @Field(day)
+  @IsDay()
   day!: TimePoint['day'];
 
-  @Field(time)
+  @IsTime()
   time!: string;
 }
 
 /** The end of a period. On the weekday of the start, it must be after the start (decisions §5). */
-const periodEnd: Check = {
-  schema: object.schema,
-  faults: (value, owner) => {
-    const own = object.faults(value);
-    const { start } = (owner ?? {}) as { start?: unknown };
-    if (own.length > 0 || !isTimePoint(start) || !isTimePoint(value)) return own;
-    const sameDay = dayNumber(start.day) === dayNumber(value.day);
-    if (!sameDay || halfHours(value.time) > halfHours(start.time)) return own;
-    const msg = 'Must be after the start; a period that passes midnight ends on the next weekday';
-    return [{ loc: [], msg, type: 'value_error' }];
-  },
+const IsAfterStart = (): PropertyDecorator =>
+  Rule((end, owner) => {
+    const { start } = owner as { start?: unknown };
+    if (!isTimePoint(start) || !isTimePoint(end)) return null;
+    const sameDay = dayNumber(start.day) === dayNumber(end.day);
+    return sameDay && halfHours(end.time) <= halfHours(start.time) ? NOT_AFTER_START : null;
+  });
+
+const NOT_AFTER_START: Wrong = {
+  msg: 'Must be after the start; a period that passes midnight ends on the next weekday',
+  type: 'value_error',
 };
 
+/** Whether the rules of `TimePointDto` hold. A point that breaks them has its own faults. */
 function isTimePoint(value: unknown): value is TimePoint {
-  if (object.faults(value).length > 0) return false;
-  const point = value as { day?: unknown; time?: unknown };
-  return day.faults(point.day).length === 0 && time.faults(point.time).length === 0;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { day, time } = value as { day?: unknown; time?: unknown };
+  return wrongDay(day) === null && typeof time === 'string' && TIME.test(time);
 }
 
 @Example<PeriodDto>({
@@ -64,10 +77,11 @@ function isTimePoint(value: unknown): value is TimePoint {
   end: { day: 'saturday', time: '06:00' },
 })
 export class PeriodDto {
-  @ObjectField(() => TimePointDto)
+  @IsNested(() => TimePointDto)
   start!: TimePointDto;
 
-  @ObjectField(() => TimePointDto, periodEnd)
+  @IsAfterStart()
+  @IsNested(() => TimePointDto)
   end!: TimePointDto;
 }
 
@@ -76,10 +90,10 @@ export class PeriodDto {
   periods: [{ start: { day: 'friday', time: '18:00' }, end: { day: 'saturday', time: '06:00' } }],
 })
 export class ScheduleDto {
-  @Field(id)
+  @IsId()
   target_profile_id!: number;
 
-  @ObjectListField(() => PeriodDto)
+  @IsNestedList(() => PeriodDto)
   periods!: PeriodDto[];
 }
 
@@ -87,10 +101,12 @@ export class ScheduleDto {
   periods: [{ start: { day: 'sunday', time: '20:30' }, end: { day: 'sunday', time: '24:00' } }],
 })
 export class PatchScheduleDto {
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   target_profile_id?: number;
 
-  @OptionalObjectListField(() => PeriodDto)
+  @Optional()
+  @IsNestedList(() => PeriodDto)
   periods?: PeriodDto[];
 }
 

@@ -2,16 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '../../http/errors/errors.js';
 import { type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
-import { ConfigurationWriter, type Transaction } from '../../revisions/configuration-writer.js';
+import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { profileFaults, requireProfile } from '../profiles/profile-store.js';
-import {
-  deleteSchedule,
-  findSchedule,
-  putSchedule,
-  type ScheduleRecord,
-  toEntity,
-} from './schedule-store.js';
+import type { WorkingTables } from '../../revisions/working-tables.js';
+import { findProfileIds, profileNotFound } from '../profiles/profile-store.js';
+import { WorkingProfiles } from '../profiles/working-profiles.js';
+import { findSchedules, type ScheduleRecord, toEntity } from './schedule-store.js';
+import { WorkingSchedules } from './working-schedules.js';
 
 @Injectable()
 export class SchedulesService {
@@ -21,7 +18,12 @@ export class SchedulesService {
   ) {}
 
   get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
-    return this.reader.read((tx) => requireSchedule(tx, profileId));
+    return this.reader.read(async (tx) => {
+      const known = await findProfileIds(tx, [profileId]);
+      if (known.length === 0) throw profileNotFound(profileId);
+      const [record] = await findSchedules(tx, [profileId]);
+      return existing(profileId, record);
+    });
   }
 
   /** @param targetLocation where the request names the target, for the fault of an unusable one. */
@@ -29,15 +31,23 @@ export class SchedulesService {
     record: ScheduleRecord,
     targetLocation: FaultLocation,
   ): Promise<WithRevision<ScheduleRecord>> {
-    return this.writer.write(async (tx) => {
-      await requireProfile(tx, record.profileId);
-      await checkTarget(tx, record, targetLocation);
-      if (await findSchedule(tx, record.profileId)) {
-        throw conflict(`profile ${record.profileId} already has a schedule`);
-      }
-      await putSchedule(tx, record);
-      const after = toEntity(record);
-      return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
+    const { profileId } = record;
+    return this.writer.write({
+      need: (tables) => {
+        need(tables, profileId);
+        tables.of(WorkingProfiles.open).needId(record.targetProfileId);
+      },
+      make: (tables) => {
+        const schedules = tables.of(WorkingSchedules.open);
+        tables.of(WorkingProfiles.open).require(profileId);
+        checkTarget(tables, record, targetLocation);
+        if (schedules.find(profileId) !== null) {
+          throw conflict(`profile ${profileId} already has a schedule`);
+        }
+        schedules.put(record);
+        const after = toEntity(record);
+        return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
+      },
     });
   }
 
@@ -46,41 +56,61 @@ export class SchedulesService {
     patch: Partial<Omit<ScheduleRecord, 'profileId'>>,
     targetLocation: FaultLocation,
   ): Promise<WithRevision<ScheduleRecord>> {
-    return this.writer.write(async (tx) => {
-      const before = await requireSchedule(tx, profileId);
-      const record = { ...before, ...patch };
-      await checkTarget(tx, record, targetLocation);
-      await putSchedule(tx, record);
-      const change = { before: toEntity(before), after: toEntity(record) };
-      return { result: record, changes: [{ kind: 'schedule', ...change }] };
+    const { targetProfileId } = patch;
+    return this.writer.write({
+      need: (tables) => {
+        need(tables, profileId);
+        if (targetProfileId !== undefined) tables.of(WorkingProfiles.open).needId(targetProfileId);
+      },
+      make: (tables) => {
+        const before = find(tables, profileId);
+        const record = { ...before, ...patch };
+        // The stored target exists: profiles are never deleted one by one.
+        if (targetProfileId !== undefined) checkTarget(tables, record, targetLocation);
+        tables.of(WorkingSchedules.open).put(record);
+        const change = { before: toEntity(before), after: toEntity(record) };
+        return { result: record, changes: [{ kind: 'schedule', ...change }] };
+      },
     });
   }
 
   remove(profileId: number): Promise<WithRevision<void>> {
-    return this.writer.write(async (tx) => {
-      const before = toEntity(await requireSchedule(tx, profileId));
-      await deleteSchedule(tx, profileId);
-      return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
+    return this.writer.write({
+      need: (tables) => need(tables, profileId),
+      make: (tables) => {
+        const before = toEntity(find(tables, profileId));
+        tables.of(WorkingSchedules.open).delete(profileId);
+        return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
+      },
     });
   }
 }
 
-async function requireSchedule(tx: Transaction, profileId: number): Promise<ScheduleRecord> {
-  await requireProfile(tx, profileId);
-  const record = await findSchedule(tx, profileId);
-  if (record === null) throw notFound(`schedule of profile ${profileId}`);
+function need(tables: WorkingTables, profileId: number): void {
+  tables.of(WorkingProfiles.open).needId(profileId);
+  tables.of(WorkingSchedules.open).need(profileId);
+}
+
+/** @throws RequestError 404 when there is no such profile, or it has no schedule. */
+function find(tables: WorkingTables, profileId: number): ScheduleRecord {
+  tables.of(WorkingProfiles.open).require(profileId);
+  return existing(profileId, tables.of(WorkingSchedules.open).find(profileId));
+}
+
+function existing(profileId: number, record: ScheduleRecord | null | undefined): ScheduleRecord {
+  if (!record) throw notFound(`schedule of profile ${profileId}`);
   return record;
 }
 
 /** @throws InvalidRequestError when the target is the profile itself, or does not exist. */
-async function checkTarget(
-  tx: Transaction,
+function checkTarget(
+  tables: WorkingTables,
   { profileId, targetProfileId }: ScheduleRecord,
   targetLocation: FaultLocation,
-): Promise<void> {
+): void {
   if (targetProfileId === profileId) {
     const msg = 'Must differ from the profile that has the schedule';
     throwIfFaults([{ loc: targetLocation, msg, type: 'value_error' }]);
   }
-  throwIfFaults(await profileFaults(tx, targetProfileId, targetLocation));
+  throwIfFaults(tables.of(WorkingProfiles.open).faults(targetProfileId, targetLocation));
 }

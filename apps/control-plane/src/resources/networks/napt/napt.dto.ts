@@ -1,45 +1,39 @@
+import { applyDecorators } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
-import { type Check, id } from '../../../http/validation/checks.js';
 import { Example } from '../../../http/validation/examples.js';
-import type { Fault } from '../../../http/validation/fault.js';
-import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
 import type { Json } from '../../../http/validation/json.js';
-import { ipv4, MAX_INT_IP, port } from '../addresses/address-checks.js';
+import { IsId, Optional, PathInteger, Rule, type Wrong } from '../../../http/validation/rules.js';
+import { IsIpv4, isPort, IsPort, LAST_PORT, MAX_INT_IP } from '../addresses/address-checks.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { NaptKey } from './napt-store.js';
 import type { NaptLocations } from './napt.service.js';
 import { UPPER_BELOW_LOWER } from './port-ranges.js';
 
-const LAST_PORT = 65535;
+/** A port that is not below `lower_port_bound` of the same object. An invalid lower bound has its own fault. */
+function IsUpperBound(): PropertyDecorator {
+  return applyDecorators(
+    IsPort(),
+    Rule((upper, owner) => {
+      const { lower_port_bound: lower } = owner as { lower_port_bound?: unknown };
+      return isPort(lower) && (upper as number) < lower ? BELOW_LOWER : null;
+    }),
+  );
+}
 
-/** A port that is not below `lower_port_bound` of the same object. */
-const upperBound: Check = {
-  schema: port.schema,
-  faults: (value, owner) => {
-    const own = port.faults(value);
-    const lower = (owner as { lower_port_bound?: unknown } | undefined)?.lower_port_bound;
-    // An invalid lower bound has its own fault.
-    const comparable = own.length === 0 && port.faults(lower).length === 0;
-    return comparable && (value as number) < (lower as number) ? [BELOW_LOWER] : own;
-  },
-};
-
-const BELOW_LOWER: Fault = {
-  loc: [],
-  msg: UPPER_BELOW_LOWER,
-  type: 'greater_than_equal',
-};
+const BELOW_LOWER: Wrong = { msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
 
 /** The key of an assignment: an item of a batch deletion. */
 @Example<NaptKeyDto>({ ip: '198.51.100.1', lower_port_bound: 1024, upper_port_bound: 2047 })
 export class NaptKeyDto {
-  @Field(ipv4)
+  @IsIpv4()
   ip!: string;
 
-  @OptionalField(port)
+  @Optional()
+  @IsPort()
   lower_port_bound = 0;
 
-  @OptionalField(upperBound)
+  @Optional()
+  @IsUpperBound()
   upper_port_bound = LAST_PORT;
 }
 
@@ -50,22 +44,26 @@ export class NaptKeyDto {
   profile_id: 1,
 })
 export class NaptDto extends NaptKeyDto {
-  @Field(id)
+  @IsId()
   profile_id!: number;
 }
 
 @Example<PatchNaptDto>({ profile_id: 2 })
 export class PatchNaptDto {
-  @OptionalField(ipv4)
+  @Optional()
+  @IsIpv4()
   ip?: string;
 
-  @OptionalField(port)
+  @Optional()
+  @IsPort()
   lower_port_bound?: number;
 
-  @OptionalField(upperBound)
+  @Optional()
+  @IsUpperBound()
   upper_port_bound?: number;
 
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   profile_id?: number;
 }
 

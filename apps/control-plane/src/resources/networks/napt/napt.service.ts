@@ -6,7 +6,7 @@ import { ConfigurationReader } from '../../../revisions/configuration-reader.js'
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { KnownProfiles } from '../../profiles/known-profiles.js';
+import { WorkingProfiles } from '../../profiles/working-profiles.js';
 import { findOfAddress, findOverlapping, type NaptKey, naptText } from './napt-store.js';
 import { type Clash, findClashes, type OrderedRange, UPPER_BELOW_LOWER } from './port-ranges.js';
 import { WorkingNapts } from './working-napts.js';
@@ -57,12 +57,12 @@ export class NaptService {
       need: (tables) => {
         for (const assignment of assignments) {
           tables.of(WorkingNapts.open).need(assignment);
-          tables.of(KnownProfiles.open).need(assignment.profileId);
+          tables.of(WorkingProfiles.open).needId(assignment.profileId);
         }
       },
       make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
-        const profiles = tables.of(KnownProfiles.open);
+        const profiles = tables.of(WorkingProfiles.open);
         throwIfFaults([
           ...assignments.flatMap(({ profileId }, i) =>
             profiles.faults(profileId, locationsOf(i).profileId),
@@ -90,7 +90,7 @@ export class NaptService {
       need: (tables) => {
         tables.of(WorkingNapts.open).need(key);
         tables.of(WorkingNapts.open).need({ ...key, ...patch });
-        if (profileId !== undefined) tables.of(KnownProfiles.open).need(profileId);
+        if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
       },
       make: (tables) => {
         const napts = tables.of(WorkingNapts.open);
@@ -100,7 +100,7 @@ export class NaptService {
           ...(after.upperPort < after.lowerPort ? [upperBelowLower(locations)] : []),
           ...(profileId === undefined
             ? []
-            : tables.of(KnownProfiles.open).faults(profileId, locations.profileId)),
+            : tables.of(WorkingProfiles.open).faults(profileId, locations.profileId)),
         ]);
         checkNoClash(napts, [after], before);
         napts.delete(before);

@@ -1,7 +1,8 @@
 import type { NaptAssignment } from '@weir/config-model';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
 import { WorkingRows } from '../../../revisions/working-rows.js';
-import type { WorkingTable } from '../../../revisions/working-tables.js';
+import type { WorkingTable, WorkingTables } from '../../../revisions/working-tables.js';
+import { WorkingProfiles } from '../../profiles/working-profiles.js';
 import {
   deleteAssignments,
   findOverlapping,
@@ -13,7 +14,10 @@ import {
 
 /** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges. */
 export class WorkingNapts implements WorkingTable {
-  static readonly open = (): WorkingNapts => new WorkingNapts();
+  static readonly open = (tables: WorkingTables): WorkingNapts => {
+    tables.of(WorkingProfiles.open);
+    return new WorkingNapts();
+  };
 
   private readonly rows = new WorkingRows<NaptAssignment>();
   private readonly needed: NaptKey[] = [];
@@ -53,13 +57,7 @@ export class WorkingNapts implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const deleted: NaptAssignment[] = [];
-    const inserted: NaptAssignment[] = [];
-    const replaced: NaptAssignment[] = [];
-    for (const { before, after } of this.rows.changes()) {
-      if (after !== null) (before === null ? inserted : replaced).push(after);
-      else if (before !== null) deleted.push(before);
-    }
+    const { deleted, inserted, replaced } = this.rows.split();
     await deleteAssignments(tx, deleted);
     await insertAssignments(tx, inserted);
     await replaceAssignments(tx, replaced);

@@ -1,34 +1,37 @@
-import { id, integer } from '../../../http/validation/checks.js';
 import { Example } from '../../../http/validation/examples.js';
-import { Field, OptionalField, PathInteger } from '../../../http/validation/fields.js';
 import type { Json } from '../../../http/validation/json.js';
-import { ipv4, MAX_INT_IP } from '../addresses/address-checks.js';
+import { IsId, IsInteger, Optional, PathInteger } from '../../../http/validation/rules.js';
+import { IsIpv4, MAX_INT_IP } from '../addresses/address-checks.js';
 import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 import type { NetworkRecord } from './network-store.js';
 
-const prefixLength = integer(10, 32);
+const IsPrefixLength = (): PropertyDecorator => IsInteger(10, 32);
 
 @Example<Ipv4NetworkDto>({ ip: '192.0.2.0', profile_id: 1, prefix_len: 24 })
 export class Ipv4NetworkDto {
-  @Field(ipv4)
+  @IsIpv4()
   ip!: string;
 
-  @Field(id)
+  @IsId()
   profile_id!: number;
 
-  @OptionalField(prefixLength)
+  @Optional()
+  @IsPrefixLength()
   prefix_len = 32;
 }
 
 @Example<PatchIpv4NetworkDto>({ profile_id: 2 })
 export class PatchIpv4NetworkDto {
-  @OptionalField(ipv4)
+  @Optional()
+  @IsIpv4()
   ip?: string;
 
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   profile_id?: number;
 
-  @OptionalField(prefixLength)
+  @Optional()
+  @IsPrefixLength()
   prefix_len?: number;
 }
 

@@ -1,42 +1,45 @@
 import type { Ipv6Words } from '@weir/config-model';
-import { id, integer } from '../../../http/validation/checks.js';
 import { Example } from '../../../http/validation/examples.js';
-import { Field, OptionalField } from '../../../http/validation/fields.js';
 import type { Json } from '../../../http/validation/json.js';
-import { ipv6 } from '../addresses/address-checks.js';
+import { IsId, IsInteger, Optional } from '../../../http/validation/rules.js';
+import { IsIpv6 } from '../addresses/address-checks.js';
 import { formatIpv6, parseIpv6 } from '../addresses/ipv6.js';
 import type { NetworkRecord } from './network-store.js';
 
-const prefixLength = integer(16, 128);
+const IsPrefixLength = (): PropertyDecorator => IsInteger(16, 128);
 
 @Example<Ipv6NetworkDto>({ ip: '2001:db8::', profile_id: 1, prefix_len: 56 })
 export class Ipv6NetworkDto {
-  @Field(ipv6)
+  @IsIpv6()
   ip!: string;
 
-  @Field(id)
+  @IsId()
   profile_id!: number;
 
-  @OptionalField(prefixLength)
+  @Optional()
+  @IsPrefixLength()
   prefix_len = 128;
 }
 
 @Example<PatchIpv6NetworkDto>({ profile_id: 2 })
 export class PatchIpv6NetworkDto {
-  @OptionalField(ipv6)
+  @Optional()
+  @IsIpv6()
   ip?: string;
 
-  @OptionalField(id)
+  @Optional()
+  @IsId()
   profile_id?: number;
 
-  @OptionalField(prefixLength)
+  @Optional()
+  @IsPrefixLength()
   prefix_len?: number;
 }
 
 @Example<Ipv6NetworkPath>({ ipv6: '2001:db8::' })
 export class Ipv6NetworkPath {
   /** Any text form of the address. */
-  @Field(ipv6)
+  @IsIpv6()
   ipv6!: string;
 }
 

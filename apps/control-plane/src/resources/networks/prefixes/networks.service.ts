@@ -5,7 +5,8 @@ import type { ConfigurationWriter } from '../../../revisions/configuration-write
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { Listing } from '../../../revisions/listing.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
-import { KnownProfiles } from '../../profiles/known-profiles.js';
+import type { OpenTable } from '../../../revisions/working-tables.js';
+import { WorkingProfiles } from '../../profiles/working-profiles.js';
 import type { AddressFamily } from '../addresses/address-family.js';
 import {
   fromRow,
@@ -20,7 +21,7 @@ import { WorkingNetworks } from './working-networks.js';
 /** The networks of one address family. */
 export class NetworksService<A> {
   private readonly store: NetworkStore<A>;
-  private readonly open: () => WorkingNetworks<A>;
+  private readonly open: OpenTable<WorkingNetworks<A>>;
 
   constructor(
     private readonly family: AddressFamily<A>,
@@ -29,7 +30,10 @@ export class NetworksService<A> {
   ) {
     const store = new NetworkStore(family);
     this.store = store;
-    this.open = () => new WorkingNetworks(family, store);
+    this.open = (tables) => {
+      tables.of(WorkingProfiles.open);
+      return new WorkingNetworks(family, store);
+    };
   }
 
   list<T>(convert: (record: NetworkRecord<A>) => T): Promise<WithRevision<Listing<T>>> {
@@ -55,11 +59,11 @@ export class NetworksService<A> {
         const networks = tables.of(this.open);
         networks.needAddress(record.address);
         networks.needPrefix(record);
-        tables.of(KnownProfiles.open).need(record.profileId);
+        tables.of(WorkingProfiles.open).needId(record.profileId);
       },
       make: (tables) => {
         const networks = tables.of(this.open);
-        throwIfFaults(tables.of(KnownProfiles.open).faults(record.profileId, profileLocation));
+        throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, profileLocation));
         this.checkUnique(networks, record, null);
         networks.replace(null, record);
         return { result: record, changes: [this.change(null, record)] };
@@ -80,14 +84,14 @@ export class NetworksService<A> {
         networks.needAddress(address);
         if (patch.address !== undefined) networks.needAddress(patch.address);
         for (const prefix of this.possiblePrefixes(address, patch)) networks.needPrefix(prefix);
-        if (profileId !== undefined) tables.of(KnownProfiles.open).need(profileId);
+        if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
       },
       make: (tables) => {
         const networks = tables.of(this.open);
         const before = this.existing(address, networks.find(address));
         const record = { ...before, ...patch };
         if (profileId !== undefined) {
-          throwIfFaults(tables.of(KnownProfiles.open).faults(profileId, profileLocation));
+          throwIfFaults(tables.of(WorkingProfiles.open).faults(profileId, profileLocation));
         }
         this.checkUnique(networks, record, before);
         networks.replace(before, record);

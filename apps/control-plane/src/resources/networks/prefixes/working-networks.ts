@@ -44,8 +44,8 @@ export class WorkingNetworks<A> implements WorkingTable {
   }
 
   async read(tx: Transaction): Promise<void> {
-    const addresses = [...this.byAddress.neededKeys];
-    const prefixes = [...this.byPrefix.neededKeys];
+    const addresses = this.byAddress.neededKeys;
+    const prefixes = this.byPrefix.neededKeys;
     if (addresses.length + prefixes.length === 0) return;
     for (const record of await this.store.findAll(tx, addresses, prefixes)) {
       this.byAddress.load(this.family.format(record.address), record);

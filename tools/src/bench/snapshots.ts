@@ -1,6 +1,6 @@
 /*
- * Benchmark of followers that start at once: `npm run bench:starts -- [followers] [networks] [root]`; 100 and 200,000
- * if not given. `root` is another checkout, built, to compare with.
+ * Benchmark of followers that start at once: `npm run bench:snapshots -- [followers] [networks] [root]`; 100 and
+ * 200,000 if not given. `root` is another checkout, built, to compare with.
  *
  * It starts PostgreSQL, Redis and a control plane, each as its own process, fills them, and downloads a snapshot for
  * each follower, all at once and over connections of their own, as a follower does that obeys Retry-After. It reads
@@ -12,19 +12,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '../migrate/migrate.js';
-import {
-  type ControlPlaneProcess,
-  cpuMs,
-  peakResidentMiB,
-  startControlPlane,
-} from '../services/control-plane.js';
-import { startPostgres } from '../services/postgres.js';
-import { startRedis } from '../services/redis.js';
-import { ApiClient } from './api-client.js';
+import { print, progress } from '../output.js';
+import { cpuMs, peakResidentMiB } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { describeMachine } from './machine.js';
-import { print, progress } from './output.js';
+import { type BenchServices, startServices } from './services.js';
 
 const OWN_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** In ms, until a request without an answer that says more is repeated. */
@@ -34,33 +26,19 @@ const [followers = 100, networks = 200_000] = process.argv.slice(2, 4).map(Numbe
 const root = process.argv[4] ?? OWN_ROOT;
 const size = { networks, profiles: networks / 10, domains: networks, portRanges: networks / 10 };
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-bench-starts-'));
-const [postgres, redis] = await Promise.all([
-  startPostgres({ dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') }),
-  startRedis({ dataDir: join(folder, 'redis'), logFile: join(folder, 'redis.log') }),
-]);
-await migrate({ databaseUrl: postgres.url, folder: join(root, 'prisma/migrations') });
-const controlPlane = await startControlPlane({
-  root,
-  folder,
-  databaseUrl: postgres.url,
-  redisUrl: redis.url,
-});
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-snapshots-'));
+const services = await startServices(root, folder);
 try {
   progress(`POST /init/ with ${networks} networks and as many rules …`);
-  const client = new ApiClient(controlPlane.url, controlPlane.token);
-  await client.send('POST', '/init/', initBody(size, 0));
-  await measure(controlPlane);
+  await services.client.send('POST', '/init/', initBody(size, 0));
+  await measure(services);
 } finally {
-  await controlPlane.stop();
-  await Promise.all([postgres.stop(), redis.stop()]);
+  await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function measure({ pid, feedUrl, token }: ControlPlaneProcess): Promise<void> {
-  const postgresPid = Number(
-    readFileSync(join(folder, 'postgres/postmaster.pid'), 'utf8').split('\n')[0],
-  );
+async function measure({ controlPlane, postgresPid }: BenchServices): Promise<void> {
+  const { pid, feedUrl, token } = controlPlane;
   const memoryBefore = peakResidentMiB(pid);
   const [cpuBefore, postgresBefore] = [cpuMs(pid), familyCpuMs(postgresPid)];
   const startedMs = performance.now();

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness, TOKEN } from '../../testing/harness.js';
+import { rawRequest } from '../../testing/raw-request.js';
+import { sha256 } from '../callers/tokens.js';
+
+const READ_TOKEN = 'read-token-of-the-tests';
+const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+
+describe('a hostile request', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-hostile-'));
+  let harness: Harness;
+
+  beforeAll(async () => {
+    const file = join(folder, 'tokens.yaml');
+    const digest = sha256(READ_TOKEN).toString('hex');
+    writeFileSync(file, `- { name: reader, sha256: '${digest}', scope: read }\n`);
+    harness = await startHarness({ MANAGEMENT_TOKENS_FILE: file, MANAGEMENT_STALL_S: '300' });
+  });
+  afterAll(async () => {
+    await harness.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf'])(
+    'with the encoding %s, which every object has as a property, is refused',
+    async (encoding) => {
+      const answer = await rawRequest(harness.baseUrl, {
+        method: 'POST',
+        path: '/blockpage/',
+        headers: { ...HEADERS, 'Content-Encoding': encoding },
+        body: '{"id": 1, "type": 0}',
+      });
+      expect(answer.status).toBe(415);
+      const { status } = await harness.call('GET', '/blockpage/');
+      expect(status).toBe(200);
+    },
+  );
+
+  it.each([
+    ['POST', '/profiles/'],
+    ['DELETE', '/napt/batch'],
+    ['POST', '/init/'],
+  ])('beyond the scope of its token is refused before its body is read: %s %s', async (...call) => {
+    const [method, path] = call;
+    const answer = await rawRequest(harness.baseUrl, {
+      method,
+      path,
+      headers: { ...HEADERS, Authorization: `Bearer ${READ_TOKEN}`, 'Content-Length': '1000000' },
+      body: '[',
+      isCut: true,
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  it('cannot fill the memory with bodies that never end: small bodies are read, large ones refused', async () => {
+    const large = Buffer.from(`{"id": 1, "type": "${'x'.repeat(15 * 2 ** 20)}`);
+    const packed = gzipSync(large, { level: 1 });
+    const path = `${harness.baseUrl}/blockpage/`;
+    const headers = { ...HEADERS, 'Content-Encoding': 'gzip' };
+    const held = Array.from({ length: 9 }, () => request(path, { method: 'POST', headers }));
+    const refused = new Promise((resolve) => {
+      for (const one of held) one.once('response', resolve).on('error', () => undefined);
+    });
+    for (const one of held) one.write(packed);
+    expect(await refused).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1' } });
+    const small = await harness.call('POST', '/blockpage/', { id: 1, type: 0 });
+    expect(small.status).toBe(201);
+    for (const one of held) one.destroy();
+    await expect
+      .poll(async () => {
+        const body = gzipSync(`${large.toString()}"}`, { level: 1 });
+        return (await fetch(path, { method: 'POST', headers, body })).status;
+      })
+      .toBe(422);
+  });
+});

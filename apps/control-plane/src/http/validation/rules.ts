@@ -1,0 +1,160 @@
+import { applyDecorators } from '@nestjs/common';
+import { MAX_ID } from '@weir/config-model';
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+  type ValidationArguments,
+  type ValidationOptions,
+} from 'class-validator';
+import type { DtoClass } from './dto-class.js';
+import type { FaultType } from './fault.js';
+import type { RuleContext, ValueSchema } from './rule-context.js';
+
+/*
+ * The decorators of DTO fields: those of class-validator and class-transformer, with the fault types and texts of the
+ * contract and the JSON schema in their options. The rules of a field are checked from its lowest decorator up, and the
+ * first one that is broken is the fault. A field is required unless it has `@Optional()` or `@IsOptional()`.
+ */
+
+/** `{ each: true }`: the rule is for each item of an array. */
+type Each = Pick<ValidationOptions, 'each'>;
+
+function says(
+  message: NonNullable<ValidationOptions['message']>,
+  fault: RuleContext['fault'],
+  schema: ValueSchema = {},
+  each: Each = {},
+): ValidationOptions {
+  return { ...each, message, context: { fault, schema } satisfies RuleContext };
+}
+
+/** An integer from `lowest` to `highest`. `24.0` is accepted, because JSON has one number type. */
+export function IsInteger(lowest: number, highest: number, each?: Each): PropertyDecorator {
+  const msg = `Must be an integer from ${lowest} to ${highest}`;
+  return applyDecorators(
+    IsInt(says(msg, 'int_type', { type: 'integer' }, each)),
+    Min(lowest, says(msg, 'greater_than_equal', { minimum: lowest }, each)),
+    Max(highest, says(msg, 'less_than_equal', { maximum: highest }, each)),
+  );
+}
+
+/** Id of a profile, block page, application or category. */
+export function IsId(each?: Each): PropertyDecorator {
+  return IsInteger(0, MAX_ID, each);
+}
+
+export function IsFlag(): PropertyDecorator {
+  return IsBoolean(says('Must be true or false', 'bool_type', { type: 'boolean' }));
+}
+
+/** One of the given strings, or one of the given integers. */
+export function IsOneOf(choices: readonly string[] | readonly number[]): PropertyDecorator {
+  const msg = `Must be one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`;
+  const type =
+    typeof choices[0] === 'string'
+      ? IsString(says(msg, 'string_type', { type: 'string' }))
+      : IsInt(says(msg, 'int_type', { type: 'integer' }));
+  return applyDecorators(type, IsIn(choices, says(msg, 'enum', { enum: choices })));
+}
+
+/** A string that `accepts` allows. @param what completes the message "Must be …". */
+export function IsText(
+  what: string,
+  accepts: (text: string) => boolean,
+  schema: ValueSchema = {},
+): PropertyDecorator {
+  const msg = `Must be ${what}`;
+  return applyDecorators(
+    IsString(says(msg, 'string_type', { type: 'string' })),
+    Rule(
+      (value) =>
+        typeof value === 'string' && accepts(value) ? null : { type: 'value_error', msg },
+      schema,
+    ),
+  );
+}
+
+/** What is wrong with a value. */
+export interface Wrong {
+  readonly type: FaultType;
+  readonly msg: string;
+}
+
+/**
+ * A rule that class-validator does not have.
+ * @param judge null: the value is right. `owner` is the object that contains the field; its other fields are unchecked.
+ */
+export function Rule(
+  judge: (value: unknown, owner: object) => Wrong | null,
+  schema: ValueSchema = {},
+  each?: Each,
+): PropertyDecorator {
+  const judged = ({ value, object }: ValidationArguments): Wrong => judge(value, object) as Wrong;
+  const validate = (value: unknown, args?: ValidationArguments): boolean =>
+    judge(value, args?.object ?? {}) === null;
+  return ValidateBy(
+    { name: 'rule', validator: { validate } },
+    says(
+      (args) => judged(args).msg,
+      (args) => judged(args).type,
+      schema,
+      each,
+    ),
+  );
+}
+
+/** Most items of a list in one change: all other changes wait until it is made and applied. */
+export const MAX_ITEMS = 100_000;
+
+/** An array. @param max number of items; Infinity: any number. */
+export function IsList(max = MAX_ITEMS): PropertyDecorator {
+  const msg = `Must have at most ${max} items`;
+  return applyDecorators(
+    IsArray(says('Must be an array', 'list_type', { type: 'array' })),
+    ...(Number.isFinite(max) ? [ArrayMaxSize(max, says(msg, 'too_long', { maxItems: max }))] : []),
+  );
+}
+
+function IsJsonObject(each?: Each): PropertyDecorator {
+  return IsObject(says('Must be an object', 'object_type', { type: 'object' }, each));
+}
+
+/** An object of another class. */
+export function IsNested(type: () => DtoClass): PropertyDecorator {
+  return applyDecorators(IsJsonObject(), ValidateNested(), Type(type));
+}
+
+/** An array of objects of another class. */
+export function IsNestedList(type: () => DtoClass, max?: number): PropertyDecorator {
+  const each = { each: true };
+  return applyDecorators(IsList(max), IsJsonObject(each), ValidateNested(each), Type(type));
+}
+
+/** Whether the field is there; it may be null only with `@IsOptional()`. */
+export const isPresent = (_dto: object, value: unknown): boolean => value !== undefined;
+
+/** The field may be missing, but not null. `@IsOptional()` of class-validator allows both. */
+export function Optional(): PropertyDecorator {
+  return ValidateIf(isPresent);
+}
+
+/** An integer path parameter. Any other text is not converted, so that the rule reports it. */
+export function PathInteger(lowest: number, highest: number): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ value }: { value: unknown }): unknown =>
+      typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value,
+    ),
+    IsInteger(lowest, highest),
+  );
+}

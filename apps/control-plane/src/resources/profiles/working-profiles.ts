@@ -1,0 +1,90 @@
+import type { Profile } from '@weir/config-model';
+import type { Fault } from '../../http/validation/fault.js';
+import type { Transaction } from '../../revisions/configuration-writer.js';
+import { WorkingRows } from '../../revisions/working-rows.js';
+import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingBlockPages } from '../block-pages/working-block-pages.js';
+import { writeRules } from './application-rule-store.js';
+import {
+  findProfileIds,
+  findProfiles,
+  insertProfiles,
+  profileNotFound,
+  replaceProfiles,
+  unknownProfile,
+} from './profile-store.js';
+
+/** The profiles that a group of changes needs. Most changes only need to know whether a profile exists. */
+export class WorkingProfiles implements WorkingTable {
+  static readonly open = (tables: WorkingTables): WorkingProfiles =>
+    new WorkingProfiles(tables.of(WorkingBlockPages.open));
+
+  private readonly rows = new WorkingRows<Profile, number>();
+  private readonly neededIds = new Set<number>();
+  /** The ids that are known to exist. */
+  private readonly ids = new Set<number>();
+
+  constructor(private readonly pages: WorkingBlockPages) {}
+
+  /** Names a profile of which only its existence is needed. */
+  needId(id: number): void {
+    this.neededIds.add(id);
+  }
+
+  /** Names a profile that may be changed. */
+  need(id: number): void {
+    this.rows.need(id);
+    this.pages.setPageOf(id, null);
+  }
+
+  /** @param id must have been needed in one of both ways. */
+  has(id: number): boolean {
+    return this.ids.has(id);
+  }
+
+  /** A fault at `loc` when the profile does not exist; otherwise none. */
+  faults(id: number, loc: readonly string[]): Fault[] {
+    return this.has(id) ? [] : [unknownProfile(id, loc)];
+  }
+
+  /** @throws RequestError 404 when the profile does not exist. */
+  require(id: number): void {
+    if (!this.has(id)) throw profileNotFound(id);
+  }
+
+  /** @throws RequestError 404 when the profile does not exist. */
+  get(id: number): Profile {
+    const profile = this.rows.get(id);
+    if (profile === null) throw profileNotFound(id);
+    return profile;
+  }
+
+  put(profile: Profile): void {
+    this.rows.set(profile.id, profile);
+    this.note(profile);
+  }
+
+  async read(tx: Transaction): Promise<void> {
+    if (this.neededIds.size > 0) {
+      for (const id of await findProfileIds(tx, [...this.neededIds])) this.ids.add(id);
+    }
+    const ids = this.rows.neededKeys;
+    if (ids.length === 0) return;
+    for (const profile of await findProfiles(tx, ids)) {
+      this.rows.load(profile.id, profile);
+      this.note(profile);
+    }
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    const { inserted, replaced } = this.rows.split();
+    await insertProfiles(tx, inserted);
+    await replaceProfiles(tx, replaced);
+    await writeRules(tx, this.rows.changes());
+  }
+
+  private note({ id, pageId }: Profile): void {
+    this.ids.add(id);
+    this.pages.setPageOf(id, pageId);
+  }
+}

@@ -1,0 +1,88 @@
+import { hexKeyList, integer, optional } from '@weir/ops';
+
+const MAX_RATE = 1_000_000;
+const MAX_BYTE_RATE = 2 ** 30;
+const MAX_CONNECTIONS = 1024;
+const MAX_UNREAD_MB = 4096;
+const MAX_ALL_CONNECTIONS = 65_536;
+/** All that can be in flight, and all that can wait: then one subscriber may have everything. */
+const MAX_UPSTREAM_QUERIES = 8192;
+const MAX_WAITING_QUERIES = 16_384;
+
+/** What one subscriber, all of them together, and one zone may use. */
+export const LIMIT_VARIABLES = {
+  CLIENT_QUERY_RATE: integer(0, MAX_RATE, {
+    description:
+      'Maximum number of queries per second that one subscriber gets answers to; more are dropped. ' +
+      'A subscriber is a NAPT range or an IPv4 address. For IPv6 it is the network of /48 or longer ' +
+      'that has a profile, else a /64. 0: no limit.',
+    default: '0',
+  }),
+  CLIENT_ERROR_RATE: integer(0, MAX_RATE, {
+    description:
+      'Maximum number of FORMERR, NOTIMP, BADVERS and REFUSED answers per second to one subscriber ' +
+      'over UDP. It protects the owners of spoofed source addresses. 0: no limit.',
+    default: '50',
+  }),
+  CLIENT_UDP_BYTE_RATE: integer(0, MAX_BYTE_RATE, {
+    description:
+      'Maximum number of bytes per second that one subscriber gets in UDP answers of more than 512 bytes. ' +
+      'Larger answers beyond it are truncated, so that the client comes back over TCP. It protects the owners of ' +
+      'spoofed source addresses; clients with a valid DNS cookie are exempt. 0: no limit.',
+    default: '262144',
+  }),
+  CLIENT_TCP_CONNECTIONS: integer(1, MAX_CONNECTIONS, {
+    description: 'Maximum number of TCP connections of one subscriber, including TLS and HTTPS.',
+    default: '128',
+  }),
+  CLIENT_TLS_HANDSHAKE_RATE: integer(0, MAX_RATE, {
+    description:
+      'Maximum number of TLS handshakes per second of one subscriber, for DNS over TLS and HTTPS together. ' +
+      'Connections over it are closed before the handshake, which costs much computing time. 0: no limit.',
+    default: '50',
+  }),
+  DNS_TCP_CONNECTIONS: integer(1, MAX_ALL_CONNECTIONS, {
+    description:
+      'Maximum number of TCP connections of all subscribers together, including TLS and HTTPS, on all ' +
+      'addresses. When half of them are in use, idle ones are closed earlier. The process needs a limit of ' +
+      'open files above it.',
+    default: '4096',
+  }),
+  DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
+    description:
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
+      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+    default: '64',
+  }),
+  CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions of one subscriber that are in flight to upstreams. Beyond it the ' +
+      'subscriber gets SERVFAIL with EDE 0 for names that are not in the cache; other subscribers ' +
+      'are answered. A question is in flight for some milliseconds, or for three seconds when ' +
+      'nobody answers it.',
+    default: '256',
+  }),
+  ZONE_UPSTREAM_QUERIES: integer(0, MAX_UPSTREAM_QUERIES, {
+    description:
+      'Maximum number of questions about names below a domain of two labels since the last answer to any ' +
+      'of them; an eighth less for each further label. Beyond it clients get SERVFAIL with EDE 22 at once, ' +
+      'but for a few questions a second that find out whether there are answers again. So a zone whose name ' +
+      'servers are dead leaves room for others. 0: no limit.',
+    default: '1024',
+  }),
+  CLIENT_WAITING_QUERIES: integer(1, MAX_WAITING_QUERIES, {
+    description:
+      'Maximum number of queries of one subscriber that wait for a question which is in flight ' +
+      'already. Beyond it the subscriber gets SERVFAIL with EDE 0.',
+    default: '1024',
+  }),
+  DNS_COOKIE_SECRETS: optional(
+    hexKeyList(16, 2, {
+      description:
+        'Secrets for DNS cookies, the same for all resolvers behind one address. The first one signs; ' +
+        'all are accepted. To change the secret, add the new one in second place, then move it to ' +
+        'first place, then remove the old one. Wait more than an hour between these steps. Unset: ' +
+        'each process creates its own secret.',
+    }),
+  ),
+} as const;

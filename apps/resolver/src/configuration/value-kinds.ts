@@ -1,0 +1,60 @@
+import { DomainError, normaliseDomain } from '@weir/dns-name';
+import { text, type Variable, VariableFault, type VariableOptions } from '@weir/ops';
+import { hostname } from 'node:os';
+
+export function domain(options: VariableOptions): Variable<string> {
+  const parse = (name: string): string => {
+    try {
+      return normaliseDomain(name);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw new VariableFault();
+    }
+  };
+  return { ...text('a domain name such as dns.example.net', options), parse };
+}
+
+/** Where a receiver listens, as `net.connect` takes it. */
+export type ReceiverEndpoint =
+  { readonly path: string } | { readonly host: string; readonly port: number };
+
+const UNIX_RECEIVER = /^unix:(\/\S+)$/;
+const TCP_RECEIVER = /^tcp:\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/;
+const MAX_PORT = 65_535;
+
+export function receiver(options: VariableOptions): Variable<ReceiverEndpoint> {
+  const parse = (value: string): ReceiverEndpoint => {
+    const path = UNIX_RECEIVER.exec(value)?.[1];
+    if (path !== undefined) return { path };
+    const [, ipv6, host = ipv6, digits] = TCP_RECEIVER.exec(value) ?? [];
+    const port = Number(digits);
+    if (host === undefined || !(port >= 1 && port <= MAX_PORT)) throw new VariableFault();
+    return { host, port };
+  };
+  return {
+    description: options.description,
+    default: options.default,
+    allowed: 'unix:/path or tcp://host:port',
+    secret: false,
+    valueSchema: { type: 'string', pattern: '^(?:unix:/|tcp://)\\S+$' },
+    parse,
+  };
+}
+
+export function serverId(options: VariableOptions): Variable<string> {
+  const parse = (value: string): string => {
+    const id = value === 'hostname' ? hostname() : value;
+    if (!/^[!-~]{1,63}$/.test(id)) throw new VariableFault();
+    return id;
+  };
+  return { ...text('1 to 63 printable ASCII characters without spaces', options), parse };
+}
+
+export function atMost<T>(maxItems: number, list: Variable<readonly T[]>): Variable<readonly T[]> {
+  const parse = (text: string): readonly T[] => {
+    const items = list.parse(text);
+    if (items.length > maxItems) throw new VariableFault(`at most ${maxItems}`);
+    return items;
+  };
+  return { ...list, valueSchema: { ...list.valueSchema, maxItems }, parse };
+}

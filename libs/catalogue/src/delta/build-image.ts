@@ -1,0 +1,57 @@
+import { Worker } from 'node:worker_threads';
+import type { BuildMessage, BuildReply, BuildTask } from './build-thread.js';
+
+// A thread does not read TypeScript as tests do, so they run the compiled program.
+const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/delta/build-thread.js' : './build-thread.js',
+  import.meta.url,
+);
+
+export interface BuiltImage {
+  /** The given room, or a copy of it if that was not in shared memory. */
+  readonly image: Uint8Array;
+  /** The digest of the image, 64 lower-case hex digits. The caller compares it with the one that it expects. */
+  readonly sha256: string;
+}
+
+/**
+ * Builds an image of another one and the bytes of a delta, in a thread of its own with low priority.
+ * @param room as many zeros as the image has bytes.
+ * @param signal gives it up; its reason is thrown.
+ * @throws Error when the base or the delta is not one; what `delta` throws.
+ */
+export async function buildImage(
+  base: Uint8Array,
+  delta: AsyncIterable<Uint8Array>,
+  room: Uint8Array,
+  signal?: AbortSignal,
+): Promise<BuiltImage> {
+  signal?.throwIfAborted();
+  const task: BuildTask = { base, room };
+  // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+  const thread = new Worker(PROGRAM, { workerData: task, execArgv: [] });
+  const { promise: built, resolve, reject } = Promise.withResolvers<BuildReply>();
+  const giveUp = (): void => reject(signal?.reason as Error);
+  thread.once('message', resolve);
+  thread.once('error', reject);
+  thread.once('exit', () => reject(new Error('the thread that builds an image has ended')));
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    // A thread that fails ends the reading of the delta.
+    await Promise.race([built, send(delta, thread)]);
+    return await built;
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+    built.catch(() => undefined);
+    await thread.terminate();
+  }
+}
+
+async function send(delta: AsyncIterable<Uint8Array>, thread: Worker): Promise<void> {
+  const post = (message: BuildMessage): void => {
+    thread.postMessage(message, message === null ? [] : [message.buffer]);
+  };
+  // A copy, because a piece may share its memory with others.
+  for await (const piece of delta) post(new Uint8Array(piece));
+  post(null);
+}

@@ -1,0 +1,117 @@
+import { CatalogueError } from '../catalogue-error.js';
+import { EMPTY } from '../image/image-format.js';
+import { readHeader, type Sections, sectionsOf } from '../image/image-sections.js';
+import { SlotWriter } from '../image/slot-writer.js';
+import { HEAD_BYTES, IMAGE_HEADER_OFFSET, isDeltaHead, ROW_WORDS } from './delta-format.js';
+
+const ROWS_AT_A_TIME = 4096;
+
+/**
+ * Builds an image of another one and the bytes of a delta, which come in pieces. It needs no memory but that of the
+ * image. Whatever the delta says, it writes to the image only; the caller verifies the image by its digest.
+ */
+export class DeltaReader {
+  /** What reads the delta: it yields what is to be filled next, and is told how many bytes were. */
+  private readonly steps: Generator<Uint8Array, void, number>;
+  private filling: Uint8Array;
+  private filled = 0;
+  private isAtRows = false;
+
+  private readonly base: Sections;
+  private readonly baseSlots: number;
+  private baseSlot = 0;
+  private newNumbers = new Uint32Array();
+
+  /**
+   * @param image as many zeros as the image has bytes. Both begin at a multiple of four bytes.
+   * @throws CatalogueError when `base` is not an image of this format.
+   */
+  constructor(
+    base: Uint8Array,
+    private readonly image: Uint8Array,
+  ) {
+    this.base = sectionsOf(base, readHeader(base, base.length));
+    this.baseSlots = this.base.setNumbers.length;
+    this.steps = this.read();
+    this.filling = this.steps.next().value as Uint8Array;
+  }
+
+  /** @throws CatalogueError when it is not a delta for an image of this size. */
+  push(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + this.filling.length - this.filled);
+      this.filling.set(part, this.filled);
+      this.filled += part.length;
+      at += part.length;
+      while (this.filled === this.filling.length) this.step();
+    }
+  }
+
+  /** @throws CatalogueError when the delta has not ended. */
+  finish(): void {
+    if (!this.isAtRows || this.filled % (ROW_WORDS * 4) !== 0) throw unusable('it breaks off');
+    this.step();
+  }
+
+  private step(): void {
+    const { filled } = this;
+    this.filled = 0;
+    const next = this.steps.next(filled);
+    if (next.done !== true) this.filling = next.value;
+  }
+
+  private *read(): Generator<Uint8Array, void, number> {
+    const { image } = this;
+    const head = new Uint8Array(HEAD_BYTES);
+    yield head;
+    if (!isDeltaHead(head)) throw unusable('it does not begin as one');
+    const imageHeader = head.subarray(IMAGE_HEADER_OFFSET);
+    const field = readHeader(imageHeader, image.length);
+    const sections = sectionsOf(image, field);
+    image.set(imageHeader);
+
+    const differences = new Uint32Array(this.base.setPositions.length);
+    yield new Uint8Array(differences.buffer);
+    this.newNumbers = differences.map((difference, old) => difference + old);
+    yield image.subarray(field('setPositionsOffset'), field('filterOffset'));
+    yield image.subarray(field('namesOffset'));
+
+    const slots = new SlotWriter(sections, field('homeSlots'));
+    const rows = new Uint32Array(ROWS_AT_A_TIME * ROW_WORDS);
+    this.isAtRows = true;
+    for (let isLast = false; !isLast;) {
+      const bytes = yield new Uint8Array(rows.buffer);
+      isLast = bytes < rows.byteLength;
+      for (let at = 0; at < bytes / 4; at += ROW_WORDS) {
+        this.change(rows[at], rows[at + 1], rows[at + 2], slots);
+      }
+    }
+    this.copyBefore(EMPTY, EMPTY, slots);
+  }
+
+  private change(low: number, high: number, setNumber: number, slots: SlotWriter): void {
+    this.copyBefore(high, low, slots);
+    const { hashes } = this.base;
+    const at = this.baseSlot * 2;
+    if (hashes[at] === high && hashes[at + 1] === low) this.baseSlot++;
+    if (setNumber !== 0) slots.place(high, low, setNumber);
+  }
+
+  /** Takes over the names of the base before this one. */
+  private copyBefore(high: number, low: number, slots: SlotWriter): void {
+    const { baseSlots, newNumbers } = this;
+    const { hashes, setNumbers } = this.base;
+    for (; this.baseSlot < baseSlots; this.baseSlot++) {
+      const baseHigh = hashes[this.baseSlot * 2];
+      const baseLow = hashes[this.baseSlot * 2 + 1];
+      // Empty slots are between names.
+      if (baseHigh === EMPTY && baseLow === EMPTY) continue;
+      if (baseHigh > high || (baseHigh === high && baseLow >= low)) return;
+      slots.place(baseHigh, baseLow, newNumbers[setNumbers[this.baseSlot]]);
+    }
+  }
+}
+
+function unusable(problem: string): CatalogueError {
+  return new CatalogueError(`not a usable delta of a catalogue image: ${problem}`);
+}

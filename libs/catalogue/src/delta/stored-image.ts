@@ -1,0 +1,69 @@
+import { CatalogueError } from '../catalogue-error.js';
+import { HEADER_BYTES } from '../image/image-format.js';
+import { type HeaderField, readHeader } from '../image/image-sections.js';
+
+/** The bytes of an image that may be too large to hold. */
+export interface ImageBytes {
+  readonly sizeBytes: number;
+  /** The bytes from `start` up to `end`, exclusive. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+}
+
+/** An image of which only parts are in memory. */
+export class StoredImage {
+  private constructor(
+    private readonly bytes: ImageBytes,
+    readonly header: Uint8Array,
+    readonly field: HeaderField,
+  ) {}
+
+  /** @throws CatalogueError when it is not an image of this format. */
+  static async open(bytes: ImageBytes): Promise<StoredImage> {
+    const header = await readBytes(bytes, 0, Math.min(HEADER_BYTES, bytes.sizeBytes));
+    return new StoredImage(bytes, header, readHeader(header, bytes.sizeBytes));
+  }
+
+  /** @throws CatalogueError when it ends before. */
+  read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
+    return readBytes(this.bytes, start, end);
+  }
+
+  async readWords(start: number, count: number): Promise<Uint32Array<ArrayBuffer>> {
+    return new Uint32Array((await this.read(start, start + count * 4)).buffer);
+  }
+
+  /** Set numbers of so many slots. */
+  async readSetNumbers(slot: number, count: number): Promise<Uint16Array | Uint32Array> {
+    const bytesEach = this.field('setNumberBytes');
+    const start = this.field('setNumbersOffset') + slot * bytesEach;
+    const { buffer } = await this.read(start, start + count * bytesEach);
+    return bytesEach === 2 ? new Uint16Array(buffer) : new Uint32Array(buffer);
+  }
+
+  /** Each membership set as text, by its number. */
+  async readSets(): Promise<readonly string[]> {
+    const { field } = this;
+    const positions = await this.readWords(field('setPositionsOffset'), field('setCount'));
+    const words = await this.readWords(field('membershipsOffset'), field('membershipsWords'));
+    return Array.from(positions, (at) => {
+      return words.subarray(at, at + 2 + words[at] + words[at + 1]).join();
+    });
+  }
+}
+
+async function readBytes(
+  source: ImageBytes,
+  start: number,
+  end: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(end - start);
+  let length = 0;
+  if (end > start) {
+    for await (const piece of source.read(start, end)) {
+      bytes.set(piece, length);
+      length += piece.length;
+    }
+  }
+  if (length < bytes.length) throw new CatalogueError('a stored catalogue image is too short');
+  return bytes;
+}
