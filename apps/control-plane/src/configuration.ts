@@ -62,6 +62,11 @@ export const SCHEMA = {
       'Calls that each token may have in progress, on each control plane. Further ones get 429.',
     default: '512',
   }),
+  MANAGEMENT_CONNECTIONS: integer(16, 65_536, {
+    description:
+      'Open connections of the management API; more are closed at once. Sources that are not approved have 64 of them.',
+    default: '4096',
+  }),
   MANAGEMENT_ALLOWED_SOURCES: optional(
     cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
   ),

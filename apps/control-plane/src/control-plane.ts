@@ -191,6 +191,7 @@ async function startParts(
         perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
+      connections: configuration.MANAGEMENT_CONNECTIONS,
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
       stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,

@@ -6,11 +6,12 @@ import { Server as HttpsServer } from 'node:https';
 import { AppModule, type SharedServices } from './app.module.js';
 import { beginRequest } from './http/pipeline/begin-request.js';
 import type { HttpOptions } from './http/pipeline/http-options.js';
+import { type ConnectionLimits, limitConnections } from './http/pipeline/limit-connections.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { Endpoints } from './http/routing/endpoints.js';
 import { ManagementAdapter } from './management-adapter.js';
 
-export interface ManagementApiOptions extends HttpOptions {
+export interface ManagementApiOptions extends HttpOptions, ConnectionLimits {
   /** Null: http. */
   readonly tls: TlsIdentity | null;
 }
@@ -36,6 +37,7 @@ export async function createManagementApi(
   await app.init();
   const server = app.getHttpServer();
   if (server instanceof HttpsServer) tls?.attach(server);
+  limitConnections(server, options, () => options.metrics.countRefusedConnection());
   limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
   return app;
 }

@@ -1,5 +1,5 @@
+import { freePort } from '@weir/ops/testing';
 import { execFile, spawn } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
@@ -29,7 +29,9 @@ export async function startWeir(
 ): Promise<WeirProcesses> {
   await build();
   await runNode('tools/dist/migrate.js', { DATABASE_URL: databaseUrl });
-  const [management, feed, dns, page, ...ops] = await freePorts(7);
+  const [management, feed, dns, page, ...ops] = await Promise.all(
+    Array.from({ length: 7 }, freePort),
+  );
   const follower = {
     ...SECRETS,
     REDIS_URL: redisUrl,
@@ -108,14 +110,4 @@ async function waitUntilReady(opsPort: number): Promise<void> {
     expect(status).toBe(200);
   };
   await vi.waitFor(check, { timeout: 60_000, interval: 200 });
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  }
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

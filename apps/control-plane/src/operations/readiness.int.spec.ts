@@ -1,5 +1,6 @@
 import { startPrivateRedis } from '@weir/change-feed/testing';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { freePort } from '@weir/ops/testing';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ControlPlane } from '../control-plane.js';
 import { type Harness, startHarness } from '../testing/harness.js';
@@ -107,14 +108,6 @@ describe('a control plane', () => {
     ]);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Whether a server listens on this port of 127.0.0.1. */
 function listens(port: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import { digestOfRows } from '../feed/rows-digest.js';
 import { readPages } from '../platform/database/snapshot.js';
 import { withConnection } from '../platform/database/with-connection.js';
 import { ALL_PROFILES } from '../revisions/change-record.js';
-import { lockHead, logChanges } from '../revisions/change-log.js';
+import { lockHead, logChanges, toLogEntries } from '../revisions/change-log.js';
 
 /** Longest time between two statements while the rows are read. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -34,9 +34,10 @@ export async function repairDigest(pool: Pool, mends: boolean): Promise<DigestRe
     }
     const revision = head.revision + 1;
     const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
-    await logChanges(client, [
+    const entries = await toLogEntries([
       { change: { lineage, ...change }, author: { origin: 'repair' }, profiles: ALL_PROFILES },
     ]);
+    await logChanges(client, entries);
     await client.query('COMMIT');
     return { revision, before, ofRows };
   });

@@ -4,7 +4,7 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { startHarness } from '../testing/harness.js';
 import { openPool } from '../testing/open-pool.js';
 import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './change-log-pruning.js';
-import { lockHead, logChanges } from './change-log.js';
+import { lockHead, logChanges, toLogEntries } from './change-log.js';
 
 const NEVER = new AbortController().signal;
 
@@ -72,7 +72,8 @@ describe('pruneChangeLog', () => {
       const { head } = await lockHead(changing);
       const change = { ...head, revision: head.revision + 1, operations: [] };
       const author = { origin: 'repair' } as const;
-      await logChanges(changing, [{ change, author, profiles: { ids: [], all: false } }]);
+      const profiles = { ids: [], all: false };
+      await logChanges(changing, await toLogEntries([{ change, author, profiles }]));
       await changing.query('COMMIT');
     } finally {
       await client.query('ROLLBACK');

@@ -1,6 +1,7 @@
 import type { Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
+import { jsonText } from '../platform/json-text.js';
 import { type AuthoredChange, toRecord } from './change-record.js';
 
 /** The head that a change starts from, locked until its transaction ends. */
@@ -94,25 +95,26 @@ const LOG_CHANGES = `
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
+/** Parameters of the statement that logs changes. */
+export type LogEntries = readonly unknown[];
+
+/** @param changes at least one. */
+export async function toLogEntries(changes: readonly AuthoredChange[]): Promise<LogEntries> {
+  const texts: string[] = [];
+  for (const { change } of changes) texts.push(await jsonText(change));
+  const last = changes.at(-1)?.change;
+  const records = JSON.stringify(changes.map(toRecord));
+  return [`[${texts.join(',')}]`, last?.revision, last?.digest, records];
+}
+
 /**
- * Logs at least one change with its record, and moves the head to the last of them. Their revisions must follow the
- * head's.
+ * Logs changes with their records, and moves the head to the last of them. Their revisions must follow the head's.
  * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after
  * it.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
-export function logChanges(
-  client: ClientBase,
-  changes: readonly AuthoredChange[],
-): Promise<unknown> {
-  const last = changes.at(-1)?.change;
-  const values = [
-    JSON.stringify(changes.map(({ change }) => change)),
-    last?.revision,
-    last?.digest,
-    JSON.stringify(changes.map(toRecord)),
-  ];
-  return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
+export function logChanges(client: ClientBase, entries: LogEntries): Promise<unknown> {
+  return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
 }
 
 /** A bigint column as `pg` or Prisma returns it. All values that Weir stores are safe integers. */

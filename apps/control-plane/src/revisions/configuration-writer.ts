@@ -6,7 +6,7 @@ import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
 import { type Author, currentAuthor } from './author.js';
-import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { ALL_PROFILES } from './change-record.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
@@ -143,7 +143,8 @@ export class ConfigurationWriter {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
         const published = { lineage: head.lineage, ...encoded };
-        await logChanges(client, [{ change: published, author, profiles: ALL_PROFILES }]);
+        const entries = await toLogEntries([{ change: published, author, profiles: ALL_PROFILES }]);
+        await logChanges(client, entries);
         beforeCommit(published, transaction);
         return published;
       }),

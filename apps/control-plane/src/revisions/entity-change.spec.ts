@@ -1,6 +1,7 @@
 import { Digest, EMPTY_DIGEST, type Ipv4Network, toRow } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
-import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
+import { otherTurns } from '../testing/other-turns.js';
+import { encodeEntityChanges, type EntityChange } from './entity-change.js';
 
 const network = (address: number, profileId = 1): Ipv4Network => ({
   address,
@@ -18,28 +19,34 @@ const digestOf = (...networks: Ipv4Network[]) => {
   return digest.toString();
 };
 
-describe('operationsOf', () => {
-  it('puts new and changed entities', () => {
-    expect(operationsOf([change(null, network(1)), change(network(2), network(2, 9))])).toEqual([
-      { type: 'put', kind: 'ipv4Network', entity: network(1) },
-      { type: 'put', kind: 'ipv4Network', entity: network(2, 9) },
+const operationsOf = async (changes: readonly EntityChange[]) =>
+  (await encodeEntityChanges(EMPTY_DIGEST, changes)).operations;
+
+describe('the operations of changes', () => {
+  it('put new and changed entities', async () => {
+    expect(
+      await operationsOf([change(null, network(1)), change(network(2), network(2, 9))]),
+    ).toEqual([
+      ['put', 'ipv4Network', [1, 32, 1]],
+      ['put', 'ipv4Network', [2, 32, 9]],
     ]);
   });
 
-  it('deletes removed entities', () => {
-    expect(operationsOf([change(network(1), null)])).toEqual([
-      { type: 'delete', kind: 'ipv4Network', key: network(1) },
+  it('delete removed entities', async () => {
+    expect(await operationsOf([change(network(1), null)])).toEqual([
+      ['delete', 'ipv4Network', [1, 32]],
     ]);
   });
 
-  it('deletes first, so that entities can exchange their keys', () => {
+  it('delete first, so that entities can exchange their keys', async () => {
     const ring = [change(network(1, 5), network(2, 5)), change(network(2, 6), network(1, 6))];
-    expect(operationsOf(ring).map(({ type }) => type)).toEqual(['delete', 'delete', 'put', 'put']);
+    const types = (await operationsOf(ring)).map(([type]) => type);
+    expect(types).toEqual(['delete', 'delete', 'put', 'put']);
   });
 });
 
-describe('digestAfter', () => {
-  it('is the digest of the entities after the changes', () => {
+describe('the digest after changes', () => {
+  it('is the digest of the entities after them', async () => {
     const before = digestOf(network(1), network(2), network(3));
     const changes = [
       change(network(1), null),
@@ -47,6 +54,13 @@ describe('digestAfter', () => {
       change(network(3), network(4)),
       change(null, network(5)),
     ];
-    expect(digestAfter(before, changes)).toBe(digestOf(network(2, 9), network(4), network(5)));
+    expect((await encodeEntityChanges(before, changes)).digest).toBe(
+      digestOf(network(2, 9), network(4), network(5)),
+    );
   });
+});
+
+it('lets others run while many changes are encoded', async () => {
+  const changes = Array.from({ length: 100_000 }, (_, i) => change(network(i), network(i, 9)));
+  expect(await otherTurns(() => encodeEntityChanges(EMPTY_DIGEST, changes))).toBeGreaterThan(0);
 });

@@ -1,13 +1,13 @@
 import {
-  type DeleteOperation,
   Digest,
+  type EncodedOperation,
   type Entities,
   type EntityKind,
-  type Operation,
-  type PutOperation,
-  toKeyRow,
+  KEY_LENGTHS,
+  type Row,
   toRow,
 } from '@weir/config-model';
+import { forEachRow, Yielder } from '../platform/yielder.js';
 
 /**
  * One entity before and after a change; null where it does not exist. A changed key deletes one entity and adds
@@ -21,29 +21,41 @@ export type EntityChange = {
   };
 }[EntityKind];
 
-/** The operations that followers apply. All deletions come first, so that entities may exchange their keys. */
-export function operationsOf(changes: readonly EntityChange[]): Operation[] {
-  const deletions: DeleteOperation[] = [];
-  const puts: PutOperation[] = [];
-  for (const { kind, before, after } of changes) {
-    if (before !== null && (after === null || !sameKey(kind, before, after))) {
-      deletions.push({ type: 'delete', kind, key: before } as DeleteOperation);
+/** What the changes of entities come to. */
+export interface EncodedEntityChanges {
+  /** What followers apply. All deletions come first, so that entities may exchange their keys. */
+  readonly operations: readonly EncodedOperation[];
+  /** The digest of the whole configuration afterwards. */
+  readonly digest: string;
+}
+
+/** @param digest of the whole configuration before the changes. */
+export async function encodeEntityChanges(
+  digest: string,
+  changes: readonly EntityChange[],
+): Promise<EncodedEntityChanges> {
+  const after = Digest.parse(digest);
+  const deletions: EncodedOperation[] = [];
+  const puts: EncodedOperation[] = [];
+  await forEachRow(new Yielder(), changes.length, (i) => {
+    const { kind, before, after: entity } = changes[i];
+    const [old, row] = [before && toRow(kind, before), entity && toRow(kind, entity)];
+    if (old !== null) {
+      after.remove(kind, old);
+      if (row === null || !sameKey(kind, old, row)) {
+        deletions.push(['delete', kind, old.slice(0, KEY_LENGTHS[kind])]);
+      }
     }
-    if (after !== null) puts.push({ type: 'put', kind, entity: after } as PutOperation);
-  }
-  return [...deletions, ...puts];
+    if (row !== null) {
+      after.add(kind, row);
+      puts.push(['put', kind, row]);
+    }
+  });
+  return { operations: deletions.concat(puts), digest: after.toString() };
 }
 
-/** The digest of the whole configuration after the changes, from the one before. */
-export function digestAfter(digest: string, changes: readonly EntityChange[]): string {
-  const result = Digest.parse(digest);
-  for (const { kind, before, after } of changes) {
-    if (before !== null) result.remove(kind, toRow(kind, before));
-    if (after !== null) result.add(kind, toRow(kind, after));
-  }
-  return result.toString();
-}
-
-function sameKey<K extends EntityKind>(kind: K, a: Entities[K], b: Entities[K]): boolean {
-  return JSON.stringify(toKeyRow(kind, a)) === JSON.stringify(toKeyRow(kind, b));
+/** A row begins with its key. */
+function sameKey(kind: EntityKind, a: Row, b: Row): boolean {
+  for (let i = 0; i < KEY_LENGTHS[kind]; i++) if (a[i] !== b[i]) return false;
+  return true;
 }

@@ -2,7 +2,7 @@ import type { Applied, PublishedChange } from '@weir/change-feed';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
-import { lockHead, logChanges } from './change-log.js';
+import { lockHead, logChanges, toLogEntries } from './change-log.js';
 import type { AuthoredChange } from './change-record.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
 import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
@@ -123,8 +123,9 @@ export class GroupCommit {
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
+        const entries = await toLogEntries(changes);
         beforeCommit(outcomes, locked.transaction);
-        await Promise.all([logChanges(client, changes), client.query('COMMIT')]);
+        await Promise.all([logChanges(client, entries), client.query('COMMIT')]);
       }
       return outcomes;
     });

@@ -6,12 +6,12 @@ import { WorkingTables } from './working-tables.js';
 
 /** A change that shares its statements with the other changes of its group. */
 export interface GroupedChange<T> {
-  /** Names what its checks need. */
-  need(tables: WorkingTables): void;
+  /** Names what its checks need. A long change yields to the event loop, here and in `make`. */
+  need(tables: WorkingTables): void | Promise<void>;
   /**
    * Checks, and changes the tables. It sees what the changes before it did. When it throws, it has changed nothing.
    */
-  make(tables: WorkingTables): WorkResult<T>;
+  make(tables: WorkingTables): WorkResult<T> | Promise<WorkResult<T>>;
 }
 
 interface Made {
@@ -59,13 +59,13 @@ async function make(
   changes: readonly GroupedChange<unknown>[],
 ): Promise<Made> {
   const tables = new WorkingTables();
-  for (const change of changes) change.need(tables);
+  for (const change of changes) await change.need(tables);
   await tables.read(tx, head);
   const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {
     try {
-      const made = changed(last, change.make(tables));
+      const made = await changed(last, await change.make(tables));
       outcomes.push(made.outcome);
       last = made.head;
     } catch (reason) {

@@ -1,10 +1,9 @@
 import type { PublishedChange } from '@weir/change-feed';
-import { encodeChange } from '@weir/config-model';
 import type { ClientBase } from 'pg';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { LockedHead } from './change-log.js';
 import { type ConcernedProfiles, concernedProfiles } from './change-record.js';
-import { digestAfter, type EntityChange, operationsOf } from './entity-change.js';
+import { encodeEntityChanges, type EntityChange } from './entity-change.js';
 
 export type Transaction = Prisma.TransactionClient;
 
@@ -58,23 +57,24 @@ export async function tryChange<T>(
 }
 
 /** The outcome of a change that has done its work on top of `head`, and the head after it. */
-export function changed<T>(
+export async function changed<T>(
   head: LockedHead,
   { result, changes }: WorkResult<T>,
-): { readonly outcome: ChangeOutcome<T>; readonly head: LockedHead } {
-  const after = headAfter(head, changes);
-  const encoded = encodeChange({ ...after, operations: operationsOf(changes) });
-  const change = { lineage: after.lineage, ...encoded };
+): Promise<{ readonly outcome: ChangeOutcome<T>; readonly head: LockedHead }> {
+  const { operations, digest } = await encodeEntityChanges(head.digest, changes);
+  const after = headAfter(head, digest, changes);
+  const { lineage, revision } = after;
+  const change = { lineage, revision, digest, operations };
   const profiles = concernedProfiles(changes);
   return { outcome: { type: 'changed', result, change, profiles }, head: after };
 }
 
-function headAfter(head: LockedHead, changes: readonly EntityChange[]): LockedHead {
+function headAfter(head: LockedHead, digest: string, changes: readonly EntityChange[]): LockedHead {
   const catalogue = changes.findLast((change) => change.kind === 'catalogue');
   return {
     lineage: head.lineage,
     revision: head.revision + 1,
-    digest: digestAfter(head.digest, changes),
+    digest,
     catalogueVersion:
       catalogue === undefined ? head.catalogueVersion : (catalogue.after?.version ?? null),
   };

@@ -4,7 +4,7 @@ import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { freePort } from '../testing/name-servers.js';
+import { freePort } from '@weir/ops/testing';
 import { hasProgram, run } from '../testing/programs.js';
 import { startService, useCertificate } from '../testing/service.js';
 

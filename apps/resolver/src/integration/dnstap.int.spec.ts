@@ -21,7 +21,7 @@ import {
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { freePort } from '../testing/name-servers.js';
+import { freePort } from '@weir/ops/testing';
 import { hasProgram, run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';

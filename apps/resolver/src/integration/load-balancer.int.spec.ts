@@ -1,3 +1,4 @@
+import { freePort } from '@weir/ops/testing';
 import { CidrSet, createLogger } from '@weir/ops';
 import { domainRule, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { freePort, type NameServer, startDnsdist } from '../testing/name-servers.js';
+import { type NameServer, startDnsdist } from '../testing/name-servers.js';
 import { hasProgram, run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });

@@ -1,3 +1,4 @@
+import { freePort } from '@weir/ops/testing';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
 import { loopback, profile } from '@weir/policy-feed/testing';
@@ -10,7 +11,6 @@ import { startResolver } from '../resolver.js';
 import { Authority, type Identity } from '../testing/authority.js';
 import { askUdp } from '../testing/client.js';
 import {
-  freePort,
   type NameServer,
   overTls,
   startNsd,

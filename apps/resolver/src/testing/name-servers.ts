@@ -1,8 +1,7 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
+import { freePort } from '@weir/ops/testing';
 import { execFileSync } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Identity } from './authority.js';
 import { askUdp } from './client.js';
@@ -20,25 +19,6 @@ export interface NameServer {
 export interface Zone {
   readonly origin: string;
   readonly records: readonly string[];
-}
-
-/** A port that was free for UDP and TCP a moment ago. */
-export async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, LOOPBACK, resolve));
-  const { port } = socket.address();
-  const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => {
-      resolve(false);
-    });
-    server.listen(port, LOOPBACK, () => {
-      resolve(true);
-    });
-  });
-  server.close();
-  await new Promise<void>((resolve) => socket.close(resolve));
-  return isFree ? port : freePort();
 }
 
 /** Writes the zone to `<origin>.zone` in the folder. */

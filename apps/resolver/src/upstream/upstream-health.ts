@@ -14,7 +14,7 @@ export class UpstreamHealth {
   /** Failed probes since the last answer. */
   private failures = 0;
   /** Whether the last probe waits for its answer. */
-  private hasOpenProbe = false;
+  hasOpenProbe = false;
   /** No probe is sent before this time. */
   private nextProbeMs = 0;
   private answeredMs = -Infinity;

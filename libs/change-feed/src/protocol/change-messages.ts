@@ -53,7 +53,13 @@ export function renderChangeMessages(
   return changes.map(renderChange);
 }
 
+/** The text of an operation is longer. */
+const LEAST_OPERATION_BYTES = 16;
+
 function renderChange(change: PublishedChange): string {
+  if (change.operations.length * LEAST_OPERATION_BYTES > MAX_PUBLISHED_BYTES) {
+    return renderHead(change);
+  }
   const whole = JSON.stringify({ ...change, feedVersion: FEED_VERSION });
   return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHead(change);
 }

@@ -69,6 +69,13 @@ export interface FeedServerOptions {
 
 /** Places for the downloads of each kind, unless given. */
 const PLACES = 64;
+/** Many more than followers need. Others are closed at once: each uses a file descriptor of the control plane. */
+const MAX_CONNECTIONS = 4_096;
+const TIME_LIMITS = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
 /** Longer than the timeout of followers. */
 const STALL_MS = 30_000;
 
@@ -94,16 +101,15 @@ export function createFeedServer(options: FeedServerOptions): Server {
       else refuse(response, 500, 'Internal server error');
     });
   });
-  server.requestTimeout = 10_000;
-  server.headersTimeout = 5_000;
+  server.maxConnections = MAX_CONNECTIONS;
   // A follower that stops reading would keep the database transaction of its snapshot open.
   server.timeout = options.stallMs ?? STALL_MS;
   return server;
 }
 
 function createServerFor(tls: FeedServerTls | null, listener: RequestListener): Server {
-  if (tls === null) return createServer(listener);
-  const server = createHttpsServer(tls.serverOptions(), listener);
+  if (tls === null) return createServer(TIME_LIMITS, listener);
+  const server = createHttpsServer({ ...tls.serverOptions(), ...TIME_LIMITS }, listener);
   tls.attach(server);
   return server;
 }
@@ -130,7 +136,9 @@ async function handle(
   if (!asksForOwnVersion(request, options)) {
     return refuse(response, 406, `This feed speaks version ${FEED_VERSION}`);
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
+  const url = URL.parse(request.url ?? '/', 'http://feed.invalid');
+  if (url === null) return refuse(response, 404, 'Not found');
+  const { pathname, searchParams } = url;
   const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
   const methods = image ? ['GET', 'HEAD'] : ['GET'];
   if (!methods.includes(request.method ?? '')) {

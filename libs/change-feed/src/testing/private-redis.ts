@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +10,10 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** A free port may be taken by another process before Redis opens it. */
-const ATTEMPTS = 5;
+/** Below the kernel's range for outgoing connections, which would take the port of a Redis that comes back. */
+const [MIN_PORT, MAX_PORT] = [20_000, 31_999];
+/** Another process may have the port. */
+const ATTEMPTS = 20;
 const READY = 'Ready to accept connections';
 
 /**
@@ -23,7 +25,7 @@ export async function startPrivateRedis(port?: number): Promise<PrivateRedis> {
   if (port !== undefined) return startOn(port);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOn(await freePort());
+      return await startOn(randomInt(MIN_PORT, MAX_PORT + 1));
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
     }
@@ -59,16 +61,4 @@ async function startOn(port: number): Promise<PrivateRedis> {
   // Nobody reads its later output, which must not fill the pipe.
   child.stdout.removeAllListeners('data').resume();
   return { url: `redis://127.0.0.1:${port}`, port, stop };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => {
-        resolve(port);
-      });
-    });
-  });
 }

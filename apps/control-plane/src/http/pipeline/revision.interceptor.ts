@@ -6,17 +6,22 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import { Readable } from 'node:stream';
-import { map, type Observable } from 'rxjs';
+import { mergeMap, type Observable } from 'rxjs';
+import { isLong, jsonText } from '../../platform/json-text.js';
 import { Listing } from '../../revisions/listing.js';
 import { WithRevision } from '../../revisions/with-revision.js';
 import type { Response } from '../routing/http.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends a `WithRevision`: the revision and propagation as headers (decisions §1), a listing as a stream. */
 @Injectable()
 export class RevisionInterceptor implements NestInterceptor {
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
     const response = execution.switchToHttp().getResponse<Response>();
-    return next.handle().pipe(map((answer: unknown) => unwrap(answer, response)));
+    return next
+      .handle()
+      .pipe(mergeMap((answer: unknown) => Promise.resolve(unwrap(answer, response))));
   }
 }
 
@@ -27,9 +32,12 @@ function unwrap(answer: unknown, response: Response): unknown {
     const { applied, total } = answer.applied;
     response.setHeader('X-Config-Applied', `${applied}/${total}`);
   }
-  return answer.result instanceof Listing
-    ? toStream(answer.result, response)
-    : (answer.result as unknown);
+  const result: unknown = answer.result;
+  if (result instanceof Listing) return toStream(result, response);
+  if (!isLong(result)) return result;
+  // Nest sends an object as JSON, but makes its text in one go.
+  response.setHeader('Content-Type', JSON_TYPE);
+  return jsonText(result);
 }
 
 function toStream(listing: Listing<unknown>, response: Response): StreamableFile {
@@ -37,5 +45,5 @@ function toStream(listing: Listing<unknown>, response: Response): StreamableFile
   stream.once('close', () => void listing.close());
   // It closes the stream too. The client must not take the part for the whole.
   listing.whenTooSlow(() => response.destroy());
-  return new StreamableFile(stream, { type: 'application/json; charset=utf-8' });
+  return new StreamableFile(stream, { type: JSON_TYPE });
 }

@@ -24,9 +24,10 @@ export class UncheckedRequest {
   }
 
   /** @throws InvalidRequestError with the faults of both. */
-  check(): { readonly path: unknown; readonly body: unknown } {
+  async check(): Promise<{ readonly path: unknown; readonly body: unknown }> {
     this.read ??= readRequest(this.shape, this.sent);
-    throwIfFaults(this.read.faults);
-    return this.read;
+    const read = await this.read;
+    throwIfFaults(read.faults);
+    return read;
   }
 }

@@ -2,7 +2,7 @@ import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { prefixFaults, type Fault } from '../validation/fault.js';
 import type { DtoClass } from '../validation/dto-class.js';
-import { read, readList, type ReadResult } from '../validation/read-dto.js';
+import { read, readList, readLong, type ReadResult } from '../validation/read-dto.js';
 
 /** The path parameters and the body of an endpoint. */
 export interface RequestShape {
@@ -68,12 +68,12 @@ export interface SentRequest {
 }
 
 /** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
-export function readRequest(
+export async function readRequest(
   shape: RequestShape,
   sent: SentRequest,
-): { path: unknown; body: unknown; faults: Fault[] } {
+): Promise<{ path: unknown; body: unknown; faults: Fault[] }> {
   const path = readPath(shape, sent);
-  const body = readRequestBody(shape, sent);
+  const body = await readRequestBody(shape, sent);
   const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...mismatch(path, part, body, field));
@@ -102,7 +102,10 @@ const TOO_LARGE: Fault = {
   type: 'too_long',
 };
 
-function readRequestBody(shape: RequestShape, { body }: SentRequest): ReadResult<unknown> {
+async function readRequestBody(
+  shape: RequestShape,
+  { body }: SentRequest,
+): Promise<ReadResult<unknown>> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {
     case 'streamed':
@@ -119,7 +122,7 @@ function readRequestBody(shape: RequestShape, { body }: SentRequest): ReadResult
     case 'json':
       return Array.isArray(shape.body)
         ? readList((shape.body as readonly [DtoClass])[0], body.value)
-        : read(shape.body as DtoClass, body.value);
+        : readLong(shape.body as DtoClass, body.value);
   }
 }
 

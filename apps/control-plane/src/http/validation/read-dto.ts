@@ -13,21 +13,33 @@ export interface ReadResult<T> {
 /** Reads an object of a class from parsed JSON. It reports all faults, not only the first, but at most `MAX_FAULTS`. */
 export function read<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T> {
   const faults: Fault[] = [];
-  return { value: readerOf(type)(plain, faults), faults };
+  return { value: readerOf(type).read(plain, faults), faults };
 }
 
-/** Like `read`, for an array of objects of a class. */
-export function readList<T extends object>(type: DtoClass<T>, plain: unknown): ReadResult<T[]> {
+/** Like `read`, for an object whose lists may be long: it yields to the event loop. */
+export async function readLong<T extends object>(
+  type: DtoClass<T>,
+  plain: unknown,
+): Promise<ReadResult<T>> {
+  const faults: Fault[] = [];
+  return { value: await readerOf(type).readInSlices(plain, faults), faults };
+}
+
+/** Like `readLong`, for an array of objects of a class. */
+export async function readList<T extends object>(
+  type: DtoClass<T>,
+  plain: unknown,
+): Promise<ReadResult<T[]>> {
   const [field] = fieldsOf(Whole);
+  const faults: Fault[] = [];
+  const dto: Record<string, unknown> = {};
   const reader = new FieldReader({ ...field, type, isList: true }, []);
-  const [faults, dto]: [Fault[], Partial<Whole>] = [[], {}];
-  const items = reader.read({ items: plain }, dto, faults);
-  if (items !== null) reader.readItems(items, 0, items.length, dto, faults);
-  return { value: dto.items as T[], faults };
+  await reader.readInSlices({ items: plain }, dto, faults);
+  return { value: dto['items'] as T[], faults };
 }
 
 /** A body that is an array. */
 class Whole {
   @IsList()
-  items?: unknown[];
+  items!: unknown[];
 }

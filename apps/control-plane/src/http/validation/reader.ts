@@ -1,3 +1,4 @@
+import { Yielder } from '../../platform/yielder.js';
 import type { CompiledRule } from './compiled-rule.js';
 import type { DtoClass } from './dto-class.js';
 import { type Fault, MAX_FAULTS } from './fault.js';
@@ -5,39 +6,60 @@ import { type Field, fieldsOf } from './fields-of.js';
 
 type Fields = Record<string, unknown>;
 
-/**
- * Reads an object of a class from parsed JSON. It adds the faults to `faults`, in the order of the fields, and looks no
- * further when there are `MAX_FAULTS`.
- * @returns the instance. Where it has faults, it holds what was sent.
- */
-export type Reader<T> = (plain: unknown, faults: Fault[]) => T;
+/** Items that are read before the time is looked at. */
+const SLICE_ITEMS = 256;
 
-const READERS = new WeakMap<object, Reader<object>>();
+const READERS = new WeakMap<object, ObjectReader<object>>();
 
-/** The reader of a class, compiled when it is asked for first. It is fast enough for millions of objects. */
-export function readerOf<T extends object>(type: DtoClass<T>): Reader<T> {
-  const reader = READERS.get(type) ?? compile(type);
+/** The reader of a class, made when it is asked for first. */
+export function readerOf<T extends object>(type: DtoClass<T>): ObjectReader<T> {
+  const reader = READERS.get(type) ?? new ObjectReader(type);
   READERS.set(type, reader);
-  return reader as Reader<T>;
+  return reader as ObjectReader<T>;
 }
 
-function compile<T extends object>(type: DtoClass<T>): Reader<T> {
-  const fields = fieldsOf(type).map((field) => new FieldReader(field, [field.name]));
-  const names = new Set(fields.map(({ name }) => name));
-  return (plain, faults) => {
-    if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-      faults.push(NO_OBJECT);
-      return plain as T;
-    }
-    addUnknownFields(plain, names, faults);
-    const dto = new type();
-    for (const field of fields) {
-      if (faults.length >= MAX_FAULTS) break;
-      const items = field.read(plain as Fields, dto as Fields, faults);
+/**
+ * Reads objects of a class from parsed JSON. It adds the faults to `faults`, in the order of the fields, and looks no
+ * further when there are `MAX_FAULTS`. It returns the instance. Where this has faults, it holds what was sent.
+ */
+export class ObjectReader<T extends object> {
+  private readonly fields: readonly FieldReader[];
+  private readonly names: ReadonlySet<string>;
+
+  constructor(private readonly type: DtoClass<T>) {
+    this.fields = fieldsOf(type).map((field) => new FieldReader(field, [field.name]));
+    this.names = new Set(this.fields.map(({ name }) => name));
+  }
+
+  /** It is fast enough for millions of objects. */
+  read(plain: unknown, faults: Fault[]): T {
+    if (!isObject(plain)) return refuse(plain, faults) as T;
+    addUnknownFields(plain, this.names, faults);
+    const dto = new this.type();
+    for (const field of this.fields) {
+      const items = field.read(plain, dto as Fields, faults);
       if (items !== null) field.readItems(items, 0, items.length, dto as Fields, faults);
     }
     return dto;
-  };
+  }
+
+  /** Like `read`, for an object whose lists may be long: it yields to the event loop. */
+  async readInSlices(plain: unknown, faults: Fault[]): Promise<T> {
+    if (!isObject(plain)) return refuse(plain, faults) as T;
+    addUnknownFields(plain, this.names, faults);
+    const dto = new this.type();
+    for (const field of this.fields) await field.readInSlices(plain, dto as Fields, faults);
+    return dto;
+  }
+}
+
+function isObject(plain: unknown): plain is Fields {
+  return typeof plain === 'object' && plain !== null && !Array.isArray(plain);
+}
+
+function refuse(plain: unknown, faults: Fault[]): unknown {
+  faults.push(NO_OBJECT);
+  return plain;
 }
 
 const NO_OBJECT: Fault = { loc: [], msg: 'Must be an object', type: 'object_type' };
@@ -53,7 +75,7 @@ function addUnknownFields(plain: object, names: ReadonlySet<string>, faults: Fau
 /** Reads one field of an object. */
 export class FieldReader {
   readonly name: string;
-  private readonly readItem: Reader<object> | undefined;
+  private readonly item: ObjectReader<object> | undefined;
 
   /** @param loc location of the field in the object. */
   constructor(
@@ -61,12 +83,13 @@ export class FieldReader {
     private readonly loc: readonly string[],
   ) {
     this.name = field.name;
-    this.readItem = field.type && readerOf(field.type);
+    this.item = field.type && readerOf(field.type);
   }
 
   /** Reads the value into `dto`. @returns the items of its list, for `readItems`; null when there is none. */
   read(source: Fields, dto: Fields, faults: Fault[]): readonly unknown[] | null {
-    const { name, field, readItem } = this;
+    if (faults.length >= MAX_FAULTS) return null;
+    const { name, field, item } = this;
     const value = convert(field, source);
     if (value === undefined) {
       if (field.required) faults.push({ loc: this.loc, msg: 'Field is required', type: 'missing' });
@@ -80,14 +103,25 @@ export class FieldReader {
       return null;
     }
     if (field.isList) {
-      if (readItem !== undefined) dto[name] = [];
+      if (item !== undefined) dto[name] = [];
       return value as unknown[];
     }
-    if (readItem === undefined) return null;
+    if (item === undefined) return null;
     const known = faults.length;
-    dto[name] = readItem(value, faults);
+    dto[name] = item.read(value, faults);
     prefix(faults, known, this.loc);
     return null;
+  }
+
+  /** Reads the value, and its list some items at a time. */
+  async readInSlices(source: Fields, dto: Fields, faults: Fault[]): Promise<void> {
+    const items = this.read(source, dto, faults);
+    if (items === null) return;
+    const yielder = new Yielder();
+    for (let i = 0; i < items.length; i += SLICE_ITEMS) {
+      this.readItems(items, i, Math.min(i + SLICE_ITEMS, items.length), dto, faults);
+      await yielder.yieldIfDue();
+    }
   }
 
   /** Reads the items from `start` up to `end`. */
@@ -98,13 +132,12 @@ export class FieldReader {
     dto: Fields,
     faults: Fault[],
   ): void {
-    const { readItem } = this;
-    const { itemRules } = this.field;
+    const { item, field } = this;
     for (let i = start; i < end && faults.length < MAX_FAULTS; i++) {
       const known = faults.length;
-      const fault = firstFault(itemRules, items[i], dto);
+      const fault = firstFault(field.itemRules, items[i], dto);
       if (fault !== null) faults.push(fault);
-      else if (readItem) (dto[this.name] as unknown[]).push(readItem(items[i], faults));
+      else if (item) (dto[this.name] as unknown[]).push(item.read(items[i], faults));
       if (faults.length > known) prefix(faults, known, [...this.loc, String(i)]);
     }
   }

@@ -8,7 +8,7 @@ import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import type { Column } from '../draft/column.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import { hashWords, RowIndex } from '../draft/row-index.js';
-import { Yielder, forEachRow } from '../draft/yielder.js';
+import { Yielder, forEachRow } from '../../platform/yielder.js';
 import type { FaultList } from '../read/fault-list.js';
 import { type InitList, locationOf } from '../read/init.dto.js';
 

@@ -8,7 +8,7 @@ import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
 import { toStatus } from '../../resources/profiles/rule-status.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
-import { type Yielder, ROWS_PER_YIELD } from '../draft/yielder.js';
+import { type Yielder, ROWS_PER_YIELD } from '../../platform/yielder.js';
 import type { TableName } from './tables.js';
 
 const CHUNK_CHARACTERS = 65_536;

@@ -4,7 +4,7 @@ import { SNAPSHOT_TABLES } from '../../feed/entity-tables.js';
 import { copyIn } from '../../platform/database/copy-in.js';
 import type { Replacement } from '../../revisions/configuration-writer.js';
 import type { Draft } from '../draft/draft-tables.js';
-import { Yielder } from '../draft/yielder.js';
+import { Yielder } from '../../platform/yielder.js';
 import { Difference } from './difference.js';
 import { DraftRows } from './draft-rows.js';
 import { REFERENCES, type Table, TABLES } from './tables.js';

@@ -18,7 +18,7 @@ import {
 } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
 import { Draft } from '../draft/draft-tables.js';
-import { Yielder } from '../draft/yielder.js';
+import { Yielder } from '../../platform/yielder.js';
 import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';
 import { JsonLists, JsonSizeError, JsonSyntaxError, type ListSink } from './json-lists.js';
@@ -122,10 +122,10 @@ class InitSink implements ListSink {
     type: DtoClass<T>,
     add: (dto: T, at: number) => void,
   ): RowReader {
-    const readRow = readerOf(type);
+    const reader = readerOf(type);
     let faults: Fault[] = [];
     return (plain, at) => {
-      const dto = readRow(plain, faults);
+      const dto = reader.read(plain, faults);
       if (faults.length === 0) {
         add(dto, at);
       } else {

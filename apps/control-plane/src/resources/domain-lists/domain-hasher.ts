@@ -1,4 +1,5 @@
 import { hashDomain, type HashKey, normaliseDomain } from '@weir/dns-name';
+import { forEachRow, Yielder } from '../../platform/yielder.js';
 
 /** Hashes domains with the key of the deployment. Only the hashes are stored. */
 export class DomainHasher {
@@ -7,5 +8,14 @@ export class DomainHasher {
   /** @throws DomainError when the text is not a domain name. */
   hash(presentationName: string): number {
     return hashDomain(normaliseDomain(presentationName), this.key);
+  }
+
+  /** Like `hash`, for many names, in their order. It yields to the event loop. */
+  async hashAll(presentationNames: readonly string[]): Promise<number[]> {
+    const hashes: number[] = [];
+    await forEachRow(new Yielder(), presentationNames.length, (i) => {
+      hashes.push(this.hash(presentationNames[i]));
+    });
+    return hashes;
   }
 }

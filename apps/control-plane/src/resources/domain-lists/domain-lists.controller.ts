@@ -51,7 +51,7 @@ export class DomainListsController {
     @Param() path: ProfilePath,
     @Body() body: AddDomainsDto,
   ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
-    const hashes = body.domains.map((domain) => this.hasher.hash(domain));
+    const hashes = await this.hasher.hashAll(body.domains);
     const stored = await this.lists.put(path.profile_id, hashes, RuleVerdict[body.type]);
     return stored.map((rules) => rules.map(toDto));
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
+import { forEachRow, Yielder } from '../../platform/yielder.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
@@ -23,9 +24,13 @@ export class DomainListsService {
     const after = Array.from(new Set(hashes), (domainHash) => ({ profileId, domainHash, verdict }));
     return this.writer.write({
       need: (tables) => needRules(tables, profileId, after),
-      make: (tables) => {
+      make: async (tables) => {
         tables.of(WorkingProfiles.open).require(profileId);
-        return { result: after, changes: after.map((rule) => putRule(tables, rule)) };
+        const changes: EntityChange[] = [];
+        await forEachRow(new Yielder(), after.length, (i) => {
+          changes.push(putRule(tables, after[i]));
+        });
+        return { result: after, changes };
       },
     });
   }
@@ -54,9 +59,16 @@ export class DomainListsService {
   }
 }
 
-function needRules(tables: WorkingTables, profileId: number, keys: readonly DomainRuleKey[]): void {
+async function needRules(
+  tables: WorkingTables,
+  profileId: number,
+  keys: readonly DomainRuleKey[],
+): Promise<void> {
   tables.of(WorkingProfiles.open).needId(profileId);
-  for (const key of keys) tables.of(WorkingDomainRules.open).need(key);
+  const rules = tables.of(WorkingDomainRules.open);
+  await forEachRow(new Yielder(), keys.length, (i) => {
+    rules.need(keys[i]);
+  });
 }
 
 function requireRule(tables: WorkingTables, key: DomainRuleKey): DomainRule {

@@ -1,4 +1,5 @@
 import type { DomainRule } from '@weir/config-model';
+import { forEachRow, Yielder } from '../../platform/yielder.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { WorkingRows } from '../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../revisions/working-tables.js';
@@ -39,19 +40,23 @@ export class WorkingDomainRules implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.needed.length === 0) return;
-    for (const rule of await findDomainRules(tx, this.needed)) this.rows.load(textOf(rule), rule);
+    const found = await findDomainRules(tx, this.needed);
+    await forEachRow(new Yielder(), found.length, (i) => {
+      this.rows.load(textOf(found[i]), found[i]);
+    });
   }
 
   async write(tx: Transaction): Promise<void> {
     const changes = this.rows.changes();
-    await deleteDomainRules(
-      tx,
-      changes.flatMap(({ before, after }) => (before !== null && after === null ? [before] : [])),
-    );
-    await putDomainRules(
-      tx,
-      changes.flatMap(({ after }) => (after === null ? [] : [after])),
-    );
+    const deleted: DomainRule[] = [];
+    const put: DomainRule[] = [];
+    await forEachRow(new Yielder(), changes.length, (i) => {
+      const { before, after } = changes[i];
+      if (after !== null) put.push(after);
+      else if (before !== null) deleted.push(before);
+    });
+    await deleteDomainRules(tx, deleted);
+    await putDomainRules(tx, put);
   }
 }
 
