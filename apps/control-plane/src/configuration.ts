@@ -15,6 +15,7 @@ import {
   text,
   url,
 } from '@weir/ops';
+import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { DOCS_ACCESS } from './http/openapi/docs-access.js';
 
 /** All variables of the control plane. */
@@ -200,6 +201,7 @@ export const SCHEMA = {
     default: '1gb',
   }),
   ...OPS_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   LOG_LEVEL: choice(LOG_LEVELS, {
     description: 'Lowest level of messages that are logged.',
     default: 'info',

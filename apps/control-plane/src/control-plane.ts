@@ -9,6 +9,7 @@ import {
   type Service,
   TlsIdentity,
 } from '@weir/ops';
+import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -104,6 +105,7 @@ async function startParts(
   stops: Stops,
   ops: OpsServer,
 ): Promise<Pick<ControlPlane, 'managementPort' | 'feedPort'>> {
+  const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
   const tls = TlsIdentity.open({
     names: {
       prefix: 'MANAGEMENT_TLS',
@@ -183,6 +185,7 @@ async function startParts(
     {
       log,
       metrics: new RequestMetrics(registry),
+      tracer: telemetry?.tracer ?? null,
       allowedSources: configuration.MANAGEMENT_ALLOWED_SOURCES,
       trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
       tokens: () => tokens.all(),
@@ -209,7 +212,10 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeed({ configuration, deployment, tls: feedTls, source, registry, log });
+  const feed = createFeed({
+    ...{ configuration, deployment, tls: feedTls, source, registry, log },
+    traceOf: (point) => publisher.traceOf(point),
+  });
   stops.connections.push(() => feed.snapshots.close());
   const feedPort = await serve(feed.server, () => closeServer(feed.server), {
     host: configuration.FEED_HOST,
@@ -251,5 +257,8 @@ async function startParts(
     degraded: () => readiness.degraded(),
     registry,
   });
+  telemetry?.exportMetrics(registry);
+  // First of all connections, as the metrics are read once more.
+  stops.connections.push(() => telemetry?.stop());
   return { managementPort, feedPort };
 }

@@ -9,6 +9,7 @@ export { messageKey, MessageSigner } from './protocol/message-signer.js';
 export type { Refusal } from './protocol/message-verifier.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
 export type { StoredBytes } from './server/stored-bytes.js';
+export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
@@ -20,6 +21,7 @@ export {
   type Position,
   type PublishedChange,
   type SnapshotPart,
+  type Traced,
 } from './protocol/protocol.js';
 export { ChangePublisher } from './publisher/publisher.js';
 export { logOutages } from './redis/redis.js';

@@ -1,4 +1,11 @@
-import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import {
+  createFeedServer,
+  type Deployment,
+  feedDownloads,
+  KeptSnapshots,
+  type Traced,
+} from '@weir/change-feed';
+import type { LogPoint } from '@weir/config-model';
 import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -18,6 +25,8 @@ export interface CreateFeedOptions {
   readonly tls: TlsIdentity | null;
   readonly source: DatabaseFeedSource;
   readonly registry: Registry;
+  /** The trace of a change that was published lately. */
+  readonly traceOf: (point: LogPoint) => Traced;
   readonly log: Logger;
 }
 
@@ -28,6 +37,7 @@ export function createFeed({
   tls,
   source,
   registry,
+  traceOf,
   log,
 }: CreateFeedOptions): {
   server: Server;
@@ -50,6 +60,7 @@ export function createFeed({
     isOutage: isDatabaseUnreachable,
     snapshots,
     downloads,
+    traceOf,
   });
   return { server, snapshots };
 }

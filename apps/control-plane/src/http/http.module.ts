@@ -1,5 +1,6 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
+import type { Tracer } from '@weir/telemetry';
 import { ErrorFilter } from './errors/error.filter.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { AuthorInterceptor } from './pipeline/author.interceptor.js';
@@ -10,6 +11,7 @@ import { RevisionInterceptor } from './pipeline/revision.interceptor.js';
 import { ScopeGuard } from './pipeline/scope.guard.js';
 import { SourceGuard } from './pipeline/source.guard.js';
 import { TokenGuard } from './pipeline/token.guard.js';
+import { TraceInterceptor } from './pipeline/trace.interceptor.js';
 import { UnknownPathController } from './pipeline/unknown-path.controller.js';
 import { ValidationPipe } from './pipeline/validation.pipe.js';
 import { Endpoints } from './routing/endpoints.js';
@@ -34,10 +36,18 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: CallLimitGuard },
         { provide: APP_GUARD, useClass: ScopeGuard },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+        ...trace(options.tracer),
         { provide: APP_INTERCEPTOR, useClass: AuthorInterceptor },
         { provide: APP_INTERCEPTOR, useClass: RevisionInterceptor },
         { provide: APP_PIPE, useClass: ValidationPipe },
       ],
     };
   }
+}
+
+function trace(tracer: Tracer | null): Provider[] {
+  if (tracer === null) return [];
+  const useFactory = (endpoints: Endpoints): TraceInterceptor =>
+    new TraceInterceptor(tracer, endpoints);
+  return [{ provide: APP_INTERCEPTOR, useFactory, inject: [Endpoints] }];
 }

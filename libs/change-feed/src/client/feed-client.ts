@@ -1,7 +1,7 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import { readChangesPage } from '../protocol/read-changes.js';
 import { readLines } from '../protocol/read-lines.js';
-import type { SnapshotPart } from '../protocol/protocol.js';
+import type { ReceivedChange, SnapshotPart } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { StatusError } from './feed-error.js';
 import { type FeedFetch, type FeedRequest, FeedRequests } from './feed-requests.js';
@@ -33,7 +33,7 @@ export class FeedClient {
   async changesAfter(
     revision: number,
     signal?: AbortSignal,
-  ): Promise<{ head: Head; changes: Change[] } | null> {
+  ): Promise<{ head: Head; changes: ReceivedChange[] } | null> {
     try {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read({ path, what: 'changes', signal }));

@@ -1,4 +1,4 @@
-import type { Head } from '@weir/config-model';
+import type { Head, LogPoint } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
@@ -19,7 +19,7 @@ import { refuse } from './refuse.js';
 import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { CHANGES_PAGE, type SnapshotPart } from '../protocol/protocol.js';
+import { CHANGES_PAGE, type SnapshotPart, type Traced } from '../protocol/protocol.js';
 import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
 import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -63,6 +63,8 @@ export interface FeedServerOptions {
   readonly snapshots?: KeptSnapshots | undefined;
   /** How many downloads are sent at the same time. */
   readonly downloads?: FeedDownloads;
+  /** The trace of a change that this process has published lately. */
+  readonly traceOf?: (point: LogPoint) => Traced;
   /** Longest time without progress on a connection while a request is answered. */
   readonly stallMs?: number;
 }
@@ -86,12 +88,12 @@ const STALL_MS = 30_000;
  * there is no place now get 503 with Retry-After.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
-  const { source } = options;
+  const { source, traceOf } = options;
   const serving: Serving = {
     downloads: feedDownloads(PLACES),
     ...options,
     otherVersions: new Set(),
-    pages: new SharedReads((revision) => readPage(source, revision)),
+    pages: new SharedReads((revision) => readPage(source, revision, traceOf)),
   };
   const server = createServerFor(options.tls ?? null, (request, response) => {
     handle(serving, request, response).catch((error: unknown) => {
@@ -177,9 +179,13 @@ async function sendChanges(
   response.setHeader('Content-Type', 'application/json').end(page);
 }
 
-async function readPage(source: FeedSource, revision: number): Promise<string | null> {
+async function readPage(
+  source: FeedSource,
+  revision: number,
+  traceOf: FeedServerOptions['traceOf'],
+): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
-  return changes && renderChangesPage(head, changes);
+  return changes && renderChangesPage(head, changes, traceOf);
 }
 
 /** Compares every token in constant time. */

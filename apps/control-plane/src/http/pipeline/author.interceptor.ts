@@ -16,7 +16,7 @@ export class AuthorInterceptor implements NestInterceptor {
 
   intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = execution.switchToHttp().getRequest<Request>();
-    const { id, source, caller } = request.context;
+    const { id, source, caller, span } = request.context;
     const route = this.endpoints.patternOf(request);
     // A change without an author fails.
     if (caller === null || route === null) return next.handle();
@@ -29,6 +29,6 @@ export class AuthorInterceptor implements NestInterceptor {
       route,
     } as const;
     // Nest keeps the context of this call for the handler.
-    return actAs(author, () => next.handle());
+    return actAs(author, () => next.handle(), span);
   }
 }

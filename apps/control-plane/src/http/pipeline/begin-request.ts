@@ -18,13 +18,13 @@ export function beginRequest(
     const id = sent !== undefined && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID();
     const forwardedFor = header(request, 'x-forwarded-for');
     const source = clientAddress(request.socket.remoteAddress, forwardedFor, trustedProxies);
-    request.context = { id, source, caller: null };
+    const startedMs = performance.now();
+    request.context = { id, source, caller: null, startedMs, span: null };
     response.setHeader('X-Request-Id', id);
     response.setHeader('Cache-Control', 'no-store');
-    const startedMs = performance.now();
     response.once('close', () => {
       const route = endpoints.patternOf(request);
-      log.info(describe(request, response, route, startedMs), 'request');
+      log.info(describe(request, response, route), 'request');
       metrics.observe(request.method, route ?? 'none', response.statusCode, startedMs);
     });
     repairUrl(request);
@@ -33,12 +33,7 @@ export function beginRequest(
 }
 
 /** The log line of a request. It names the route, and never the path, which may contain a domain. */
-function describe(
-  { context, method }: Request,
-  response: Response,
-  route: string | null,
-  startedMs: number,
-): object {
+function describe({ context, method }: Request, response: Response, route: string | null): object {
   const revision = response.getHeader('x-config-revision');
   return {
     request_id: context.id,
@@ -48,8 +43,9 @@ function describe(
     route,
     status: response.statusCode,
     ...(revision !== undefined && { revision: Number(revision) }),
-    duration_ms: Math.round(performance.now() - startedMs),
+    duration_ms: Math.round(performance.now() - context.startedMs),
     ...(response.writableFinished ? {} : { cut_off: true }),
+    ...(context.span !== null && { trace_id: context.span.traceId }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CidrSet, Logger } from '@weir/ops';
+import type { Tracer } from '@weir/telemetry';
 import type { CallLimits } from '../callers/call-limits.js';
 import type { FailedAttempts } from '../callers/failed-attempts.js';
 import type { Token } from '../callers/tokens-file.js';
@@ -11,6 +12,8 @@ export const HTTP_OPTIONS = Symbol('HttpOptions');
 export interface HttpOptions {
   readonly log: Logger;
   readonly metrics: RequestMetrics;
+  /** Null: nothing is traced. */
+  readonly tracer: Tracer | null;
   /** Undefined: any source address is approved. */
   readonly allowedSources: CidrSet | undefined;
   readonly trustedProxies: CidrSet | undefined;

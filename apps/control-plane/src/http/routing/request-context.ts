@@ -1,4 +1,5 @@
 import type { ClientAddress } from '@weir/clients';
+import type { Span } from '@weir/telemetry';
 import type { Caller } from '../callers/tokens.js';
 
 /** Where a request came from. */
@@ -16,4 +17,8 @@ export interface RequestContext {
   readonly source: RequestSource | null;
   /** Set by `TokenGuard`. */
   caller: Caller | null;
+  /** When it came, as `performance.now()` tells it. */
+  readonly startedMs: number;
+  /** Set by `TraceInterceptor`; null when it is not traced. */
+  span: Span | null;
 }
