@@ -163,8 +163,8 @@ export const SCHEMA = {
   FEED_DIR: optional(
     text('a folder', {
       description:
-        'Folder for the snapshots that the feed API sends, compressed. Their files have no names and end with the ' +
-        'process. Unset: the folder of the system for temporary files.',
+        'Folder for what the feed API sends to many, compressed: snapshots, and deltas of catalogue images. The ' +
+        'files have no names and end with the process. Unset: the folder of the system for temporary files.',
     }),
   ),
   FEED_DOWNLOADS: integer(1, 1_000, {

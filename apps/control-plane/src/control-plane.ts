@@ -216,7 +216,7 @@ async function startParts(
     ...{ configuration, deployment, tls: feedTls, source, registry, log },
     traceOf: (point) => publisher.traceOf(point),
   });
-  stops.connections.push(() => feed.snapshots.close());
+  stops.connections.push(feed.close);
   const feedPort = await serve(feed.server, () => closeServer(feed.server), {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,

@@ -1,4 +1,4 @@
-import { CatalogueImage } from '@weir/catalogue';
+import { buildImage, CatalogueImage } from '@weir/catalogue';
 import {
   CatalogueImages,
   FeedClient,
@@ -55,7 +55,7 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });
+  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.

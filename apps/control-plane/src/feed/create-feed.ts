@@ -2,6 +2,7 @@ import {
   createFeedServer,
   type Deployment,
   feedDownloads,
+  KeptDeltas,
   KeptSnapshots,
   type Traced,
 } from '@weir/change-feed';
@@ -30,7 +31,7 @@ export interface CreateFeedOptions {
   readonly log: Logger;
 }
 
-/** Creates the feed API with its metrics. Close the snapshots after the server. */
+/** Creates the feed API with its metrics. Call `close` after the server has closed. */
 export function createFeed({
   configuration,
   deployment,
@@ -41,17 +42,19 @@ export function createFeed({
   log,
 }: CreateFeedOptions): {
   server: Server;
-  snapshots: KeptSnapshots;
+  close: () => void;
 } {
+  const folder = configuration.FEED_DIR ?? tmpdir();
+  const deltas = new KeptDeltas({ folder, source, log, isOutage: isDatabaseUnreachable });
   const snapshots = new KeptSnapshots({
-    folder: configuration.FEED_DIR ?? tmpdir(),
+    folder,
     source,
     log,
     maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
     maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
   });
   const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
-  registerFeedMetrics(registry, snapshots, downloads);
+  registerFeedMetrics(registry, { snapshots, deltas, downloads });
   const server = createFeedServer({
     source,
     tokens: deployment.tokens,
@@ -59,8 +62,13 @@ export function createFeed({
     log,
     isOutage: isDatabaseUnreachable,
     snapshots,
+    deltas,
     downloads,
     traceOf,
   });
-  return { server, snapshots };
+  const close = (): void => {
+    snapshots.close();
+    deltas.close();
+  };
+  return { server, close };
 }

@@ -1,6 +1,7 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchChanges } from './fetch-changes.js';
+import type { ImageCounters } from '../client/catalogue-images.js';
 import type { MissingImage } from '../client/image-follower.js';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
@@ -158,6 +159,11 @@ export class Follower {
   /** Attempts to fetch a catalogue image that failed. */
   get imageFailures(): number {
     return this.options.target.imageFailures ?? 0;
+  }
+
+  /** Catalogue images that were fetched. */
+  get imageCounters(): ImageCounters {
+    return this.options.target.imageCounters ?? { whole: 0, built: 0, deltaFaults: 0 };
   }
 
   /** Messages on Redis that were ignored, by reason. */

@@ -13,11 +13,12 @@ import {
   type ServerOptions,
 } from 'node:https';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { answerImage } from './image-response.js';
+import { answerImage, IMAGE_PATH } from './image-response.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { refuse } from './refuse.js';
 import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
+import type { KeptDeltas } from './kept-deltas.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
 import { CHANGES_PAGE, type SnapshotPart, type Traced } from '../protocol/protocol.js';
 import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
@@ -61,6 +62,8 @@ export interface FeedServerOptions {
   readonly isOutage: (error: unknown) => boolean;
   /** Snapshots that are sent to many. Without them each request reads the source. */
   readonly snapshots?: KeptSnapshots | undefined;
+  /** Deltas between catalogue images. Without them, images are sent whole. */
+  readonly deltas?: KeptDeltas | undefined;
   /** How many downloads are sent at the same time. */
   readonly downloads?: FeedDownloads;
   /** The trace of a change that this process has published lately. */
@@ -84,8 +87,9 @@ const STALL_MS = 30_000;
 /**
  * The feed API: `GET /snapshot` (JSON lines; compressed and with ranges for who accepts that),
  * `GET /changes?after=N` (JSON; 410 when the log no longer reaches back), `GET /catalogue/<sha256>` (bytes, with
- * ranges). The body of every error is `{"detail": …}`. A request for another feed version gets 406. Downloads for which
- * there is no place now get 503 with Retry-After.
+ * ranges), `GET /catalogue/<sha256>/delta/<base sha256>` (compressed; 404 when there is none). The body of every error
+ * is `{"detail": …}`. A request for another feed version gets 406. Downloads for which there is no place now get 503
+ * with Retry-After.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
   const { source, traceOf } = options;
@@ -141,7 +145,7 @@ async function handle(
   const url = URL.parse(request.url ?? '/', 'http://feed.invalid');
   if (url === null) return refuse(response, 404, 'Not found');
   const { pathname, searchParams } = url;
-  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
+  const image = IMAGE_PATH.exec(pathname);
   const methods = image ? ['GET', 'HEAD'] : ['GET'];
   if (!methods.includes(request.method ?? '')) {
     response.setHeader('Allow', methods.join(', '));
@@ -151,7 +155,7 @@ async function handle(
     return answerSnapshot(options, searchParams.get('atLeast'), request, response);
   }
   if (pathname === '/changes') return sendChanges(pages, searchParams.get('after'), response);
-  if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
+  if (image !== null) return answerImage(options, image, request, response);
   return refuse(response, 404, 'Not found');
 }
 
