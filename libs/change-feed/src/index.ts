@@ -21,6 +21,7 @@ export {
   type PublishedChange,
   type SnapshotPart,
 } from './protocol/protocol.js';
+export { SteppedJson } from './protocol/stepped-json.js';
 export { ChangePublisher } from './publisher/publisher.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
