@@ -67,6 +67,7 @@ export default tseslint.config(
             scope('policy', 'config-model', 'dns-name'),
             scope('clients', 'dns-wire', 'policy'),
             scope('ops'),
+            scope('telemetry', 'ops'),
             scope('udp-batch'),
             scope('change-feed', 'config-model'),
             scope('catalogue', 'config-model', 'dns-name', 'policy'),

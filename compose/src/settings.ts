@@ -36,6 +36,8 @@ export const FIXED_VARIABLES: readonly string[] = [
   'FEED_DIR',
   'OPS_HOST',
   'OPS_PORT',
+  // Each process has its own: one name for all of them would be a mistake.
+  'OTEL_SERVICE_NAME',
   'DNS_HOST',
   'DNS_PORT',
   'BLOCK_PAGE_HOST',

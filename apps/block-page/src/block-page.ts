@@ -2,6 +2,7 @@ import { ClientConnections, RateTable, SubscriberKey } from '@weir/clients';
 import { parseHashKey } from '@weir/dns-name';
 import { CidrSet, explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
+import { openTelemetry } from '@weir/telemetry';
 import { randomInt } from 'node:crypto';
 import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
@@ -58,7 +59,9 @@ export async function startBlockPage(options: BlockPageOptions): Promise<BlockPa
 
 async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<BlockPage> {
   const { configuration, log, nowMs = Date.now } = options;
-  const policy = followPolicy({ kind: 'block-page', configuration, log });
+  const telemetry = await openTelemetry({ process: 'block-page', configuration, log });
+  const tracer = telemetry?.tracer;
+  const policy = followPolicy({ kind: 'block-page', configuration, log, tracer });
   const { target: source, follower, notReady, degraded } = policy;
   const counters = new PageCounters();
   const custom = new CustomPages({
@@ -111,10 +114,12 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
     listening.push(() => server.stop());
     const httpsPort = await startRefusal(configuration, refusal);
     if (httpsPort !== undefined) listening.push(() => refusal.stop());
+    const registry = createRegistry({ counters, custom, server, follower });
+    telemetry?.exportMetrics(registry);
     ops.serve({
       notReady,
       degraded,
-      registry: createRegistry({ counters, custom, server, follower }),
+      registry,
       handleOther: (request, response) => preview.handle(request, response),
     });
     return {
@@ -128,6 +133,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
         await closeAll(listening);
         await follower.stop();
         targets?.close();
+        await telemetry?.stop();
         await ops.close();
       },
     };

@@ -15,6 +15,7 @@ import {
   VariableFault,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
+import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { LANGUAGES } from './texts/index.js';
 
 const MAX_CONNECTIONS = 65_536;
@@ -116,6 +117,7 @@ export const SCHEMA = {
   ),
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   OPS_PORT: port({ description: 'Port of health, metrics and the preview.', default: '9090' }),
   LOG_LEVEL: choice(LOG_LEVELS, {
     description: 'Lowest level that is logged.',

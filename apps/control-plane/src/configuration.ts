@@ -15,6 +15,7 @@ import {
   text,
   url,
 } from '@weir/ops';
+import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { DOCS_ACCESS } from './http/openapi/docs-access.js';
 
 /** All variables of the control plane. */
@@ -61,6 +62,11 @@ export const SCHEMA = {
     description:
       'Calls that each token may have in progress, on each control plane. Further ones get 429.',
     default: '512',
+  }),
+  MANAGEMENT_CONNECTIONS: integer(16, 65_536, {
+    description:
+      'Open connections of the management API; more are closed at once. Sources that are not approved have 64 of them.',
+    default: '4096',
   }),
   MANAGEMENT_ALLOWED_SOURCES: optional(
     cidrList({ description: 'Networks that may call the management API. Unset: all.' }),
@@ -157,8 +163,8 @@ export const SCHEMA = {
   FEED_DIR: optional(
     text('a folder', {
       description:
-        'Folder for the snapshots that the feed API sends, compressed. Their files have no names and end with the ' +
-        'process. Unset: the folder of the system for temporary files.',
+        'Folder for what the feed API sends to many, compressed: snapshots, and deltas of catalogue images. The ' +
+        'files have no names and end with the process. Unset: the folder of the system for temporary files.',
     }),
   ),
   FEED_DOWNLOADS: integer(1, 1_000, {
@@ -195,6 +201,7 @@ export const SCHEMA = {
     default: '1gb',
   }),
   ...OPS_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   LOG_LEVEL: choice(LOG_LEVELS, {
     description: 'Lowest level of messages that are logged.',
     default: 'info',

@@ -9,6 +9,7 @@ import {
   type Service,
   TlsIdentity,
 } from '@weir/ops';
+import { openTelemetry } from '@weir/telemetry';
 import type { Server } from 'node:http';
 import { catalogueJobs } from './catalogue/catalogue-jobs.js';
 import { checkDefinition } from './catalogue/check-definition.js';
@@ -106,6 +107,7 @@ async function startParts(
   stops: Stops,
   ops: OpsServer,
 ): Promise<Pick<ControlPlane, 'managementPort' | 'feedPort'>> {
+  const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
   const tls = TlsIdentity.open({
     names: {
       prefix: 'MANAGEMENT_TLS',
@@ -185,6 +187,7 @@ async function startParts(
     {
       log,
       metrics: new RequestMetrics(registry),
+      tracer: telemetry?.tracer ?? null,
       allowedSources: configuration.MANAGEMENT_ALLOWED_SOURCES,
       trustedProxies: configuration.MANAGEMENT_TRUSTED_PROXIES,
       tokens: () => tokens.all(),
@@ -193,6 +196,7 @@ async function startParts(
         perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
       },
+      connections: configuration.MANAGEMENT_CONNECTIONS,
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,
       stallMs: configuration.MANAGEMENT_STALL_S * 1000,
       docs: configuration.MANAGEMENT_DOCS,
@@ -210,8 +214,11 @@ async function startParts(
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
   });
-  const feed = createFeed({ configuration, deployment, tls: feedTls, source, registry, log });
-  stops.connections.push(() => feed.snapshots.close());
+  const feed = createFeed({
+    ...{ configuration, deployment, tls: feedTls, source, registry, log },
+    traceOf: (point) => publisher.traceOf(point),
+  });
+  stops.connections.push(feed.close);
   const feedPort = await serve(feed.server, {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,
@@ -252,5 +259,8 @@ async function startParts(
     degraded: () => readiness.degraded(),
     registry,
   });
+  telemetry?.exportMetrics(registry);
+  // First of all connections, as the metrics are read once more.
+  stops.connections.push(() => telemetry?.stop());
   return { managementPort, feedPort };
 }

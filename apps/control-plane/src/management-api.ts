@@ -8,13 +8,15 @@ import { AppModule, type SharedServices } from './app.module.js';
 import { ErrorFilter } from './http/errors/error-filter.js';
 import { createDocument } from './http/openapi/document.js';
 import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
+import { type ConnectionLimits, limitConnections } from './http/pipeline/limit-connections.js';
 import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
 import { discoverEndpoints } from './http/routing/discover-endpoints.js';
 import { RequestShapeInterceptor } from './http/routing/request-shape.js';
 import { RouteTable } from './http/routing/route-table.js';
 
-export interface ManagementApiOptions extends Omit<PipelineOptions, 'routes' | 'document'> {
+export interface ManagementApiOptions
+  extends Omit<PipelineOptions, 'routes' | 'document'>, ConnectionLimits {
   /** Null: http. */
   readonly tls: TlsIdentity | null;
 }
@@ -50,6 +52,7 @@ export async function createManagementApi(
   await app.init();
   const server: Server = app.getHttpServer();
   if (server instanceof HttpsServer) options.tls?.attach(server);
+  limitConnections(server, options, () => options.metrics.countRefusedConnection());
   limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
   return server;
 }

@@ -6,6 +6,7 @@ import {
   OPS_VARIABLES,
 } from '@weir/ops';
 import { FEED_VARIABLES } from '@weir/policy-feed';
+import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { CACHE_VARIABLES } from './configuration/cache-variables.js';
 import { CLIENT_VARIABLES } from './configuration/client-variables.js';
 import { FILTER_VARIABLES } from './configuration/filter-variables.js';
@@ -33,6 +34,7 @@ export const SCHEMA = {
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   LOG_LEVEL: choice(LOG_LEVELS, {
     description: 'Lowest severity that is logged.',
     default: 'info',

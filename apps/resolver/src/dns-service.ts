@@ -16,6 +16,7 @@ import { AnswerCache } from './cache/answer-cache.js';
 import { TargetHasher } from './cache/target-hasher.js';
 import { type SetTimes, withTimes } from './clocks.js';
 import type { DnsConfiguration } from './configuration.js';
+import { createForwarder, type ForwardingLimits } from './create-forwarder.js';
 import { Dnstap } from './dnstap/dnstap.js';
 import { FrameSender } from './dnstap/frame-sender.js';
 import { FailingZones } from './failures/failing-zones.js';
@@ -34,9 +35,7 @@ import { QueryCounters } from './metrics/query-counters.js';
 import { CountsOfAll, createThreadCounts } from './metrics/thread-counts.js';
 import { QueryLog } from './query-log/query-log.js';
 import { createQueryPath } from './query-path/create-query-path.js';
-import { Forwarder } from './upstream/forwarder.js';
-import { openFilesLimit, portsFor } from './upstream/open-files.js';
-import { trustedAuthorities } from './upstream/trusted-authorities.js';
+import type { Forwarder } from './upstream/forwarder.js';
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
@@ -55,13 +54,7 @@ export interface DnsServiceOptions {
   readonly laneCheckMs?: number;
   /** Times in place of the real ones. */
   readonly times?: SetTimes;
-  /** See `ForwarderOptions`. */
-  readonly forwarding?: {
-    readonly attemptTimeoutMs?: number;
-    readonly queryTimeoutMs?: number;
-    readonly capacity?: number;
-    readonly waitingCapacity?: number;
-  };
+  readonly forwarding?: ForwardingLimits;
 }
 
 /** Longer than the query timeout of the forwarder. */
@@ -110,17 +103,6 @@ function createDnstap(
 function cookieSecrets({ DNS_COOKIE_SECRETS }: DnsConfiguration): HashKey[] {
   const secrets = DNS_COOKIE_SECRETS ?? [randomBytes(16).toString('hex')];
   return secrets.map(parseHashKey);
-}
-
-function upstreamPorts(
-  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
-  upstreamCount: number,
-  log: Pick<Logger, 'warn'>,
-): number {
-  const openFiles = openFilesLimit();
-  const ports = portsFor(wanted, upstreamCount, openFiles);
-  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
-  return ports;
 }
 
 /** Wires everything that answers queries. */
@@ -224,34 +206,11 @@ export class DnsService {
       showNames: configuration.QUERY_LOG_NAMES,
       nowSeconds,
     });
-    this.forwarder = new Forwarder({
-      ...forwarding,
-      upstreams,
-      hasMixedCase: configuration.UPSTREAM_0X20,
-      hasCookies: configuration.UPSTREAM_COOKIES,
-      calls: loadSystemCalls(),
-      portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
+    this.forwarder = createForwarder(configuration, {
+      ...{ upstreams, forwarding, subscriber, log },
       events: path,
       nowMs: monotonicMs,
-      staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
-      share: {
-        subscriber,
-        maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
-        maxWaiting: configuration.CLIENT_WAITING_QUERIES,
-      },
-      zones: {
-        maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
-        key: parseHashKey(randomBytes(16).toString('hex')),
-      },
-      onFailure: this.failingZones.record.bind(this.failingZones),
-      onStateChange: ({ name }, answers) => {
-        if (answers) log.info({ upstream: name }, 'upstream answers again');
-        else log.warn({ upstream: name }, 'upstream does not answer');
-      },
-      secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
-      onTlsError: ({ name }, { message: reason }) => {
-        log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
-      },
+      failingZones: this.failingZones,
     });
     this.listeners = new Listeners({
       configuration,

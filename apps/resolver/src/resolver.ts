@@ -7,6 +7,7 @@ import {
   type UpstreamEndpoint,
 } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
+import { openTelemetry } from '@weir/telemetry';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { failuresCall } from './failures/failures-call.js';
@@ -53,10 +54,12 @@ async function startParts(
   log: Logger,
   ops: OpsServer,
 ): Promise<Resolver> {
+  const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
   const policy = followPolicy({
     kind: 'resolver',
     configuration,
     log,
+    tracer: telemetry?.tracer,
     readers: laneCount(configuration.RESOLVER_THREADS, (reason) => {
       log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
     }),
@@ -85,6 +88,7 @@ async function startParts(
   });
   const calls = createCalls(configuration, service, log);
   ops.serve({ notReady, degraded, registry, calls });
+  telemetry?.exportMetrics(registry);
   const drain = (): void => {
     isDraining = true;
     service.lanes?.tellReady();
@@ -101,6 +105,7 @@ async function startParts(
       // resolver until then.
       await service.stop();
       await follower.stop();
+      await telemetry?.stop();
       await ops.close();
     },
   };

@@ -35,7 +35,7 @@ const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [
     'apps/control-plane',
     ...['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'dns-wire'].map(inLibs),
-    ...['ops', 'policy'].map(inLibs),
+    ...['ops', 'policy', 'telemetry'].map(inLibs),
   ],
   resolver: ['apps/resolver', ...followerLibs(), ...['dns-wire', 'udp-batch'].map(inLibs)],
   'block-page': ['apps/block-page', ...followerLibs(), 'libs/dns-wire'],
@@ -55,7 +55,7 @@ function inLibs(name: string): string {
 
 function followerLibs(): string[] {
   const libs = ['catalogue', 'change-feed', 'clients', 'config-model', 'dns-name', 'ops'];
-  return [...libs, 'policy', 'policy-feed'].map(inLibs);
+  return [...libs, 'policy', 'policy-feed', 'telemetry'].map(inLibs);
 }
 
 describe.each(Object.keys(WORKSPACES))('image %s', (target) => {

@@ -91,6 +91,7 @@ describe.each(Object.entries(COMPONENTS))('env of %s', (component, { variables }
 function typedValue(schema: ValueSchema, text: string): unknown {
   switch (schema['type']) {
     case 'integer':
+    case 'number':
       return Number(text);
     case 'boolean':
       return text === 'true';

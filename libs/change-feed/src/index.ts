@@ -1,4 +1,4 @@
-export { CatalogueImages } from './client/catalogue-images.js';
+export { CatalogueImages, type ImageCounters } from './client/catalogue-images.js';
 export { ImageFollower, type MissingImage } from './client/image-follower.js';
 export { FeedClient } from './client/feed-client.js';
 export { type LoggedChange, toLoggedChange } from './protocol/logged-change.js';
@@ -7,8 +7,10 @@ export { createFeedServer, type FeedSource, type LogPage } from './server/feed-s
 export { type Deployment, redisNames } from './protocol/deployment.js';
 export { messageKey, MessageSigner } from './protocol/message-signer.js';
 export type { Refusal } from './protocol/message-verifier.js';
+export { type ImageDelta, KeptDeltas } from './server/kept-deltas.js';
 export { KeptSnapshots, type SnapshotSource, STALE_WINDOWS } from './server/kept-snapshots.js';
 export type { StoredBytes } from './server/stored-bytes.js';
+export type { FollowerTracer } from './follower/change-spans.js';
 export { Follower } from './follower/follower.js';
 export type { BuiltConfiguration, FollowerTarget } from './follower/persisted-configuration.js';
 export { SnapshotDisk } from './disk/snapshot-disk.js';
@@ -20,6 +22,7 @@ export {
   type Position,
   type PublishedChange,
   type SnapshotPart,
+  type Traced,
 } from './protocol/protocol.js';
 export { SteppedJson } from './protocol/stepped-json.js';
 export { ChangePublisher } from './publisher/publisher.js';

@@ -22,10 +22,11 @@ const TLS_PORT = 853;
 const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
 /** The last label begins with a letter, so that it is not an address. */
 const NAME = `(?:${LABEL}\\.){0,20}[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`;
-const PIN_KIND = 'sha256/';
-const PIN = `${PIN_KIND}[A-Za-z0-9+/]{43}=`;
+/** In front of a pin. */
+export const PIN_KIND = 'sha256/';
+export const PIN_PATTERN = `${PIN_KIND}[A-Za-z0-9+/]{43}=`;
 /** What follows `#` in an upstream that is asked over TLS. */
-export const TLS_PEER_PATTERN = `(?:${PIN}|${NAME})`;
+export const TLS_PEER_PATTERN = `(?:${PIN_PATTERN}|${NAME})`;
 
 const TLS_UPSTREAM = new RegExp(`^tls://([^#]+)#(${TLS_PEER_PATTERN})$`);
 

@@ -13,6 +13,7 @@ export * from './reference.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';
 export * from './stop-on-signal.js';
 export { parseAuthorities } from './tls/authorities.js';
+export { publicKeyPin } from './tls/public-key-pin.js';
 export * from './tls/tls-files.js';
 export { type Fetch, openTlsFetch } from './tls/tls-fetch.js';
 export * from './tls/tls-identity.js';

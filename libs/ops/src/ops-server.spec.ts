@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OpsParts, OpsServer } from './ops-server.js';
@@ -27,6 +28,18 @@ describe('OpsServer', () => {
     expect(await get('/readyz')).toEqual([503, 'starting\n']);
     expect(await get('/metrics')).toEqual([200, '']);
     expect((await get('/own'))[0]).toBe(404);
+  });
+
+  it('closes connections beyond a limit, which would use up the file descriptors of the process', async () => {
+    const sockets = Array.from({ length: 1_200 }, () =>
+      connect(ops.port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume(),
+    );
+    const open = () => sockets.filter(({ closed }) => !closed).length;
+    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(1_024);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => get('/livez'), { timeout: 20_000 }).toEqual([200, 'ok\n']);
   });
 
   it('says what the start is waiting for', async () => {

@@ -29,6 +29,15 @@ export interface OpsParts {
   readonly handleOther?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 }
 
+/** Idle connections must not keep others waiting for long. */
+const SERVER = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
+/** More are closed at once: the process needs its file descriptors for its work. */
+const MAX_CONNECTIONS = 1_024;
+
 /**
  * Health and metrics of a process: `GET /livez` (200 while the process runs), `GET /readyz` (200, or 503 with the
  * reason, then a line for each thing that is degraded), `GET /metrics` (Prometheus text). They have no secrets and
@@ -42,14 +51,13 @@ export class OpsServer {
   private readonly server: Server;
 
   private constructor(private readonly log: Pick<Logger, 'error'>) {
-    this.server = createServer((request, response) => {
+    this.server = createServer(SERVER, (request, response) => {
       this.handle(request, response).catch((error: unknown) => {
         log.error({ err: error }, 'a request on the ops port failed');
         response.destroy();
       });
     });
-    this.server.requestTimeout = 10_000;
-    this.server.headersTimeout = 5_000;
+    this.server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** @throws StartError that names `OPS_PORT` when it cannot listen on that port. */

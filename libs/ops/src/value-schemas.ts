@@ -31,6 +31,10 @@ export function integer(lowest: number, highest: number): ValueSchema {
   return { type: 'integer', minimum: lowest, maximum: highest };
 }
 
+export function decimal(lowest: number, highest: number): ValueSchema {
+  return { type: 'number', minimum: lowest, maximum: highest };
+}
+
 export function secret(shortest: number): ValueSchema {
   return { ...matching('\\S+'), minLength: shortest };
 }

@@ -35,6 +35,20 @@ export function integer(
   );
 }
 
+/** A decimal number from `lowest` to `highest`. */
+export function decimal(
+  lowest: number,
+  highest: number,
+  options: VariableOptions,
+): Variable<number> {
+  const allowed = `a number from ${lowest} to ${highest}`;
+  return variable(options, allowed, valueSchemas.decimal(lowest, highest), (text) => {
+    const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+    return parsed;
+  });
+}
+
 /** A port to listen on. Unless `lowest` excludes it, 0 is allowed and means any free port. */
 export function port(
   options: VariableOptions & { readonly lowest?: number; readonly highest?: number },

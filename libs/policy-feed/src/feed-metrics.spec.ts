@@ -13,6 +13,7 @@ it('registers the metrics of the follower under names with the prefix', async ()
     diskFailures: 6,
     missingImage: { sha256: 'ab', forMs: 2500 },
     imageFailures: 3,
+    imageCounters: { whole: 2, built: 9, deltaFaults: 1 },
     refusedMessages: { forged: 4, replayed: 3, stale: 2, unsigned: 1 },
     counters: {
       changesApplied: 5,
@@ -34,6 +35,9 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_catalogue_image_missing_seconds 2.5',
     'weir_example_disk_failures_total 6',
     'weir_example_catalogue_image_failures_total 3',
+    'weir_example_catalogue_delta_faults_total 1',
+    'weir_example_catalogue_images_fetched_total{as="whole"} 2',
+    'weir_example_catalogue_images_fetched_total{as="delta"} 9',
     'weir_example_changes_applied_total 5',
     'weir_example_change_duplicates_total 4',
     'weir_example_change_gaps_total 3',

@@ -12,6 +12,7 @@ type FollowerState = Pick<
   | 'diskFailures'
   | 'missingImage'
   | 'imageFailures'
+  | 'imageCounters'
   | 'refusedMessages'
   | 'counters'
 >;
@@ -83,6 +84,23 @@ export function registerFeedMetrics(
     'catalogue_image_failures_total',
     'Attempts to fetch the image of the active catalogue that failed and are repeated',
     () => follower.imageFailures,
+  );
+  metrics.counter(
+    'catalogue_delta_faults_total',
+    'Deltas of catalogue images that were damaged or wrong; the image was fetched whole',
+    () => follower.imageCounters.deltaFaults,
+  );
+  metrics.counters(
+    'catalogue_images_fetched_total',
+    'Catalogue images fetched from the control plane: whole, or as the delta to the image in use',
+    ['as'],
+    () => {
+      const { whole, built } = follower.imageCounters;
+      return [
+        [{ as: 'whole' }, whole],
+        [{ as: 'delta' }, built],
+      ];
+    },
   );
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
     metrics.counter(name, help, () => follower.counters[count]);

@@ -23,15 +23,17 @@ export const FEED_VARIABLES = {
   FEED_CA: optional(
     text('a PEM file', {
       description:
-        'Certificates of the authorities that the feed API is trusted by, in place of the usual ones. FEED_URL must ' +
-        'begin with https://. A changed file is used within two seconds; a bad one is logged and changes nothing.',
+        'Certificate authorities that may sign the certificate of the feed API, in place of the public ones that ' +
+        'Node.js trusts. FEED_URL must begin with https://. A changed file is used within two seconds; a bad one is ' +
+        'logged and changes nothing.',
     }),
   ),
   FEED_PINS: optional(
     text('comma-separated pins such as sha256/ and the SHA-256 of a public key in base64', {
       description:
-        'The public key of the feed API has one of these pins. Without FEED_CA no authority is asked. FEED_URL must ' +
-        'begin with https://. To replace the key, list both pins.',
+        'The feed API is trusted only if its public key has one of these pins. With FEED_CA its certificate must be ' +
+        'signed too; without it the pin is enough. FEED_URL must begin with https://. To replace the key, list both ' +
+        'pins.',
     }),
   ),
   ...DEPLOYMENT_VARIABLES,

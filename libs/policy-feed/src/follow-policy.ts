@@ -1,10 +1,11 @@
-import { CatalogueImage } from '@weir/catalogue';
+import { buildImage, CatalogueImage } from '@weir/catalogue';
 import {
   CatalogueImages,
   FeedClient,
   type FeedLogger,
   Follower,
   type FollowerKind,
+  type FollowerTracer,
   ImageFollower,
   SnapshotDisk,
 } from '@weir/change-feed';
@@ -24,6 +25,8 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
+  /** Without it nothing is traced. */
+  readonly tracer?: FollowerTracer | undefined;
 }
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
@@ -43,6 +46,7 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
+  tracer,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
@@ -51,7 +55,7 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes });
+  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.
@@ -69,6 +73,7 @@ export function followPolicy({
     feed,
     target,
     ...(disk !== undefined && { disk }),
+    tracer,
     log,
   });
   return {

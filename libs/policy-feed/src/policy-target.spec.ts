@@ -28,6 +28,7 @@ const NO_CATALOGUES: CatalogueSource = {
   want: () => undefined,
   missing: null,
   failures: 0,
+  counters: { whole: 0, built: 0, deltaFaults: 0 },
   firstAttempt: () => Promise.resolve(),
   stop: () => Promise.resolve(),
 };

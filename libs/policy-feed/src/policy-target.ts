@@ -1,6 +1,7 @@
 import {
   type BuiltConfiguration,
   type FollowerTarget,
+  type ImageCounters,
   type ImageFollower,
   type MissingImage,
   type SnapshotPart,
@@ -20,7 +21,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 /** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
 export type CatalogueSource = Pick<
   ImageFollower,
-  'want' | 'missing' | 'failures' | 'firstAttempt' | 'stop'
+  'want' | 'missing' | 'failures' | 'counters' | 'firstAttempt' | 'stop'
 >;
 
 export interface PolicyTargetOptions {
@@ -72,6 +73,10 @@ export class PolicyTarget implements FollowerTarget {
 
   get imageFailures(): number {
     return this.catalogues.failures;
+  }
+
+  get imageCounters(): ImageCounters {
+    return this.catalogues.counters;
   }
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after two milliseconds. */

@@ -1,7 +1,8 @@
 import { optional, parseVariables, StartError, text, url, VariableError } from '@weir/ops';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { print } from '../output.js';
+import { abortOnSignal } from '../command.js';
+import { fail, print } from '../output.js';
 import { findDatabase } from './database.js';
 
 const SCHEMA = {
@@ -59,8 +60,7 @@ export async function runCommand<Flag extends string>(command: Command<Flag>): P
   } catch (error) {
     const isExpected = error instanceof StartError || error instanceof VariableError;
     const explanation = isExpected ? error.message : ((error as Error).stack ?? String(error));
-    process.stderr.write(`${command.name}: ${explanation}\n`);
-    process.exitCode = 1;
+    fail(`${command.name}: ${explanation}`);
   }
 }
 
@@ -90,10 +90,6 @@ function read(flags: readonly string[], args: readonly string[]) {
 
 function interruptSignal(): AbortSignal {
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      interrupted.abort(new StartError(`ended by ${signal}; all is as it was`));
-    });
-  }
+  abortOnSignal(interrupted, (signal) => `ended by ${signal}; all is as it was`);
   return interrupted.signal;
 }

@@ -1,9 +1,9 @@
-import { StartError } from '@weir/ops';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { abortOnSignal, runToEnd } from '../command.js';
 import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderReport } from './report.js';
@@ -23,13 +23,10 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-faults-'));
   print(`seed ${options.seed}, logs in ${folder}`);
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      interrupted.abort(
-        new StartError(`ended by ${signal}, seed ${options.seed}, logs in ${folder}`),
-      );
-    });
-  }
+  abortOnSignal(
+    interrupted,
+    (signal) => `ended by ${signal}, seed ${options.seed}, logs in ${folder}`,
+  );
   const onViolation = (text: string): void => {
     print(`WRONG ${text}`);
     if (options.plant !== null) interrupted.abort(new DefectFound());
@@ -65,12 +62,4 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-try {
-  await main();
-} catch (error) {
-  const text =
-    error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
-  process.stderr.write(`${text}\n`);
-  // Open HTTP calls of a failed run would keep the process alive for a minute.
-  process.exit(1);
-}
+await runToEnd(main);

@@ -1,8 +1,8 @@
-import { StartError } from '@weir/ops';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { abortOnSignal, runToEnd } from '../command.js';
 import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderResult, renderTable } from './report.js';
@@ -19,11 +19,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-neighbours-'));
   print(`logs in ${folder}`);
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      interrupted.abort(new StartError(`ended by ${signal}, logs in ${folder}`));
-    });
-  }
+  abortOnSignal(interrupted, (signal) => `ended by ${signal}, logs in ${folder}`);
   const result = await runNeighbours(options, {
     root,
     folder,
@@ -45,11 +41,4 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-try {
-  await main();
-} catch (error) {
-  const text =
-    error instanceof StartError ? error.message : ((error as Error).stack ?? String(error));
-  process.stderr.write(`${text}\n`);
-  process.exit(1);
-}
+await runToEnd(main);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { StartError } from '@weir/ops';
+import { runToEnd } from '../command.js';
 import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
 import { renderRolling } from './report.js';
@@ -27,10 +27,4 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await runToEnd(main);

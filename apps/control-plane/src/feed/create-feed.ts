@@ -1,4 +1,12 @@
-import { createFeedServer, type Deployment, feedDownloads, KeptSnapshots } from '@weir/change-feed';
+import {
+  createFeedServer,
+  type Deployment,
+  feedDownloads,
+  KeptDeltas,
+  KeptSnapshots,
+  type Traced,
+} from '@weir/change-feed';
+import type { LogPoint } from '@weir/config-model';
 import type { Logger, TlsIdentity } from '@weir/ops';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -18,30 +26,35 @@ export interface CreateFeedOptions {
   readonly tls: TlsIdentity | null;
   readonly source: DatabaseFeedSource;
   readonly registry: Registry;
+  /** The trace of a change that was published lately. */
+  readonly traceOf: (point: LogPoint) => Traced;
   readonly log: Logger;
 }
 
-/** Creates the feed API with its metrics. Close the snapshots after the server. */
+/** Creates the feed API with its metrics. Call `close` after the server has closed. */
 export function createFeed({
   configuration,
   deployment,
   tls,
   source,
   registry,
+  traceOf,
   log,
 }: CreateFeedOptions): {
   server: Server;
-  snapshots: KeptSnapshots;
+  close: () => void;
 } {
+  const folder = configuration.FEED_DIR ?? tmpdir();
+  const deltas = new KeptDeltas({ folder, source, log, isOutage: isDatabaseUnreachable });
   const snapshots = new KeptSnapshots({
-    folder: configuration.FEED_DIR ?? tmpdir(),
+    folder,
     source,
     log,
     maxAgeMs: configuration.SNAPSHOT_MAX_AGE_S * 1000,
     maxRevisions: configuration.SNAPSHOT_MAX_REVISIONS,
   });
   const downloads = feedDownloads(configuration.FEED_DOWNLOADS);
-  registerFeedMetrics(registry, snapshots, downloads);
+  registerFeedMetrics(registry, { snapshots, deltas, downloads });
   const server = createFeedServer({
     source,
     tokens: deployment.tokens,
@@ -49,7 +62,13 @@ export function createFeed({
     log,
     isOutage: isDatabaseUnreachable,
     snapshots,
+    deltas,
     downloads,
+    traceOf,
   });
-  return { server, snapshots };
+  const close = (): void => {
+    snapshots.close();
+    deltas.close();
+  };
+  return { server, close };
 }

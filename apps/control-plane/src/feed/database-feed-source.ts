@@ -1,5 +1,7 @@
+import { writeDelta } from '@weir/catalogue';
 import type {
   FeedSource,
+  ImageDelta,
   LoggedChange,
   LogPage,
   SnapshotPart,
@@ -118,5 +120,11 @@ export class DatabaseFeedSource implements FeedSource, SnapshotSource {
 
   catalogueImage(sha256: string): Promise<StoredBytes | null> {
     return findImage(this.database.pool, sha256);
+  }
+
+  async imageDelta(baseSha256: string, sha256: string): Promise<ImageDelta | null> {
+    const base = await this.catalogueImage(baseSha256);
+    const image = base && (await this.catalogueImage(sha256));
+    return image && { baseBytes: base.sizeBytes, bytes: writeDelta(base, image) };
   }
 }

@@ -5,9 +5,10 @@ import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
-import { type Author, currentAuthor } from './author.js';
+import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import { ALL_PROFILES } from './change-record.js';
+import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { Transaction, Work, WorkResult } from './try-change.js';
@@ -75,7 +76,7 @@ export class ConfigurationWriter {
     this.commits = new GroupCommit(
       database,
       this.queue,
-      (changes) => this.propagate(changes, timeouts.changeMs),
+      (committed) => this.propagate(committed, timeouts.changeMs),
       {
         ...LIMITS,
         ...timeouts,
@@ -104,7 +105,7 @@ export class ConfigurationWriter {
 
   private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
     await this.admit();
-    const { outcome, applied } = await this.commits.submit(change, currentAuthor());
+    const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
     switch (outcome.type) {
       case 'failed':
         throw outcome.reason;
@@ -125,15 +126,27 @@ export class ConfigurationWriter {
   ): Promise<WithRevision<void>> {
     await this.admit();
     const author = currentAuthor();
-    const { revision, applied } = await this.queue.run(() => this.commitReplacement(load, author));
-    return new WithRevision(undefined, revision, await applied);
+    const trace = ChangeTrace.begin(currentSpan());
+    try {
+      const { revision, applied } = await this.queue.run(async () => {
+        trace?.beginTransaction(null);
+        const change = await this.commitReplacement(load, author);
+        trace?.endTransaction(1);
+        const inForce = this.propagate([{ change, trace }], this.timeouts.replacementMs);
+        return { revision: change.revision, applied: inForce };
+      });
+      return new WithRevision(undefined, revision, await applied);
+    } catch (error) {
+      trace?.fail();
+      throw error;
+    }
   }
 
-  private async commitReplacement(
+  private commitReplacement(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
     author: Author,
-  ): Promise<{ revision: number; applied: Promise<Applied> }> {
-    const change = await confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
+  ): Promise<PublishedChange> {
+    return confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
         const { head, transaction } = await lockHead(client, {
@@ -149,18 +162,18 @@ export class ConfigurationWriter {
         return published;
       }),
     );
-    const applied = this.propagate([change], this.timeouts.replacementMs);
-    return { revision: change.revision, applied };
   }
 
   /**
    * Starts to publish in order, before the next commit, and waits for the resolvers. Publishing never throws.
    */
-  private async propagate(
-    changes: readonly PublishedChange[],
-    timeoutMs: number,
-  ): Promise<Applied> {
-    void this.propagation.publish(changes);
-    return this.propagation.waitApplied(changes, timeoutMs);
+  private propagate(committed: readonly CommittedChange[], timeoutMs: number): Promise<Applied> {
+    return propagateTraced(committed, {
+      publish: (changes) => this.propagation.publish(changes),
+      wait: () => {
+        const changes = committed.map(({ change }) => change);
+        return this.propagation.waitApplied(changes, timeoutMs);
+      },
+    });
   }
 }

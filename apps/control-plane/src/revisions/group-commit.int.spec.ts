@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
+import type { CommittedChange } from './change-trace.js';
 import { GroupCommit, type GroupLimits } from './group-commit.js';
 import type { Work } from './try-change.js';
 import { WriteQueue } from './write-queue.js';
@@ -23,8 +24,8 @@ describe('GroupCommit', () => {
   let published: EncodedChange[][];
 
   const start = (limits: GroupLimits, queueTimeoutMs = 60_000) => {
-    const onCommitted = (changes: readonly EncodedChange[]) => {
-      published.push([...changes]);
+    const onCommitted = (committed: readonly CommittedChange[]) => {
+      published.push(committed.map(({ change }) => change));
       return Promise.resolve(NOTHING_APPLIED);
     };
     const commit = new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);

@@ -1,9 +1,11 @@
-import type { Applied, PublishedChange } from '@weir/change-feed';
+import type { Applied } from '@weir/change-feed';
+import type { Span } from '@weir/telemetry';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries } from './change-log.js';
 import type { AuthoredChange } from './change-record.js';
+import { ChangeTrace, type CommittedChange } from './change-trace.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
 import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
 import type { WriteQueue } from './write-queue.js';
@@ -14,6 +16,7 @@ type AnyChange = Work<unknown> | GroupedChange<unknown>;
 interface PendingChange {
   readonly change: AnyChange;
   readonly author: Author;
+  readonly trace: ChangeTrace | null;
   readonly resolve: (made: Made<unknown>) => void;
   /** Its task in the queue, which makes it the first change of a group. */
   readonly task: () => Promise<void>;
@@ -53,17 +56,25 @@ export class GroupCommit {
   constructor(
     private readonly database: Database,
     private readonly queue: WriteQueue,
-    private readonly onCommitted: (changes: readonly PublishedChange[]) => Promise<Applied>,
+    private readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>,
     private readonly limits: GroupLimits = LIMITS,
   ) {}
 
-  /** @returns the final outcome: the transaction has ended. */
-  submit<T>(change: Work<T> | GroupedChange<T>, author: Author): Promise<Made<T>> {
+  /**
+   * @param span of the call that makes the change, if it is traced.
+   * @returns the final outcome: the transaction has ended.
+   */
+  submit<T>(
+    change: Work<T> | GroupedChange<T>,
+    author: Author,
+    span: Span | null = null,
+  ): Promise<Made<T>> {
     const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
       change,
       author,
+      trace: ChangeTrace.begin(span),
       resolve: resolve as PendingChange['resolve'],
       task,
     };
@@ -78,12 +89,14 @@ export class GroupCommit {
   private async commitGroup(first: PendingChange): Promise<void> {
     this.pending.delete(first);
     const group = [first];
+    first.trace?.beginTransaction(null);
     try {
       const outcomes = await confirmCommit<ChangeOutcome<unknown>[]>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
-      const changes = changesOf(outcomes);
+      for (const { trace } of group) trace?.endTransaction(group.length);
+      const changes = committedChanges(group, outcomes);
       const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
       group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
     } catch (reason) {
@@ -150,12 +163,14 @@ export class GroupCommit {
     if (next === undefined || group.length >= this.limits.maxChanges) return false;
     this.pending.delete(next);
     this.queue.remove(next.task);
+    next.trace?.beginTransaction(group.find(({ trace }) => trace !== null)?.trace ?? null);
     group.push(next);
     return true;
   }
 }
 
-function fail({ resolve }: PendingChange, reason: unknown): void {
+function fail({ resolve, trace }: PendingChange, reason: unknown): void {
+  trace?.fail();
   resolve({ outcome: { type: 'failed', reason }, applied: NOTHING_APPLIED });
 }
 
@@ -170,6 +185,11 @@ function authoredChanges(
   );
 }
 
-function changesOf(outcomes: readonly ChangeOutcome<unknown>[]): PublishedChange[] {
-  return outcomes.flatMap((one) => (one.type === 'changed' ? [one.change] : []));
+function committedChanges(
+  group: readonly PendingChange[],
+  outcomes: readonly ChangeOutcome<unknown>[],
+): CommittedChange[] {
+  return outcomes.flatMap((one, i) =>
+    one.type === 'changed' ? [{ change: one.change, trace: group[i].trace }] : [],
+  );
 }

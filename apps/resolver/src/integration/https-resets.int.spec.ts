@@ -15,7 +15,7 @@ import {
 } from '../testing/http2-frames.js';
 import { startService, useCertificate } from '../testing/service.js';
 
-const { DATA, GOAWAY, HEADERS, PING } = FrameType;
+const { CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM } = FrameType;
 const certificate = useCertificate();
 
 /** A client of HTTP/2 that sends its frames as they are: `node:http2` does not send a request that is reset at once. */
@@ -60,4 +60,29 @@ it('keeps a session that cancels sixty requests at once, and answers its next qu
     ),
   );
   await expect.poll(() => client.frames(DATA)).toMatchObject([{ stream, flags: END_STREAM }]);
+});
+
+it.each([
+  ['16 KB', new Uint8Array(16_384).fill(0x82)],
+  ['no bytes', new Uint8Array(0)],
+])('ends a session whose header block does not end, in frames of %s', async (_what, payload) => {
+  const client = await connectClient();
+  client.send(http2Frame(HEADERS, 0, 1, POST_HEADERS));
+  for (let i = 0; i < 500; i++) client.send(http2Frame(CONTINUATION, 0, 1, payload));
+  await client.closed;
+  expect(client.frames(DATA)).toEqual([]);
+});
+
+it('resets a request whose few bytes are 46 MB of headers by reference', async () => {
+  const client = await connectClient();
+  const name = Buffer.from('x-large');
+  // A literal that enters the table of the connection (RFC 7541 §6.2.1), then its index, 12,000 times.
+  const large = concat([0x40, name.length], name, [0x7f, 0xbd, 0x1d], Buffer.alloc(3_900, 'a'));
+  const bomb = concat(POST_HEADERS, large, new Uint8Array(12_000).fill(0xbe));
+  client.send(http2Frame(HEADERS, END_HEADERS, 1, bomb));
+  client.send(PING_FRAME);
+  await expect
+    .poll(() => [...client.frames(RST_STREAM), ...client.frames(GOAWAY)].length)
+    .toBeGreaterThan(0);
+  expect(client.frames(DATA)).toEqual([]);
 });

@@ -46,12 +46,21 @@ export async function deadEndpoint() {
   return server.endpoint;
 }
 
+const ARCOUNT_OFFSET = 10;
+
 /** The accepted response, decoded; for an error only its RCODE and EDE. */
 export type Outcome = DecodedMessage | { rcode: number; ede: number };
 const outcomeOf = (response: Response): Outcome =>
   hasUsableRcode(response)
-    ? decodeMessage(response.bytes)
+    ? decodeMessage(messageOf(response))
     : { rcode: response.rcode, ede: response.ede };
+
+/** A kept response has no bytes behind its records: the OPT record is not passed on. */
+function messageOf({ bytes, recordsEnd, additionalCount }: Response): Uint8Array {
+  const message = Buffer.from(bytes.subarray(0, recordsEnd));
+  message.writeUInt16BE(additionalCount, ARCOUNT_OFFSET);
+  return message;
+}
 
 /** The outcome when no upstream answers, and when none can be reached. */
 export const SILENCE = { rcode: 2, ede: 22 };

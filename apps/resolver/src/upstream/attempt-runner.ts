@@ -1,17 +1,12 @@
 import {
-  answersQuestion,
-  Ede,
   hasUsableRcode,
   headerErrorOf,
   MAX_UPSTREAM_QUERY_BYTES,
   mixCase,
   NO_HEADER_ERROR,
   parseResponse,
-  Rcode,
-  readUint16,
   removeEdns,
   Response,
-  setEmptyResponse,
   writeUpstreamQuery,
 } from '@weir/dns-wire';
 import type { UpstreamEndpoint } from '@weir/ops';
@@ -23,6 +18,7 @@ import { type InFlight, MAX_ATTEMPTS, NO_ERROR } from './in-flight.js';
 import { Prober, type StateListener } from './prober.js';
 import type { QuerySocket } from './query-socket.js';
 import { RandomIds } from './random-ids.js';
+import { isAnswerTo, ReplyReader } from './reply-reader.js';
 import { TcpFallback } from './tcp-fallback.js';
 import { chooseUntried, chooseUpstream, hasLiveAttempt } from './upstream-choice.js';
 import { UpstreamHealth } from './upstream-health.js';
@@ -55,15 +51,11 @@ const DEFAULT_ATTEMPT_TIMEOUT_MS = 500;
 /** Another upstream may have an answer instead of the error, but the client must not wait too long for it. */
 const DEFAULT_ERROR_TIMEOUT_MS = 1_500;
 const MAX_PLAIN_RCODE = 15;
-/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
-const MAX_WRONG_IDS = 8;
 
 /**
  * Runs the attempts of questions at upstreams: up to three each, fastest upstream first. The next attempt begins when
- * the upstream is silent for a while, unreachable, or answers with an error. A reply is accepted only from the address
- * and port that were asked, to the random port and with the random id of the query, and with the same question (RFC
- * 5452 §9.1). A truncated reply is repeated over TCP. An error without a question, to a query with EDNS, is repeated
- * without EDNS.
+ * the upstream is silent for a while, unreachable, or answers with an error. A truncated reply is repeated over TCP. An
+ * error without a question, to a query with EDNS, is repeated without EDNS. `ReplyReader` says which reply is genuine.
  */
 export class AttemptRunner {
   readonly upstreams: readonly Upstream[];
@@ -92,7 +84,9 @@ export class AttemptRunner {
     this.tcpFallback = new TcpFallback(options.tcpCapacity);
     this.errorTimeoutMs = options.errorTimeoutMs ?? DEFAULT_ERROR_TIMEOUT_MS;
     const events = {
-      onPacket: this.onPacket.bind(this),
+      onPacket: (socket: QuerySocket, packet: Uint8Array) => {
+        replies.onPacket(socket, packet);
+      },
       onUnreachable: this.onUnreachable.bind(this),
     };
     this.upstreams = options.upstreams.map((endpoint, index) => {
@@ -114,6 +108,19 @@ export class AttemptRunner {
     });
     const onStateChange = options.onStateChange ?? (() => undefined);
     this.prober = new Prober(this.upstreams, this.send.bind(this), onStateChange);
+    const replies = new ReplyReader({
+      upstreams: this.upstreams,
+      response: this.response,
+      forgeryCheck: this.forgeryCheck,
+      prober: this.prober,
+      nowMs: this.nowMs,
+      steps: {
+        accept: this.acceptResponse.bind(this),
+        sendAgain: this.send.bind(this),
+        repeatOverTcp: this.repeatOverTcp.bind(this),
+        abandon: this.abandon.bind(this),
+      },
+    });
   }
 
   /** Called regularly: opens and closes sockets, probes upstreams. */
@@ -189,51 +196,8 @@ export class AttemptRunner {
     this.complete(entry, this.response);
   }
 
-  private onPacket(socket: QuerySocket, packet: Uint8Array): void {
-    const { response } = this;
-    const headerError = headerErrorOf(packet, packet.length);
-    if (headerError !== NO_HEADER_ERROR) {
-      this.onHeaderError(socket, readUint16(packet, 0), headerError);
-      return;
-    }
-    const entry = socket.find(readUint16(packet, 0));
-    const isValid = parseResponse(packet, packet.length, response);
-    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
-      this.onStray(socket, readUint16(packet, 0));
-      return;
-    }
-    const attempt = entry.attemptOf(socket, response.id);
-    const upstream = this.upstreams[socket.upstream];
-    const isSuspect = this.forgeryCheck.isSuspect(entry, attempt, upstream, this.nowMs());
-    if (this.isDone(entry, attempt)) return;
-    if (isSuspect) upstream.counters.suspects++;
-    const needsTcp = isSuspect || response.isTruncated;
-    if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
-    else if (!needsTcp) this.acceptResponse(entry, attempt);
-    else this.repeatOverTcp(entry, attempt);
-  }
-
   private repeatOverTcp(entry: InFlight, attempt: number): void {
     if (!this.askOverTcp(entry, attempt)) this.failAttempt(entry, attempt);
-  }
-
-  /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
-  private onBadCookie(entry: InFlight, attempt: number, socket: QuerySocket): void {
-    if (entry.badCookies[attempt]++ === 0) this.send(entry, attempt, socket);
-    else this.repeatOverTcp(entry, attempt);
-  }
-
-  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
-  private onStray(socket: QuerySocket, id: number): void {
-    const { counters } = this.upstreams[socket.upstream];
-    if (socket.hasUsed(id) && socket.find(id) === undefined) {
-      counters.late++;
-      return;
-    }
-    counters.strays++;
-    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
-    counters.spoofs++;
-    this.abandon(socket);
   }
 
   /** A forger knows this port. Its questions go over TCP, or else to the next upstream or port. */
@@ -248,41 +212,6 @@ export class AttemptRunner {
       }
     }
     this.upstreams[socket.upstream].sockets.abandon(socket, nowMs);
-  }
-
-  /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
-  private isDone(entry: InFlight, attempt: number): boolean {
-    const nowMs = this.nowMs();
-    this.upstreams[entry.upstreams[attempt]].health.recordAnswer(nowMs);
-    if (entry.isProbe) this.prober.onAnswer(entry, attempt, nowMs);
-    return entry.isProbe;
-  }
-
-  /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
-  private onHeaderError(socket: QuerySocket, id: number, rcode: number): void {
-    const entry = socket.find(id);
-    if (entry === undefined) {
-      this.onStray(socket, id);
-      return;
-    }
-    const attempt = entry.attemptOf(socket, id);
-    if (this.isDone(entry, attempt)) return;
-    const upstream = this.upstreams[socket.upstream];
-    const nowMs = this.nowMs();
-    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
-      upstream.counters.suspects++;
-      this.repeatOverTcp(entry, attempt);
-      return;
-    }
-    if (entry.withEdns[attempt] === 1) {
-      upstream.leaveOutEdns(nowMs);
-      entry.withEdns[attempt] = 0;
-      this.send(entry, attempt, socket);
-      return;
-    }
-    const { bytes, query } = entry.question;
-    setEmptyResponse(this.response, bytes, query, rcode, Ede.none);
-    this.acceptResponse(entry, attempt);
   }
 
   /**
@@ -381,8 +310,4 @@ export class AttemptRunner {
       if (!entry.isOpen(entry.attemptCount - 1)) entry.attemptDeadlineMs = nowMs;
     }
   }
-}
-
-function isAnswerTo(response: Response, { question }: InFlight): boolean {
-  return answersQuestion(response, question.bytes, question.query);
 }

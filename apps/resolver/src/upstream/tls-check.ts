@@ -1,6 +1,5 @@
-import type { TlsPeer } from '@weir/ops';
-import { createHash } from 'node:crypto';
-import { type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls';
+import { publicKeyPin, type TlsPeer } from '@weir/ops';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 
 /** The upstream has not proven that it is the one that was configured. */
 class PinFault extends Error {
@@ -19,8 +18,7 @@ export function checkOptions(peer: TlsPeer, secureContext?: SecureContext): Conn
 /** @returns what is wrong with the public key, null for a peer with a name, which is checked already */
 export function pinFault(socket: TLSSocket, peer: TlsPeer): Error | null {
   if ('name' in peer) return null;
-  const key = socket.getPeerX509Certificate()?.publicKey.export({ type: 'spki', format: 'der' });
-  const pin = key === undefined ? 'none' : createHash('sha256').update(key).digest('base64');
+  const pin = publicKeyPin(socket);
   return pin === peer.pin ? null : new PinFault(`the pin of its public key is ${pin}`);
 }
 

@@ -36,22 +36,31 @@ export async function buildImage(
   thread.once('error', reject);
   thread.once('exit', () => reject(new Error('the thread that builds an image has ended')));
   signal?.addEventListener('abort', giveUp, { once: true });
+  let hasEnded = false;
   try {
-    // A thread that fails ends the reading of the delta.
-    await Promise.race([built, send(delta, thread)]);
+    await Promise.race([built, send(delta, thread, () => hasEnded)]);
     return await built;
   } finally {
+    hasEnded = true;
     signal?.removeEventListener('abort', giveUp);
     built.catch(() => undefined);
     await thread.terminate();
   }
 }
 
-async function send(delta: AsyncIterable<Uint8Array>, thread: Worker): Promise<void> {
+/** @param hasEnded the thread has ended: nothing more is read. */
+async function send(
+  delta: AsyncIterable<Uint8Array>,
+  thread: Worker,
+  hasEnded: () => boolean,
+): Promise<void> {
   const post = (message: BuildMessage): void => {
     thread.postMessage(message, message === null ? [] : [message.buffer]);
   };
   // A copy, because a piece may share its memory with others.
-  for await (const piece of delta) post(new Uint8Array(piece));
+  for await (const piece of delta) {
+    if (hasEnded()) return;
+    post(new Uint8Array(piece));
+  }
   post(null);
 }

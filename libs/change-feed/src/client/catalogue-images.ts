@@ -1,56 +1,47 @@
 import type { ActiveCatalogue } from '@weir/config-model';
-import { join } from 'node:path';
-import type { FileThread } from '../files/file-thread.js';
-import { FileWriter } from '../files/file-writer.js';
 import { readChunks } from '../files/read-chunks.js';
 import { type FeedClient, FeedError } from './feed-client.js';
+import { type BuildImage, ImageDeltas, type LoadedImage } from './image-deltas.js';
+import {
+  type ImageFolder,
+  isMissing,
+  type KeptImage,
+  listImages,
+  pathOf,
+  writeImage,
+} from './image-files.js';
 import { type Allocate, type ImageIdentity, PartialImage } from './partial-image.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
-/** The image in force, and those before it: a start goes on with one of them while the newest is missing. */
-const KEPT_IMAGES = 3;
-const FILE_PREFIX = 'catalogue-';
-const IMAGE_FILE = /^catalogue-[0-9a-f]{64}$/;
-/** Left behind by a process that was killed while it wrote an image. */
-const UNFINISHED_FILE = /^catalogue-[0-9a-f]{64}\.new$/;
-const CHUNK_BYTES = 1024 * 1024;
 /** Interval between attempts to keep an image. */
 const RETRY_MS = 10_000;
-
-/** Where images are kept. */
-export interface ImageFolder {
-  readonly folder: string;
-  readonly files: FileThread;
-  /** Whether the newest image could not be kept. A configuration that names it cannot be started from. */
-  lacksImage: boolean;
-}
 
 export interface ImageOptions {
   /** Makes the room for an image; an ordinary array unless given. */
   readonly allocate?: Allocate;
+  /** Builds an image of another one and a delta. Without it, images are downloaded whole. */
+  readonly buildImage?: BuildImage;
   /** Interval between attempts to keep an image. */
   readonly retryMs?: number;
 }
 
-/** An image that was on the disk. */
-export interface RestoredImage {
-  readonly sha256: string;
-  readonly bytes: Uint8Array;
-}
-
-interface KeptImage {
-  readonly name: string;
-  readonly writtenMs: number;
+/** Images that were not on the disk: downloaded whole, or built of a delta; and deltas that could not be used. */
+export interface ImageCounters {
+  readonly whole: number;
+  readonly built: number;
+  readonly deltaFaults: number;
 }
 
 /**
- * Catalogue images by their sha256, read from disk or else downloaded from the feed API and then written to disk. The
+ * Catalogue images by their sha256, read from disk or else fetched from the feed API and then written to disk. The
  * next `load` of the same image resumes a download that broke off. Bytes are hashed as they arrive, so that the event
  * loop is never blocked for long.
  */
 export class CatalogueImages {
   /** The bytes that arrived before a download broke off. */
   private unfinished: PartialImage | null = null;
+  private whole = 0;
+  private readonly deltas: ImageDeltas | null;
   private retry: NodeJS.Timeout | undefined;
   private readonly allocate: Allocate;
   private readonly retryMs: number;
@@ -60,21 +51,33 @@ export class CatalogueImages {
     private readonly feed: FeedClient,
     private readonly kept: ImageFolder | undefined,
     private readonly log: FeedLogger,
-    { allocate = (bytes) => new Uint8Array(bytes), retryMs = RETRY_MS }: ImageOptions = {},
+    options: ImageOptions = {},
   ) {
+    const { allocate = (bytes) => new Uint8Array(bytes), retryMs = RETRY_MS, buildImage } = options;
     this.allocate = allocate;
     this.retryMs = retryMs;
+    this.deltas = buildImage ? new ImageDeltas(feed, buildImage, allocate, log) : null;
+  }
+
+  get counters(): ImageCounters {
+    const { built = 0, faults: deltaFaults = 0 } = this.deltas?.counters ?? {};
+    return { whole: this.whole, built, deltaFaults };
   }
 
   /**
    * The bytes of the image, verified against its sha256.
-   * @param signal gives the download up. @throws FeedError when it is not on disk and cannot be downloaded.
+   * @param signal gives the download up.
+   * @param base an image that it may be built of. @throws FeedError when it is not on disk and cannot be fetched.
    */
-  async load(announced: ActiveCatalogue, signal?: AbortSignal): Promise<Uint8Array> {
+  async load(
+    announced: ActiveCatalogue,
+    signal?: AbortSignal,
+    base: LoadedImage | null = null,
+  ): Promise<Uint8Array> {
     const { kept } = this;
-    if (kept === undefined) return this.download(announced, signal);
+    if (kept === undefined) return this.fetch(announced, signal, base);
     const onDisk = await this.read(kept, announced);
-    const image = onDisk ?? (await this.download(announced, signal));
+    const image = onDisk ?? (await this.fetch(announced, signal, base));
     clearTimeout(this.retry);
     kept.lacksImage = false;
     if (onDisk === null) await this.keep(kept, announced, image);
@@ -85,13 +88,12 @@ export class CatalogueImages {
    * This image from the disk, or else the newest one there that is not damaged, to go on with until this one can be
    * downloaded. Null: the disk has none.
    */
-  async restore(announced: ActiveCatalogue): Promise<RestoredImage | null> {
+  async restore(announced: ActiveCatalogue): Promise<LoadedImage | null> {
     const { kept } = this;
     if (kept === undefined) return null;
     const bytes = await this.read(kept, announced);
     if (bytes !== null) return { sha256: announced.sha256, bytes };
-    for (const { name } of await this.keptImages(kept)) {
-      const sha256 = name.slice(FILE_PREFIX.length);
+    for (const { sha256 } of await this.keptImages(kept)) {
       const older = await this.readOfUnknownSize(kept, sha256);
       if (older !== null) return { sha256, bytes: older };
     }
@@ -118,6 +120,15 @@ export class CatalogueImages {
     }
   }
 
+  private async fetch(
+    announced: ActiveCatalogue,
+    signal: AbortSignal | undefined,
+    base: LoadedImage | null,
+  ): Promise<Uint8Array> {
+    const built = base && this.deltas && (await this.deltas.build(base, announced, signal));
+    return built ?? this.download(announced, signal);
+  }
+
   private async download(announced: ActiveCatalogue, signal?: AbortSignal): Promise<Uint8Array> {
     const { sha256, sizeBytes } = announced;
     const partial =
@@ -134,6 +145,7 @@ export class CatalogueImages {
     this.unfinished = null;
     const image = partial.finish();
     if (image === null) throw new FeedError('the catalogue image is not the announced one');
+    this.whole++;
     return image;
   }
 
@@ -180,52 +192,4 @@ export class CatalogueImages {
       this.retry = setTimeout(() => void this.keep(kept, announced, image), this.retryMs).unref();
     }
   }
-}
-
-async function writeImage(
-  { folder, files }: ImageFolder,
-  announced: ActiveCatalogue,
-  image: Uint8Array,
-): Promise<void> {
-  const path = pathOf(folder, announced);
-  await files.call('makeFolder', folder);
-  const writer = await FileWriter.create(files, `${path}.new`);
-  for (let start = 0; start < image.length; start += CHUNK_BYTES) {
-    await writer.write(image.slice(start, start + CHUNK_BYTES));
-  }
-  await writer.finish();
-  await files.call('rename', `${path}.new`, path);
-  await removeOthers(folder, files);
-}
-
-function pathOf(folder: string, { sha256 }: Pick<ImageIdentity, 'sha256'>): string {
-  return join(folder, `${FILE_PREFIX}${sha256}`);
-}
-
-/** Newest first. */
-async function listImages(folder: string, files: FileThread): Promise<readonly KeptImage[]> {
-  const names = await files.call('list', folder);
-  const images = await Promise.all(
-    names
-      .filter((name) => IMAGE_FILE.test(name))
-      .map(async (name) => ({
-        name,
-        writtenMs: await files.call('writtenMs', join(folder, name)),
-      })),
-  );
-  return images.sort((a, b) => b.writtenMs - a.writtenMs);
-}
-
-async function removeOthers(folder: string, files: FileThread): Promise<void> {
-  const names = await files.call('list', folder);
-  const images = await listImages(folder, files);
-  const others = [
-    ...images.slice(KEPT_IMAGES).map(({ name }) => name),
-    ...names.filter((name) => UNFINISHED_FILE.test(name)),
-  ];
-  await Promise.all(others.map((name) => files.call('remove', join(folder, name))));
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -1,7 +1,7 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import { readChangesPage } from '../protocol/read-changes.js';
 import { readLines } from '../protocol/read-lines.js';
-import type { SnapshotPart } from '../protocol/protocol.js';
+import { type ReceivedChange, type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { readSnapshot } from '../protocol/snapshot-stream.js';
 import { StatusError } from './feed-error.js';
 import { type FeedFetch, type FeedRequest, FeedRequests } from './feed-requests.js';
@@ -33,7 +33,7 @@ export class FeedClient {
   async changesAfter(
     revision: number,
     signal?: AbortSignal,
-  ): Promise<{ head: Head; changes: Change[] } | null> {
+  ): Promise<{ head: Head; changes: ReceivedChange[] } | null> {
     try {
       const path = `/changes?after=${revision}`;
       const chunks = await Array.fromAsync(this.read({ path, what: 'changes', signal }));
@@ -63,6 +63,13 @@ export class FeedClient {
       offsetBytes > 0 ? { Range: `bytes=${offsetBytes}-`, 'If-Range': `"${sha256}"` } : {};
     const path = `/catalogue/${sha256}`;
     yield* this.read({ path, what: 'catalogue image', headers, offsetBytes, signal });
+  }
+
+  /** What makes a catalogue image of another one, compressed, as it arrives. */
+  imageDelta(baseSha256: string, sha256: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const path = `/catalogue/${sha256}/delta/${baseSha256}`;
+    const headers = { Accept: ZSTD };
+    return this.read({ path, what: 'delta of a catalogue image', headers, signal });
   }
 
   /** Aborts all requests, those of later calls too. */

@@ -1,15 +1,16 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
-import type { CatalogueImages } from './catalogue-images.js';
+import type { CatalogueImages, ImageCounters } from './catalogue-images.js';
 import { FeedError } from './feed-error.js';
+import type { LoadedImage } from './image-deltas.js';
 import { type ImageEffect, type ImageEvent, ImageMachine } from './image-machine.js';
 
 /** Longest pause before another attempt to fetch an image. */
 const LAST_PAUSE_MS = 60_000;
 
 export interface ImageFollowerOptions {
-  readonly images: Pick<CatalogueImages, 'load' | 'restore'>;
+  readonly images: Pick<CatalogueImages, 'load' | 'restore' | 'counters'>;
   /** Takes a verified image into use; null: none is to be used. @throws Error when the image cannot be used. */
   readonly use: (image: Uint8Array | null) => Promise<void> | void;
   readonly log: FeedLogger;
@@ -26,6 +27,8 @@ export class ImageFollower {
   /** Attempts to fetch an image that failed. */
   failures = 0;
   private readonly machine = new ImageMachine();
+  /** The next image may be built of it. */
+  private inUse: LoadedImage | null = null;
   private fetching = new AbortController();
   private pause: NodeJS.Timeout | undefined;
   private underWay: Promise<void> = Promise.resolve();
@@ -40,6 +43,10 @@ export class ImageFollower {
   want(image: ActiveCatalogue | null): void {
     if (this.machine.missing === null) this.missingSinceMs = performance.now();
     this.handle({ type: 'wanted', image });
+  }
+
+  get counters(): ImageCounters {
+    return this.options.images.counters;
   }
 
   /** The image that is wanted and not in use; null: nothing is missing. */
@@ -88,6 +95,7 @@ export class ImageFollower {
       case 'dismiss':
         return this.run(async () => {
           await this.options.use(null);
+          this.inUse = null;
           return null;
         });
       case 'reportFailure': {
@@ -111,6 +119,7 @@ export class ImageFollower {
     try {
       const found = await images.restore(image);
       if (found !== null) await use(found.bytes);
+      this.inUse = found;
       return { type: 'restored', sha256: found?.sha256 ?? null };
     } catch (error) {
       log.warn({ reason: String(error) }, 'the catalogue image on disk cannot be used');
@@ -122,8 +131,10 @@ export class ImageFollower {
     const { images, use, log } = this.options;
     try {
       signal.throwIfAborted();
-      await use(await images.load(image, signal));
       const { version, sha256 } = image;
+      const bytes = await images.load(image, signal, this.inUse);
+      await use(bytes);
+      this.inUse = { sha256, bytes };
       log.info({ version, sha256 }, 'the catalogue image is in use');
       return { type: 'fetched' };
     } catch (error) {

@@ -1,9 +1,8 @@
 import { RowError } from '@weir/config-model';
-import { pipeline, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createZstdDecompress } from 'node:zlib';
 import { ZSTD } from '../protocol/protocol.js';
 import { retryDelayMs } from '../runtime/retry-delay.js';
+import { decompressed } from './decompressed.js';
 import { FeedError } from './feed-error.js';
 import type { FeedRequest, FeedRequests, FeedResponse } from './feed-requests.js';
 
@@ -22,7 +21,7 @@ export async function* downloadSnapshot(
   const request: FeedRequest = { path, what: 'snapshot', headers: { Accept: ZSTD } };
   const response = await requests.open(request);
   if (response.headers.get('content-type') === ZSTD) {
-    yield* decompressed(wholeBody(requests, request, response));
+    yield* decompressed(wholeBody(requests, request, response), damaged);
   } else yield* response.body;
 }
 
@@ -73,16 +72,6 @@ function isWorthAnother(problem: unknown): problem is FeedError {
   return problem instanceof FeedError && !problem.isRefusal && !(problem instanceof ReplacedError);
 }
 
-async function* decompressed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const decompress = createZstdDecompress();
-  let problem: unknown;
-  pipeline(Readable.from(chunks), decompress, (error) => {
-    problem ??= error;
-  });
-  try {
-    yield* decompress as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    if (error instanceof FeedError) throw error;
-    throw new RowError('a snapshot whose compressed bytes are damaged', { cause: problem });
-  }
+function damaged(cause: unknown): RowError {
+  return new RowError('a snapshot whose compressed bytes are damaged', { cause });
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileThread } from '../files/file-thread.js';
+import { turnsDuring } from '../testing/turns-during.js';
 import { journalLine, readJournal } from './journal-file.js';
 
 const changeOf = (revision: number, rules: number): Change => ({
@@ -55,18 +56,8 @@ describe('the journal', () => {
   });
 
   it('leaves the event loop to others while a large change is written and read', async () => {
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    const line = await journalLine(changeOf(1, 200_000));
-    expect(turns).toBeGreaterThan(5);
-    turns = 0;
-    await read(line);
-    isOver = true;
-    expect(turns).toBeGreaterThan(5);
+    const writing = journalLine(changeOf(1, 200_000));
+    expect(await turnsDuring(writing)).toBeGreaterThan(5);
+    expect(await turnsDuring(read(await writing))).toBeGreaterThan(5);
   });
 });

@@ -1,4 +1,4 @@
-import type { Change, Head } from '@weir/config-model';
+import type { Head } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { parseChangeMessage } from '../protocol/change-messages.js';
 import type { Deployment } from '../protocol/deployment.js';
@@ -10,6 +10,8 @@ import {
   type FollowerState,
   HEARTBEAT_MS,
   LEASE_MS,
+  type ReceivedChange,
+  type Traced,
 } from '../protocol/protocol.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
@@ -23,10 +25,10 @@ export interface FollowerLinkOptions {
   readonly redisUrl: string;
   readonly deployment: Deployment;
   readonly log: FeedLogger;
-  readonly onChange: (change: Change & Head) => void;
+  readonly onChange: (change: ReceivedChange & Head) => void;
   readonly onHead: (head: Head) => void;
   /** There is a change that is too large for a message. */
-  readonly onLargeChange: (head: Head) => void;
+  readonly onLargeChange: (head: Head & Traced) => void;
   /**
    * Messages may have been missed: the connection was renewed, no message came for a while, or one had another feed
    * version.

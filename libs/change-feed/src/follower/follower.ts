@@ -1,8 +1,10 @@
 import type { Change, Head } from '@weir/config-model';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchChanges } from './fetch-changes.js';
+import type { ImageCounters } from '../client/catalogue-images.js';
 import type { MissingImage } from '../client/image-follower.js';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
+import { ChangeSpans, type FollowerTracer } from './change-spans.js';
 import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
 import { FollowerMachine } from './follower-machine.js';
@@ -37,6 +39,8 @@ export interface FollowerOptions {
   readonly target: FollowerTarget;
   /** Where the configuration is stored to start from; without it the follower starts from the feed API. */
   readonly disk?: SnapshotDisk;
+  /** Without it nothing is traced. */
+  readonly tracer?: FollowerTracer | undefined;
   readonly log: FeedLogger;
 }
 
@@ -50,6 +54,7 @@ export class Follower {
   private readonly link: FollowerLink;
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
+  private readonly spans: ChangeSpans;
   private readonly stopping = new AbortController();
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
@@ -64,15 +69,18 @@ export class Follower {
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
     this.snapshots = new SnapshotLoader(options.feed, this.configuration);
+    this.spans = new ChangeSpans(options.tracer);
     this.link = new FollowerLink({
       ...options,
       onChange: (change) => {
+        this.spans.receive(change, this.revision);
         this.handle({ type: 'changeReceived', change });
       },
       onHead: (head) => {
         this.handle({ type: 'headReceived', head });
       },
       onLargeChange: (head) => {
+        this.spans.receive(head, this.revision);
         this.handle({ type: 'largeChangeReceived', head });
       },
       onMessagesMissed: () => {
@@ -151,6 +159,11 @@ export class Follower {
   /** Attempts to fetch a catalogue image that failed. */
   get imageFailures(): number {
     return this.options.target.imageFailures ?? 0;
+  }
+
+  /** Catalogue images that were fetched. */
+  get imageCounters(): ImageCounters {
+    return this.options.target.imageCounters ?? { whole: 0, built: 0, deltaFaults: 0 };
   }
 
   /** Messages on Redis that were ignored, by reason. */
@@ -255,6 +268,7 @@ export class Follower {
     const isOvertaken = (): boolean => this.machine.hasNextChange;
     const page = await fetchChanges(this.options.feed, revision, isOvertaken);
     if (page === 'overtaken') return { type: 'overtaken' };
+    for (const change of page?.changes ?? []) this.spans.receive(change, revision);
     return page === null ? { type: 'logPruned' } : { type: 'fetched', page };
   }
 
@@ -266,6 +280,7 @@ export class Follower {
 
   /** Publishes what is in force once it is on disk. Of several that wait for the disk only the last is published. */
   private acknowledge(inForce: Head): void {
+    this.spans.noteInForce(inForce.revision);
     const isWaiting = this.unacknowledged !== null;
     this.unacknowledged = inForce;
     if (!isWaiting) void this.acknowledgeStored();
@@ -276,6 +291,7 @@ export class Follower {
       const inForce = this.unacknowledged;
       await this.configuration.stored();
       this.link.acknowledge(inForce);
+      this.spans.end(inForce.revision);
       if (this.unacknowledged === inForce) this.unacknowledged = null;
     }
   }

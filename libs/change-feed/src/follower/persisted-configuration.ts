@@ -1,4 +1,5 @@
 import { type Change, type Head, type LogPoint, RowError } from '@weir/config-model';
+import type { ImageCounters } from '../client/catalogue-images.js';
 import type { MissingImage } from '../client/image-follower.js';
 import { Yielder } from '../runtime/yielder.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
@@ -30,6 +31,8 @@ export interface FollowerTarget {
   readonly missingImage?: MissingImage | null;
   /** Attempts to fetch an image that failed. */
   readonly imageFailures?: number;
+  /** Images that were fetched. */
+  readonly imageCounters?: ImageCounters;
   /** Resolves when what the configuration names and the log does not carry is there, or could not be fetched. */
   complete?(): Promise<void>;
   /** Ends what the target does beside the log. */

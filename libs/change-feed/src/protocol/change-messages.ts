@@ -1,5 +1,4 @@
 import {
-  type Change,
   decodeChange,
   decodeHead,
   type EncodedChange,
@@ -8,7 +7,7 @@ import {
 } from '@weir/config-model';
 import { FEED_VERSION } from './feed-version.js';
 import { parseMessage } from './message.js';
-import type { PublishedChange } from './protocol.js';
+import { type PublishedChange, type ReceivedChange, readTraced, type Traced } from './protocol.js';
 
 /** Largest message. A larger change is published as its head and fetched from the feed API. */
 export const MAX_PUBLISHED_BYTES = 256 * 1024;
@@ -16,14 +15,14 @@ export const MAX_PUBLISHED_BYTES = 256 * 1024;
 /** Several changes in a row that were committed together. */
 interface ChangeGroup {
   readonly lineage: string | null;
-  readonly changes: readonly EncodedChange[];
+  readonly changes: readonly (EncodedChange & Traced)[];
 }
 
 /** What a message on the channel of changes says. */
 export type ChangeMessage =
-  | { readonly type: 'changes'; readonly changes: readonly (Change & Head)[] }
+  | { readonly type: 'changes'; readonly changes: readonly (ReceivedChange & Head)[] }
   /** There is a change that is too large for a message. */
-  | { readonly type: 'head'; readonly head: Head };
+  | { readonly type: 'head'; readonly head: Head & Traced };
 
 /**
  * The messages of changes that were committed together, in order.
@@ -37,11 +36,10 @@ export function renderChangeMessages(
   if (inGroups && first !== undefined && changes.length > 1) {
     const group: ChangeGroup = {
       lineage: first.lineage,
-      changes: changes.map(({ revision, digest, operations }) => ({
-        revision,
-        digest,
-        operations,
-      })),
+      changes: changes.map((change) => {
+        const { revision, digest, operations } = change;
+        return { revision, digest, operations, ...readTraced(change) };
+      }),
     };
     const text = JSON.stringify({ ...group, feedVersion: FEED_VERSION });
     if (text.length <= MAX_PUBLISHED_BYTES) return [text];
@@ -64,15 +62,17 @@ function renderChange(change: PublishedChange): string {
   return whole.length <= MAX_PUBLISHED_BYTES ? whole : renderHead(change);
 }
 
-function renderHead({ lineage, revision, digest }: Head): string {
-  return JSON.stringify({ lineage, revision, digest, feedVersion: FEED_VERSION });
+function renderHead(change: PublishedChange): string {
+  const { lineage, revision, digest } = change;
+  const traced = readTraced(change);
+  return JSON.stringify({ lineage, revision, digest, ...traced, feedVersion: FEED_VERSION });
 }
 
 /** @throws FeedVersionError; RowError for any other text. */
 export function parseChangeMessage(text: string): ChangeMessage {
   const value = parseMessage(text) as Partial<ChangeGroup> | null;
   if (value?.changes === undefined) {
-    const head = decodeHead(value);
+    const head = { ...decodeHead(value), ...readTraced(value) };
     return value !== null && 'operations' in value
       ? { type: 'changes', changes: [{ ...head, ...decodeChange(value) }] }
       : { type: 'head', head };
@@ -81,6 +81,7 @@ export function parseChangeMessage(text: string): ChangeMessage {
   const changes = (value.changes as unknown[]).map((change) => ({
     ...decodeHead({ ...(change as object), lineage: value.lineage }),
     ...decodeChange(change),
+    ...readTraced(change),
   }));
   return { type: 'changes', changes };
 }

@@ -1,4 +1,4 @@
-import { encodeChange, type Operation, RowError } from '@weir/config-model';
+import { encodeChange, type Head, type Operation, RowError } from '@weir/config-model';
 import { describe, expect, it } from 'vitest';
 import {
   MAX_PUBLISHED_BYTES,
@@ -6,6 +6,7 @@ import {
   renderChangeMessages,
 } from './change-messages.js';
 import { acknowledgementIntervalMs, parseHeadMessage, renderHeadMessage } from './head-message.js';
+import type { Traced } from './protocol.js';
 
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 const digest = '0123456789abcdef';
@@ -30,6 +31,26 @@ describe('the messages of changes', () => {
     const texts = renderChangeMessages(published(...changes), true);
     expect(texts.map(parseChangeMessage)).toEqual([
       { type: 'changes', changes: parsed(...changes) },
+    ]);
+  });
+
+  it('have the trace of each change that has one, alone, in a group, and when only its head fits', () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const changes = published(change(1), change(2), change(3, tooMany));
+    const texts = renderChangeMessages(
+      changes.map((one) => (one.revision === 1 ? one : { ...one, traceparent })),
+      true,
+    );
+    const traces = texts
+      .map(parseChangeMessage)
+      .flatMap((message): readonly (Head & Traced)[] =>
+        message.type === 'head' ? [message.head] : message.changes,
+      )
+      .map((one) => [one.revision, one.traceparent]);
+    expect(traces).toEqual([
+      [1, undefined],
+      [2, traceparent],
+      [3, traceparent],
     ]);
   });
 

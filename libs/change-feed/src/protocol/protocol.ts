@@ -1,4 +1,5 @@
 import {
+  type Change,
   type EncodedChange,
   type EntityKind,
   type FlatRows,
@@ -26,8 +27,20 @@ export type FollowerKind = (typeof FOLLOWER_KINDS)[number];
 /** A revision of one log. */
 export type Position = Pick<Head, 'lineage' | 'revision'>;
 
+/**
+ * The trace that a change belongs to, beside the change: the log, digests and disks do not have it, and a follower that
+ * does not know the field ignores it.
+ */
+export interface Traced {
+  /** W3C Trace Context of the call that has made it. Absent: that call is not traced. */
+  readonly traceparent?: string;
+}
+
 /** A change as it is published: with the lineage of its log. */
-export type PublishedChange = EncodedChange & Head;
+export type PublishedChange = EncodedChange & Head & Traced;
+
+/** A change as it is received. */
+export type ReceivedChange = Change & Traced;
 
 /** The state of a follower, as it publishes it. */
 export interface FollowerState {
@@ -43,6 +56,16 @@ export interface FollowerState {
   readonly feedVersion: number;
   /** Whether it reads several changes in one message. Older releases do not. */
   readonly readsGroups: boolean;
+}
+
+/** A traceparent has 55 characters. Whoever uses it checks what it says. */
+const MAX_TRACEPARENT_LENGTH = 64;
+
+/** What a change on its way says about its trace. Anything that cannot be a traceparent is ignored. */
+export function readTraced(value: unknown): Traced {
+  const { traceparent } = value as { traceparent?: unknown };
+  const isUsable = typeof traceparent === 'string' && traceparent.length <= MAX_TRACEPARENT_LENGTH;
+  return isUsable ? { traceparent } : {};
 }
 
 /** One line of a snapshot: first the head, then rows by kind, last the trailer. */

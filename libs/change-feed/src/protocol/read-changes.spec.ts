@@ -2,6 +2,7 @@ import { type Change, encodeChange, type Operation, RowError } from '@weir/confi
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Yielder } from '../runtime/yielder.js';
+import { turnsDuring } from '../testing/turns-during.js';
 import { renderChangesPage, toLoggedChange } from './logged-change.js';
 import { readChange, readChangesPage } from './read-changes.js';
 import { SteppedJson } from './stepped-json.js';
@@ -21,20 +22,6 @@ const changeOf = (revision: number, rules: number): Change => ({
 });
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const asSent = (change: Change): object => encodeChange(change);
-
-/** How many turns the event loop had meanwhile. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  await work;
-  isOver = true;
-  return turns;
-}
 
 describe('readChangesPage', () => {
   it('reads changes of any size, each whole and in order', async () => {

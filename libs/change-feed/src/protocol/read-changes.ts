@@ -8,7 +8,7 @@ import {
   RowError,
 } from '@weir/config-model';
 import { Yielder } from '../runtime/yielder.js';
-import type { ChangesPage } from './protocol.js';
+import { type ChangesPage, type ReceivedChange, readTraced } from './protocol.js';
 import { SteppedJson } from './stepped-json.js';
 
 /** Depth of the operations in the JSON of a change, and in that of a page of changes. */
@@ -27,14 +27,15 @@ export async function readChange(json: Uint8Array, yielder = new Yielder()): Pro
 /** The same of a page of changes, the answer of `GET /changes`. @throws RowError when it is none. */
 export async function readChangesPage(
   json: Uint8Array,
-): Promise<{ head: Head; changes: Change[] }> {
+): Promise<{ head: Head; changes: ReceivedChange[] }> {
   const yielder = new Yielder();
   const stepped = await SteppedJson.scan(json, PAGE_DEPTH, yielder);
   const page = stepped.rest as Partial<ChangesPage> | null;
   if (!Array.isArray(page?.changes)) throw new RowError('a page has an array of changes');
-  const changes: Change[] = [];
+  const changes: ReceivedChange[] = [];
   for (const change of page.changes as unknown[]) {
-    changes.push(await decodeInSteps(change, stepped, yielder));
+    const decoded = await decodeInSteps(change, stepped, yielder);
+    changes.push({ ...decoded, ...readTraced(change) });
   }
   return { head: decodeHead(page.head), changes };
 }

@@ -1,4 +1,4 @@
-import type { Head } from '@weir/config-model';
+import type { Head, LogPoint } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { renderChangeMessages } from '../protocol/change-messages.js';
@@ -9,6 +9,7 @@ import type { Refusal } from '../protocol/message-verifier.js';
 import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
 import { FollowerRegistry } from './follower-registry.js';
 import { LogWatch } from './log-watch.js';
+import { RecentTraces } from './recent-traces.js';
 import type { Applied } from './resolver-positions.js';
 import {
   type FollowerState,
@@ -17,6 +18,7 @@ import {
   parseFollowerState,
   type Position,
   type PublishedChange,
+  type Traced,
 } from '../protocol/protocol.js';
 import { connectRedis, startConnecting, subscribe } from '../redis/redis.js';
 import { RedisClock } from '../redis/redis-clock.js';
@@ -56,6 +58,7 @@ export class ChangePublisher {
   private readonly probeChannel: string;
   private readonly registry: FollowerRegistry;
   private readonly watch: LogWatch;
+  private readonly traces = new RecentTraces();
   /** Other feed versions of followers that were logged already. */
   private readonly otherVersions = new Set<number>();
   private timers: NodeJS.Timeout[] = [];
@@ -104,7 +107,10 @@ export class ChangePublisher {
 
   /** Publishes changes that were committed together. Never rejects: the feed API has what followers miss. */
   async publish(changes: readonly PublishedChange[]): Promise<void> {
-    for (const change of changes) this.watch.committed(change);
+    for (const change of changes) {
+      this.watch.committed(change);
+      this.traces.add(change);
+    }
     const inGroups = changes.length > 1 && this.registry.allReadGroups();
     const messages = renderChangeMessages(changes, inGroups);
     await Promise.all(messages.map((text) => this.send('change', text)));
@@ -113,6 +119,11 @@ export class ChangePublisher {
   /** Waits until every live resolver has the revision in force, at most `timeoutMs`; 0 does not wait. */
   waitApplied(position: Position, timeoutMs: number): Promise<Applied> {
     return this.registry.waitApplied(position, timeoutMs);
+  }
+
+  /** The trace of a change that was published here lately. */
+  traceOf(point: LogPoint): Traced {
+    return this.traces.of(point);
   }
 
   /** Ends all waits with the present counts, because the process is about to stop. Later waits end at once. */

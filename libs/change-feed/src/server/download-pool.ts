@@ -1,3 +1,5 @@
+import { SentDownloads } from './sent-images.js';
+
 /** Until a download has been measured. */
 const FIRST_DOWNLOAD_MS = 5_000;
 /** Share of the newest measurement in the mean. */
@@ -57,15 +59,17 @@ export class DownloadPool {
 export interface FeedDownloads {
   readonly snapshots: DownloadPool;
   readonly images: DownloadPool;
+  readonly sent: { readonly image: SentDownloads; readonly delta: SentDownloads };
   /** Snapshots that cannot be kept on the disk: each has a connection to the database. */
   readonly withoutDisk: DownloadPool;
 }
 
-/** Places for so many snapshots, and for as many images. */
+/** Places for so many snapshots, and for as many images and deltas of images. */
 export function feedDownloads(places: number): FeedDownloads {
   return {
     snapshots: new DownloadPool(places),
     images: new DownloadPool(places),
+    sent: { image: new SentDownloads(), delta: new SentDownloads() },
     withoutDisk: new DownloadPool(2),
   };
 }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { get, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -49,6 +49,30 @@ describe('GET /changes', () => {
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: false });
     log.refusesChanges = true;
     await expect(client.changesAfter(0)).rejects.toMatchObject({ isRefusal: true });
+  });
+});
+
+describe('a request whose target is no URL', () => {
+  it.each(['//', '/\\', '//[', 'http://[/'])('is answered 404: %s', async (path) => {
+    const errors: unknown[] = [];
+    const server = createFeedServer({
+      source: new MemoryLog(),
+      tokens: () => [TOKEN],
+      log: { ...silent, error: (fields) => void errors.push(fields) },
+      isOutage: () => false,
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const status = await new Promise((resolve, reject) => {
+      get({ port, path, headers, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).once('error', reject);
+    });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect([status, errors]).toEqual([404, []]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Head } from '@weir/config-model';
+import type { Head, LogPoint } from '@weir/config-model';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
@@ -13,13 +13,14 @@ import {
   type ServerOptions,
 } from 'node:https';
 import { FEED_VERSION, FEED_VERSION_HEADER, FIRST_FEED_VERSION } from '../protocol/feed-version.js';
-import { answerImage } from './image-response.js';
+import { answerImage, IMAGE_PATH } from './image-response.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { refuse } from './refuse.js';
 import { answerSnapshot } from './snapshot-response.js';
 import type { StoredBytes } from './stored-bytes.js';
+import type { KeptDeltas } from './kept-deltas.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
-import { CHANGES_PAGE, type SnapshotPart } from '../protocol/protocol.js';
+import { CHANGES_PAGE, type SnapshotPart, type Traced } from '../protocol/protocol.js';
 import { type LoggedChange, renderChangesPage } from '../protocol/logged-change.js';
 import { SharedReads } from './shared-reads.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
@@ -61,30 +62,42 @@ export interface FeedServerOptions {
   readonly isOutage: (error: unknown) => boolean;
   /** Snapshots that are sent to many. Without them each request reads the source. */
   readonly snapshots?: KeptSnapshots | undefined;
+  /** Deltas between catalogue images. Without them, images are sent whole. */
+  readonly deltas?: KeptDeltas | undefined;
   /** How many downloads are sent at the same time. */
   readonly downloads?: FeedDownloads;
+  /** The trace of a change that this process has published lately. */
+  readonly traceOf?: (point: LogPoint) => Traced;
   /** Longest time without progress on a connection while a request is answered. */
   readonly stallMs?: number;
 }
 
 /** Places for the downloads of each kind, unless given. */
 const PLACES = 64;
+/** Many more than followers need. Others are closed at once: each uses a file descriptor of the control plane. */
+const MAX_CONNECTIONS = 4_096;
+const TIME_LIMITS = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
 /** Longer than the timeout of followers. */
 const STALL_MS = 30_000;
 
 /**
  * The feed API: `GET /snapshot` (JSON lines; compressed and with ranges for who accepts that),
  * `GET /changes?after=N` (JSON; 410 when the log no longer reaches back), `GET /catalogue/<sha256>` (bytes, with
- * ranges). The body of every error is `{"detail": …}`. A request for another feed version gets 406. Downloads for which
- * there is no place now get 503 with Retry-After.
+ * ranges), `GET /catalogue/<sha256>/delta/<base sha256>` (compressed; 404 when there is none). The body of every error
+ * is `{"detail": …}`. A request for another feed version gets 406. Downloads for which there is no place now get 503
+ * with Retry-After.
  */
 export function createFeedServer(options: FeedServerOptions): Server {
-  const { source } = options;
+  const { source, traceOf } = options;
   const serving: Serving = {
     downloads: feedDownloads(PLACES),
     ...options,
     otherVersions: new Set(),
-    pages: new SharedReads((revision) => readPage(source, revision)),
+    pages: new SharedReads((revision) => readPage(source, revision, traceOf)),
   };
   const server = createServerFor(options.tls ?? null, (request, response) => {
     handle(serving, request, response).catch((error: unknown) => {
@@ -94,16 +107,15 @@ export function createFeedServer(options: FeedServerOptions): Server {
       else refuse(response, 500, 'Internal server error');
     });
   });
-  server.requestTimeout = 10_000;
-  server.headersTimeout = 5_000;
+  server.maxConnections = MAX_CONNECTIONS;
   // A follower that stops reading would keep the database transaction of its snapshot open.
   server.timeout = options.stallMs ?? STALL_MS;
   return server;
 }
 
 function createServerFor(tls: FeedServerTls | null, listener: RequestListener): Server {
-  if (tls === null) return createServer(listener);
-  const server = createHttpsServer(tls.serverOptions(), listener);
+  if (tls === null) return createServer(TIME_LIMITS, listener);
+  const server = createHttpsServer({ ...tls.serverOptions(), ...TIME_LIMITS }, listener);
   tls.attach(server);
   return server;
 }
@@ -130,8 +142,10 @@ async function handle(
   if (!asksForOwnVersion(request, options)) {
     return refuse(response, 406, `This feed speaks version ${FEED_VERSION}`);
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://feed.invalid');
-  const image = /^\/catalogue\/([0-9a-f]{64})$/.exec(pathname);
+  const url = URL.parse(request.url ?? '/', 'http://feed.invalid');
+  if (url === null) return refuse(response, 404, 'Not found');
+  const { pathname, searchParams } = url;
+  const image = IMAGE_PATH.exec(pathname);
   const methods = image ? ['GET', 'HEAD'] : ['GET'];
   if (!methods.includes(request.method ?? '')) {
     response.setHeader('Allow', methods.join(', '));
@@ -141,7 +155,7 @@ async function handle(
     return answerSnapshot(options, searchParams.get('atLeast'), request, response);
   }
   if (pathname === '/changes') return sendChanges(pages, searchParams.get('after'), response);
-  if (image?.[1] !== undefined) return answerImage(options, image[1], request, response);
+  if (image !== null) return answerImage(options, image, request, response);
   return refuse(response, 404, 'Not found');
 }
 
@@ -169,9 +183,13 @@ async function sendChanges(
   response.setHeader('Content-Type', 'application/json').end(page);
 }
 
-async function readPage(source: FeedSource, revision: number): Promise<string | null> {
+async function readPage(
+  source: FeedSource,
+  revision: number,
+  traceOf: FeedServerOptions['traceOf'],
+): Promise<string | null> {
   const { head, changes } = await source.changesAfter(revision, CHANGES_PAGE);
-  return changes && renderChangesPage(head, changes);
+  return changes && renderChangesPage(head, changes, traceOf);
 }
 
 /** Compares every token in constant time. */

@@ -1,30 +1,74 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ZSTD } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import type { DownloadPool } from './download-pool.js';
+import type { FeedDownloads } from './download-pool.js';
+import type { KeptDeltas } from './kept-deltas.js';
 import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
+import { soon } from './soon.js';
 import { sendStored, type StoredBytes } from './stored-bytes.js';
 
 export interface ImageServing {
   readonly source: { catalogueImage(sha256: string): Promise<StoredBytes | null> };
-  readonly downloads: { readonly images: DownloadPool };
+  readonly deltas?: KeptDeltas | undefined;
+  readonly downloads: Pick<FeedDownloads, 'images' | 'sent'>;
   readonly log: FeedLogger;
 }
 
-/** Answers `GET /catalogue/<sha256>` with the bytes of the image. */
+/** The path of an image: its sha256, and that of the base of a delta. */
+export const IMAGE_PATH = /^\/catalogue\/([0-9a-f]{64})(?:\/delta\/([0-9a-f]{64}))?$/;
+
+/**
+ * Answers `GET /catalogue/<sha256>` with the bytes of the image, `GET /catalogue/<sha256>/delta/<base>` with what makes
+ * the image of its base.
+ */
 export async function answerImage(
+  serving: ImageServing,
+  path: RegExpExecArray,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [, sha256 = '', base] = path;
+  const { images } = serving.downloads;
+  const leave = images.enter();
+  if (leave === null) return refuseForNow(response, images);
+  try {
+    if (base === undefined) await sendImage(serving, sha256, request, response);
+    else await sendDelta(serving, base, sha256, request, response);
+  } finally {
+    leave();
+  }
+}
+
+async function sendImage(
   { source, downloads, log }: ImageServing,
   sha256: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const leave = downloads.images.enter();
-  if (leave === null) return refuseForNow(response, downloads.images);
-  try {
-    const image = await source.catalogueImage(sha256);
-    if (image === null) return refuse(response, 404, 'No such catalogue image');
-    const sending = sendStored(image, `"${sha256}"`, 'application/octet-stream', request, response);
-    await ignoreDisconnect(log, 'a catalogue image', sending);
-  } finally {
-    leave();
+  const image = await source.catalogueImage(sha256);
+  if (image === null) return refuse(response, 404, 'No such catalogue image');
+  const counted = downloads.sent.image.counted(image);
+  const sending = sendStored(counted, `"${sha256}"`, 'application/octet-stream', request, response);
+  await ignoreDisconnect(log, 'a catalogue image', sending);
+}
+
+async function sendDelta(
+  { deltas, downloads, log }: ImageServing,
+  base: string,
+  sha256: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const delta = deltas === undefined ? null : await soon(deltas.get(base, sha256));
+  if (delta === undefined) {
+    return refuseForNow(response, downloads.images, deltas?.durationMs);
   }
+  if (delta === null) return refuse(response, 404, 'No delta between these catalogue images');
+  const counted = downloads.sent.delta.counted(delta);
+  const sending = sendStored(counted, delta.etag, ZSTD, request, response);
+  await ignoreDisconnect(
+    log,
+    'a delta',
+    sending.finally(() => delta.release()),
+  );
 }

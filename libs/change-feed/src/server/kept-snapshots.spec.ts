@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MADE_ANEW, type SnapshotPart } from '../protocol/protocol.js';
+import { MADE_ANEW } from '../protocol/protocol.js';
 import { HeldDisk } from '../testing/held-disk.js';
 import { MemoryLog } from '../testing/memory-log.js';
 import { KeptFileError, KeptFolder } from './kept-file.js';
@@ -73,19 +73,12 @@ describe('KeptSnapshots', () => {
   });
 
   it('never sends one that was begun before the request to who needs what has come since', async () => {
-    const gate = Promise.withResolvers<undefined>();
-    const read = source.snapshot.bind(source);
-    source.snapshot = async function* (): AsyncGenerator<SnapshotPart> {
-      const parts = read();
-      yield (await parts.next()).value as SnapshotPart;
-      await gate.promise;
-      yield* parts;
-    };
+    const release = source.holdSnapshots();
     const first = revisionFor(0);
     await expect.poll(() => source.snapshotsRead, WAIT).toBe(1);
     source.commit(6, 1);
     const later = [revisionFor(6), revisionFor(null), revisionFor(6)];
-    gate.resolve(undefined);
+    release();
     expect([await first, await Promise.all(later), source.snapshotsRead]).toEqual([
       5,
       [6, 6, 6],

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedClient, type FeedError } from '../client/feed-client.js';
-import type { SnapshotPart } from '../protocol/protocol.js';
 import { MemoryLog, Outage } from '../testing/memory-log.js';
 import { type FeedDownloads, feedDownloads } from './download-pool.js';
 import { createFeedServer } from './feed-server.js';
@@ -110,18 +109,6 @@ describe('GET /snapshot', () => {
     }
     return { rows, revision };
   };
-  /** Holds the source up after the head. */
-  const holdSource = () => {
-    const gate = Promise.withResolvers<undefined>();
-    const read = source.snapshot.bind(source);
-    source.snapshot = async function* (): AsyncGenerator<SnapshotPart> {
-      const parts = read();
-      yield (await parts.next()).value as SnapshotPart;
-      await gate.promise;
-      yield* parts;
-    };
-    return () => gate.resolve(undefined);
-  };
 
   it('is compressed for who accepts that, and has lines for a release that does not', async () => {
     await start();
@@ -181,7 +168,7 @@ describe('GET /snapshot', () => {
 
   it('is given up by a follower that stops', async () => {
     await start();
-    const release = holdSource();
+    const release = source.holdSnapshots();
     const download = downloaded();
     await expect.poll(() => source.snapshotsRead, WAIT).toBe(1);
     client.close();
@@ -203,7 +190,7 @@ describe('GET /snapshot', () => {
 
   it('is refused with 503 and Retry-After while it is made for longer, and beyond the places', async () => {
     await start(1);
-    const release = holdSource();
+    const release = source.holdSnapshots();
     const first = get(ZSTD);
     await expect.poll(() => downloads.snapshots.active, WAIT).toBe(1);
     const second = await get(ZSTD);

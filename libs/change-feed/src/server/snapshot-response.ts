@@ -4,13 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { type SnapshotPart, ZSTD } from '../protocol/protocol.js';
 import { writeSnapshot } from '../protocol/snapshot-stream.js';
-import { endsWithin } from '../runtime/ends-within.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 import type { FeedDownloads } from './download-pool.js';
 import { KeptFileError } from './kept-file.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import type { KeptSnapshots } from './kept-snapshots.js';
 import { ignoreDisconnect, refuse, refuseForNow } from './refuse.js';
+import { soon } from './soon.js';
 import { PIECES, sendStored } from './stored-bytes.js';
 
 export interface SnapshotServing {
@@ -20,8 +20,6 @@ export interface SnapshotServing {
   readonly log: FeedLogger;
 }
 
-/** How long a request waits for a snapshot that is being made. Shorter than the timeout of followers. */
-const HOLD_MS = 5_000;
 const LINES = 'application/x-ndjson';
 
 /**
@@ -43,7 +41,7 @@ export async function answerSnapshot(
   try {
     if (snapshots === undefined) return await sendFromSource(serving, response);
     const snapshot = await soon(snapshots.get(atLeast === null ? null : Number(atLeast)));
-    if (snapshot === null) {
+    if (snapshot === undefined) {
       return refuseForNow(response, downloads.snapshots, snapshots.remainingMs);
     }
     const sending = send(snapshot, request, response).finally(() => snapshot.release());
@@ -54,16 +52,6 @@ export async function answerSnapshot(
   } finally {
     leave();
   }
-}
-
-/** Null: it takes longer. It is released then. */
-async function soon(getting: Promise<KeptSnapshot>): Promise<KeptSnapshot | null> {
-  if (await endsWithin(getting, HOLD_MS)) return getting;
-  getting.then(
-    (snapshot) => snapshot.release(),
-    () => undefined,
-  );
-  return null;
 }
 
 async function send(

@@ -55,6 +55,7 @@ export class MemoryLog implements FeedSource, SnapshotSource {
   private rules = new Rules();
   private readonly changes: Change[] = [];
   private firstKept = 0;
+  private held: Promise<undefined> = Promise.resolve(undefined);
   /** Whether requests for changes fail, while snapshots work. */
   refusesChanges = false;
   /** Whether requests for changes meet an outage. */
@@ -141,6 +142,13 @@ export class MemoryLog implements FeedSource, SnapshotSource {
     return Promise.resolve({ head, isContinued });
   }
 
+  /** Holds snapshots up after their head. @returns a function that lets them go on */
+  holdSnapshots(): () => void {
+    const gate = Promise.withResolvers<undefined>();
+    this.held = gate.promise;
+    return () => gate.resolve(undefined);
+  }
+
   async *snapshot(): AsyncGenerator<SnapshotPart> {
     this.snapshotsRead++;
     const head = this.currentHead();
@@ -148,7 +156,7 @@ export class MemoryLog implements FeedSource, SnapshotSource {
       toRow('domainRule', rule(id, verdict)),
     );
     yield { type: 'head', ...head };
-    await Promise.resolve();
+    await this.held;
     for (let i = 0; i < rows.length; i += 10) {
       yield { type: 'rows', kind: 'domainRule', rows: rows.slice(i, i + 10) };
     }

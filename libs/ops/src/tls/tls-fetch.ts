@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
-import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { connect, type ConnectionOptions } from 'node:tls';
+import { PIN_KIND, PIN_PATTERN } from '../endpoint.js';
 import { StartError } from '../process.js';
 import { WatchedFile, type WatchedFileLog } from '../watched-file.js';
 import { parseAuthorities } from './authorities.js';
+import { publicKeyPin } from './public-key-pin.js';
 
 const MAX_FILE_BYTES = 2 ** 20;
 const CHECK_MS = 2_000;
-/** SHA-256 of a SubjectPublicKeyInfo, in base64 (RFC 7858 §4.2). */
-const PIN = /^sha256\/[A-Za-z0-9+/]{43}=$/;
+const PIN = new RegExp(`^${PIN_PATTERN}$`);
 
 /** What is used of `fetch`. Redirects are not followed. */
 export type Fetch = (
@@ -97,7 +97,7 @@ class CheckingAgent extends Agent {
     const fail = (error: Error): void => callback?.(error, socket);
     socket.once('error', fail);
     socket.once('secureConnect', () => {
-      const pin = this.pins.length === 0 ? null : pinOf(socket);
+      const pin = this.pins.length === 0 ? null : `${PIN_KIND}${publicKeyPin(socket)}`;
       if (pin !== null && !this.pins.includes(pin)) {
         socket.destroy(new Error(`the pin of its public key is ${pin}`));
         return;
@@ -106,11 +106,6 @@ class CheckingAgent extends Agent {
       callback?.(null, socket);
     });
   }
-}
-
-function pinOf(socket: TLSSocket): string {
-  const key = socket.getPeerX509Certificate()?.publicKey.export({ type: 'spki', format: 'der' });
-  return key === undefined ? 'none' : `sha256/${createHash('sha256').update(key).digest('base64')}`;
 }
 
 async function fetchBy(agent: Agent, url: URL, init: Parameters<Fetch>[1]): Promise<Response> {

@@ -1,7 +1,11 @@
+import { writeDelta } from '@weir/catalogue';
 import {
   ChangePublisher,
   createFeedServer,
+  feedDownloads,
   type FeedSource,
+  type ImageDelta,
+  KeptDeltas,
   type LogPage,
   toLoggedChange,
   type SnapshotPart,
@@ -25,6 +29,7 @@ import { DEPLOYMENT_VARIABLES, openDeployment, parseVariables } from '@weir/ops'
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { FEED_VARIABLES } from '../feed-variables.js';
 import { HASH_KEY_HEX } from './policies.js';
@@ -42,6 +47,15 @@ export class ControlPlane implements FeedSource {
   readonly images = new Map<string, Uint8Array>();
   /** By sha256: when the bytes of an image are sent. */
   readonly slowImages = new Map<string, Promise<unknown>>();
+  readonly downloads = feedDownloads(64);
+  /** What is sent in the place of the next deltas; undefined: the right ones. */
+  wrongDelta: Uint8Array | undefined;
+  readonly deltas = new KeptDeltas({
+    folder: tmpdir(),
+    source: this,
+    log: silent,
+    isOutage: () => false,
+  });
   private readonly lineage = randomUUID();
   private readonly rows = new Map<string, { kind: EntityKind; row: Row }>();
   private readonly digest = new Digest();
@@ -65,6 +79,8 @@ export class ControlPlane implements FeedSource {
       tokens: () => [FEED_TOKEN],
       log: silent,
       isOutage: () => false,
+      deltas: plane.deltas,
+      downloads: plane.downloads,
     });
     await new Promise<void>((resolve) => plane.server.listen(0, '127.0.0.1', resolve));
     await plane.publisher.start();
@@ -99,6 +115,7 @@ export class ControlPlane implements FeedSource {
     await this.publisher.stop();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+    this.deltas.close();
   }
 
   head(): Promise<Head> {
@@ -131,6 +148,15 @@ export class ControlPlane implements FeedSource {
     }
     const read = (start: number, end: number) => Readable.from(bytes(start, end));
     return Promise.resolve({ sizeBytes: image.length, read });
+  }
+
+  async imageDelta(baseSha256: string, sha256: string): Promise<ImageDelta | null> {
+    const base = await this.catalogueImage(baseSha256);
+    const image = base && (await this.catalogueImage(sha256));
+    if (image === null) return null;
+    const wrong = this.wrongDelta;
+    const bytes = wrong === undefined ? writeDelta(base!, image) : Readable.from([wrong]);
+    return { baseBytes: base!.sizeBytes, bytes };
   }
 
   private apply(operation: PutOperation | DeleteOperation): void {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,6 +57,30 @@ describe('a hostile request', () => {
     });
     expect(answer.status).toBe(403);
     expect(answer.headers.get('connection')).toBe('close');
+  });
+
+  it.each([
+    ['two lengths', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
+    ['different lengths', ['Content-Length: 2', 'Content-Length: 3']],
+    ['a list of lengths', ['Content-Length: 2, 2']],
+    ['a length with a sign', ['Content-Length: +2']],
+    ['a space before the colon', ['Content-Length : 2']],
+    ['an unknown transfer encoding', ['Transfer-Encoding: xchunked']],
+    ['two transfer encodings', ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity']],
+    ['a header on two lines', ['X-Folded: one', ' two']],
+  ])('that a proxy may read in another way is refused: %s', async (_what, lines) => {
+    const { hostname, port } = new URL(harness.baseUrl);
+    const head = ['POST /blockpage/ HTTP/1.1', 'Host: api', ...lines];
+    const rest = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}`);
+    const received = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = connect(Number(port), hostname).setEncoding('utf8');
+      socket.on('data', (chunk: string) => (text += chunk)).on('error', () => undefined);
+      socket.once('close', () => resolve(text));
+      socket.write(`${[...head, ...rest].join('\r\n')}\r\n\r\n{}GET / HTTP/1.1\r\n\r\n`);
+    });
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
   it('cannot fill the memory with bodies that never end: small bodies are read, large ones refused', async () => {

@@ -3,7 +3,7 @@ import type { Next, Request, Response } from '../routing/http.js';
 
 /** Names the author of the changes that the rest of the request makes. */
 export function nameAuthor(request: Request, _response: Response, next: Next): void {
-  const { id, source, caller, route } = request.context;
+  const { id, source, caller, route, span } = request.context;
   if (caller === null || route === null) throw new Error('the token must be checked first');
   const author = {
     origin: 'api',
@@ -13,5 +13,5 @@ export function nameAuthor(request: Request, _response: Response, next: Next): v
     method: request.method,
     route: route.pattern,
   } as const;
-  actAs(author, next);
+  actAs(author, next, span);
 }

@@ -1,5 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { CidrSet, Logger } from '@weir/ops';
+import type { Tracer } from '@weir/telemetry';
 import { randomUUID } from 'node:crypto';
 import type { CallLimits } from '../callers/call-limits.js';
 import { RequestError } from '../errors/errors.js';
@@ -17,10 +18,13 @@ import { limitCalls } from './limit-calls.js';
 import { nameAuthor } from './name-author.js';
 import { parseBody } from './parse-body.js';
 import type { RequestMetrics } from './request-metrics.js';
+import { traceCalls } from './trace-calls.js';
 
 export interface PipelineOptions extends AuthenticationOptions {
   readonly log: Logger;
   readonly metrics: RequestMetrics;
+  /** Null: nothing is traced. */
+  readonly tracer: Tracer | null;
   /** Undefined: any source address is approved. */
   readonly allowedSources: CidrSet | undefined;
   readonly trustedProxies: CidrSet | undefined;
@@ -67,6 +71,7 @@ export function installPipeline(app: NestExpressApplication, options: PipelineOp
   const bodies = new HeldBodies(PARSED_BODIES_LIMIT_BYTES, SMALL_BODY_BYTES);
   app.use(parseBody(isBodyParsed, { limitBytes, stallMs }, bodies));
   app.use(openBody({ limitBytes: bodyLimitBytes, stallMs }));
+  if (options.tracer !== null) app.use(traceCalls(options.tracer));
   // Last, because the events of a body that is read would lose it.
   app.use(nameAuthor);
 }
@@ -80,19 +85,21 @@ function identify({ log, metrics, trustedProxies }: PipelineOptions): Middleware
       header(request, 'x-forwarded-for'),
       trustedProxies,
     );
+    const startedMs = performance.now();
     request.context = {
       id,
       source,
       caller: null,
       route: null,
       pathParts: {},
+      startedMs,
+      span: null,
       body: { state: 'absent' },
     };
     response.setHeader('X-Request-Id', id);
     response.setHeader('Cache-Control', 'no-store');
-    const startedMs = performance.now();
     response.once('close', () => {
-      const { route, caller } = request.context;
+      const { route, caller, span } = request.context;
       const revision = response.getHeader('x-config-revision');
       const line = {
         request_id: id,
@@ -104,6 +111,7 @@ function identify({ log, metrics, trustedProxies }: PipelineOptions): Middleware
         ...(revision !== undefined && { revision: Number(revision) }),
         duration_ms: Math.round(performance.now() - startedMs),
         ...(response.writableFinished ? {} : { cut_off: true }),
+        ...(span !== null && { trace_id: span.traceId }),
       };
       log.info(line, 'request');
       metrics.observe(request.method, route?.pattern ?? 'none', response.statusCode, startedMs);

@@ -4,6 +4,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 export class RequestMetrics {
   private readonly requests: Counter<'method' | 'route' | 'status'>;
   private readonly durations: Histogram<'method' | 'route'>;
+  private readonly refusedConnections: Counter;
 
   constructor(registry: Registry) {
     this.requests = new Counter({
@@ -19,6 +20,15 @@ export class RequestMetrics {
       buckets: [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
       registers: [registry],
     });
+    this.refusedConnections = new Counter({
+      name: 'weir_management_connections_refused_total',
+      help: 'Connections to the management API that were closed at once: MANAGEMENT_CONNECTIONS were open',
+      registers: [registry],
+    });
+  }
+
+  countRefusedConnection(): void {
+    this.refusedConnections.inc();
   }
 
   observe(method: string, route: string, status: number, startedMs: number): void {

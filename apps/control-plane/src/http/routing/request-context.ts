@@ -1,4 +1,5 @@
 import type { ClientAddress } from '@weir/clients';
+import type { Span } from '@weir/telemetry';
 import type { Caller } from '../callers/tokens.js';
 import type { PathParts, Route } from './route-table.js';
 
@@ -28,5 +29,9 @@ export interface RequestContext {
   /** The matched route; null before the routing, and when no route matches. */
   route: Route | null;
   pathParts: PathParts;
+  /** When it came, as `performance.now()` tells it. */
+  readonly startedMs: number;
+  /** Null until its body was read, and when it is not traced. */
+  span: Span | null;
   body: ParsedBody;
 }

@@ -1,0 +1,80 @@
+import type { Applied, PublishedChange } from '@weir/change-feed';
+import type { Span } from '@weir/telemetry';
+
+/**
+ * The spans of a change inside the span of its call: it waits in the queue, it is made in a transaction, it is
+ * published, it is awaited. One of the first two is open at a time.
+ */
+export class ChangeTrace {
+  /** Null: the change is made, or cannot be made. */
+  private step: Span | null;
+
+  private constructor(private readonly call: Span) {
+    this.step = call.begin('change.queue');
+  }
+
+  /** @param call null: it is not traced. */
+  static begin(call: Span | null): ChangeTrace | null {
+    return call && new ChangeTrace(call);
+  }
+
+  /** Its wait is over. @param first traced change of the same transaction before this one, if any. */
+  beginTransaction(first: ChangeTrace | null): void {
+    this.step?.end();
+    this.step = this.call.begin('change.transaction', { sharedWith: first?.step ?? null });
+  }
+
+  /** @param changes how many were in the transaction. */
+  endTransaction(changes: number): void {
+    this.step?.end({ attributes: { 'weir.transaction.changes': changes } });
+    this.step = null;
+  }
+
+  /** The wait or the transaction has failed. */
+  fail(): void {
+    this.step?.end({ hasFailed: true });
+    this.step = null;
+  }
+
+  /** Begins to publish the change. */
+  beginPublishing(revision: number): Span {
+    const attributes = { 'weir.revision': revision };
+    return this.call.begin('change.publish', { kind: 'producer', attributes });
+  }
+
+  beginAcknowledgements(): Span {
+    return this.call.begin('change.acknowledgements');
+  }
+}
+
+/** A change that was committed, with its trace if it has one. */
+export interface CommittedChange {
+  readonly change: PublishedChange;
+  readonly trace: ChangeTrace | null;
+}
+
+/** What is done with changes after their commit. */
+interface PropagationSteps {
+  readonly publish: (changes: readonly PublishedChange[]) => Promise<void>;
+  readonly wait: () => Promise<Applied>;
+}
+
+/** Publishes changes with their traces, and waits for the resolvers at the same time. */
+export async function propagateTraced(
+  committed: readonly CommittedChange[],
+  { publish, wait }: PropagationSteps,
+): Promise<Applied> {
+  const publishing: Span[] = [];
+  const changes = committed.map(({ change, trace }) => {
+    if (trace === null) return change;
+    const span = trace.beginPublishing(change.revision);
+    publishing.push(span);
+    return { ...change, traceparent: span.traceparent };
+  });
+  const waiting = committed.flatMap(({ trace }) => trace?.beginAcknowledgements() ?? []);
+  void publish(changes).then(() => publishing.forEach((span) => span.end()));
+  const applied = await wait();
+  const attributes = { 'weir.resolvers.applied': applied.applied, 'weir.resolvers': applied.total };
+  for (const span of waiting) span.end({ attributes });
+  return applied;
+}

@@ -1,0 +1,68 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { Database } from '../platform/database/database.js';
+import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
+import { RecordedSpan } from '../testing/recorded-spans.js';
+import { GroupCommit } from './group-commit.js';
+import type { Work } from './try-change.js';
+import { WriteQueue } from './write-queue.js';
+
+const page =
+  (id: number): Work<void> =>
+  async (tx) => {
+    const after = await tx.blockPage.create({ data: { id, type: 0 } });
+    return { result: undefined, changes: [{ kind: 'blockPage', before: null, after }] };
+  };
+
+describe('changes that share a transaction', () => {
+  let url: string;
+  let database: Database;
+  let other: pg.Client;
+
+  beforeEach(async () => {
+    url = await createFreshDatabase(inject('databaseUrl'));
+    database = new Database(url, pino({ level: 'silent' }));
+    other = new pg.Client(url);
+    await other.connect();
+  });
+  afterEach(async () => {
+    await other.end();
+    await database.close();
+    await dropDatabase(inject('databaseUrl'), url);
+  });
+
+  it('have a span each in the trace of their call, linked to that of the first', async () => {
+    const said: string[] = [];
+    const applied = Promise.resolve({ applied: 0, total: 0 });
+    const queue = new WriteQueue(60_000);
+    const limits = { maxChanges: 32, maxMs: 60_000 };
+    const commit = new GroupCommit(database, queue, () => applied, limits);
+    const submit = (name: string, id: number) =>
+      commit.submit(page(id), { origin: 'repair' }, new RecordedSpan(name, said));
+    await other.query('BEGIN; SELECT FROM config_head FOR UPDATE');
+    const all = [submit('one', 1), submit('two', 2), submit('again', 1)];
+    await other.query('COMMIT');
+    const made = await Promise.all(all);
+    expect(made.map(({ outcome }) => outcome.type)).toEqual(['changed', 'changed', 'failed']);
+    expect(said.filter((line) => line.includes('transaction'))).toEqual([
+      'one change.transaction begins',
+      'two change.transaction shared with one change.transaction begins',
+      'again change.transaction shared with one change.transaction begins',
+      'one change.transaction ends 3',
+      'two change.transaction ends 3',
+      'again change.transaction ends 3',
+    ]);
+  });
+
+  it('fail together when the database is out of reach', async () => {
+    const said: string[] = [];
+    const applied = Promise.resolve({ applied: 0, total: 0 });
+    const commit = new GroupCommit(database, new WriteQueue(60_000), () => applied);
+    await database.close();
+    const call = new RecordedSpan('call', said);
+    const { outcome } = await commit.submit(page(1), { origin: 'repair' }, call);
+    database = new Database(url, pino({ level: 'silent' }));
+    expect([outcome.type, said.at(-1)]).toEqual(['failed', 'call change.transaction fails']);
+  });
+});

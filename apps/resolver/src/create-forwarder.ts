@@ -1,0 +1,70 @@
+import type { SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
+import type { Logger, UpstreamEndpoint } from '@weir/ops';
+import { loadSystemCalls } from '@weir/udp-batch';
+import { randomBytes } from 'node:crypto';
+import type { DnsConfiguration } from './configuration.js';
+import type { FailingZones } from './failures/failing-zones.js';
+import { type ForwardEvents, Forwarder, type ForwarderOptions } from './upstream/forwarder.js';
+import { openFilesLimit, portsFor } from './upstream/open-files.js';
+import { trustedAuthorities } from './upstream/trusted-authorities.js';
+
+/** Times and capacities in place of the defaults. */
+export type ForwardingLimits = Pick<
+  ForwarderOptions,
+  'attemptTimeoutMs' | 'queryTimeoutMs' | 'capacity' | 'waitingCapacity'
+>;
+
+interface ForwarderParts {
+  readonly upstreams: readonly UpstreamEndpoint[];
+  readonly forwarding: ForwardingLimits | undefined;
+  readonly events: ForwardEvents;
+  readonly subscriber: SubscriberKey;
+  readonly failingZones: FailingZones;
+  readonly nowMs: () => number;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export function createForwarder(configuration: DnsConfiguration, parts: ForwarderParts): Forwarder {
+  const { upstreams, forwarding, events, subscriber, failingZones, nowMs, log } = parts;
+  return new Forwarder({
+    ...forwarding,
+    upstreams,
+    hasMixedCase: configuration.UPSTREAM_0X20,
+    hasCookies: configuration.UPSTREAM_COOKIES,
+    calls: loadSystemCalls(),
+    portsPerUpstream: upstreamPorts(configuration, upstreams.length, log),
+    events,
+    nowMs,
+    staleAfterMs: configuration.CACHE_STALE_AFTER_MS,
+    share: {
+      subscriber,
+      maxQuestions: configuration.CLIENT_UPSTREAM_QUERIES,
+      maxWaiting: configuration.CLIENT_WAITING_QUERIES,
+    },
+    zones: {
+      maxQuestions: configuration.ZONE_UPSTREAM_QUERIES,
+      key: parseHashKey(randomBytes(16).toString('hex')),
+    },
+    onFailure: failingZones.record.bind(failingZones),
+    onStateChange: ({ name }, answers) => {
+      if (answers) log.info({ upstream: name }, 'upstream answers again');
+      else log.warn({ upstream: name }, 'upstream does not answer');
+    },
+    secureContext: trustedAuthorities(configuration.UPSTREAM_TLS_CA),
+    onTlsError: ({ name }, { message: reason }) => {
+      log.error({ upstream: name, reason }, 'upstream is not trusted: TLS has failed');
+    },
+  });
+}
+
+function upstreamPorts(
+  { UPSTREAM_PORTS: wanted }: DnsConfiguration,
+  upstreamCount: number,
+  log: Pick<Logger, 'warn'>,
+): number {
+  const openFiles = openFilesLimit();
+  const ports = portsFor(wanted, upstreamCount, openFiles);
+  if (ports < wanted) log.warn({ ports, openFiles }, 'fewer UPSTREAM_PORTS: too few open files');
+  return ports;
+}

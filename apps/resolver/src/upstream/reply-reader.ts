@@ -1,0 +1,136 @@
+import {
+  answersQuestion,
+  Ede,
+  headerErrorOf,
+  NO_HEADER_ERROR,
+  parseResponse,
+  Rcode,
+  readUint16,
+  type Response,
+  setEmptyResponse,
+} from '@weir/dns-wire';
+import type { ForgeryCheck } from './forgery-check.js';
+import type { InFlight } from './in-flight.js';
+import type { Prober } from './prober.js';
+import type { QuerySocket } from './query-socket.js';
+import type { Upstream } from './upstream.js';
+
+/** How an attempt goes on after a reply. */
+export interface ReplySteps {
+  /** `response` answers the attempt. */
+  readonly accept: (entry: InFlight, attempt: number) => void;
+  readonly sendAgain: (entry: InFlight, attempt: number, socket: QuerySocket) => void;
+  readonly repeatOverTcp: (entry: InFlight, attempt: number) => void;
+  /** A forger knows the port of this socket. */
+  readonly abandon: (socket: QuerySocket) => void;
+}
+
+export interface ReplyReaderOptions {
+  readonly upstreams: readonly Upstream[];
+  /** Every reply is read into it. */
+  readonly response: Response;
+  readonly forgeryCheck: ForgeryCheck;
+  readonly prober: Prober;
+  readonly nowMs: () => number;
+  readonly steps: ReplySteps;
+}
+
+/** After this many packets with wrong ids, a port is closed. The right id takes 32,768 guesses on average. */
+const MAX_WRONG_IDS = 8;
+
+/**
+ * Reads what comes over UDP: finds the attempt that it answers, and tells how that goes on. Only a reply to the random
+ * port, with the random id of the query and with the same question answers it (RFC 5452 §9.1).
+ */
+export class ReplyReader {
+  constructor(private readonly options: ReplyReaderOptions) {}
+
+  onPacket(socket: QuerySocket, packet: Uint8Array): void {
+    const { response, forgeryCheck, steps, nowMs } = this.options;
+    const headerError = headerErrorOf(packet, packet.length);
+    if (headerError !== NO_HEADER_ERROR) {
+      this.onHeaderError(socket, readUint16(packet, 0), headerError);
+      return;
+    }
+    const entry = socket.find(readUint16(packet, 0));
+    const isValid = parseResponse(packet, packet.length, response);
+    if (entry === undefined || !isValid || !isAnswerTo(response, entry)) {
+      this.onStray(socket, readUint16(packet, 0));
+      return;
+    }
+    const attempt = entry.attemptOf(socket, response.id);
+    const upstream = this.upstreamOf(socket);
+    const isSuspect = forgeryCheck.isSuspect(entry, attempt, upstream, nowMs());
+    if (this.isDone(entry, attempt)) return;
+    if (isSuspect) upstream.counters.suspects++;
+    const needsTcp = isSuspect || response.isTruncated;
+    if (!needsTcp && response.rcode === Rcode.badCookie) this.onBadCookie(entry, attempt, socket);
+    else if (!needsTcp) steps.accept(entry, attempt);
+    else steps.repeatOverTcp(entry, attempt);
+  }
+
+  /** The upstream has answered a query with that id, but without a question. It may not understand EDNS. */
+  private onHeaderError(socket: QuerySocket, id: number, rcode: number): void {
+    const { response, steps } = this.options;
+    const entry = socket.find(id);
+    if (entry === undefined) {
+      this.onStray(socket, id);
+      return;
+    }
+    const attempt = entry.attemptOf(socket, id);
+    if (this.isDone(entry, attempt)) return;
+    const upstream = this.upstreamOf(socket);
+    const nowMs = this.options.nowMs();
+    if (entry.withEdns[attempt] === 1 && upstream.cookies?.isExpected(nowMs) === true) {
+      upstream.counters.suspects++;
+      steps.repeatOverTcp(entry, attempt);
+      return;
+    }
+    if (entry.withEdns[attempt] === 1) {
+      upstream.leaveOutEdns(nowMs);
+      entry.withEdns[attempt] = 0;
+      steps.sendAgain(entry, attempt, socket);
+      return;
+    }
+    const { bytes, query } = entry.question;
+    setEmptyResponse(response, bytes, query, rcode, Ede.none);
+    steps.accept(entry, attempt);
+  }
+
+  /** The upstream wants its own cookie, and has sent it. Over TCP it does not matter (RFC 7873 §5.3). */
+  private onBadCookie(entry: InFlight, attempt: number, socket: QuerySocket): void {
+    const { steps } = this.options;
+    if (entry.badCookies[attempt]++ === 0) steps.sendAgain(entry, attempt, socket);
+    else steps.repeatOverTcp(entry, attempt);
+  }
+
+  /** No open query gets this answer. Many ids that were never used mean that somebody guesses them. */
+  private onStray(socket: QuerySocket, id: number): void {
+    const { counters } = this.upstreamOf(socket);
+    if (socket.hasUsed(id) && socket.find(id) === undefined) {
+      counters.late++;
+      return;
+    }
+    counters.strays++;
+    if (socket.hasUsed(id) || ++socket.wrongIds < MAX_WRONG_IDS) return;
+    counters.spoofs++;
+    this.options.steps.abandon(socket);
+  }
+
+  /** The upstream has answered the attempt, whatever it says. @returns true for a probe, which is done with that */
+  private isDone(entry: InFlight, attempt: number): boolean {
+    const { upstreams, prober } = this.options;
+    const nowMs = this.options.nowMs();
+    upstreams[entry.upstreams[attempt]].health.recordAnswer(nowMs);
+    if (entry.isProbe) prober.onAnswer(entry, attempt, nowMs);
+    return entry.isProbe;
+  }
+
+  private upstreamOf(socket: QuerySocket): Upstream {
+    return this.options.upstreams[socket.upstream];
+  }
+}
+
+export function isAnswerTo(response: Response, { question }: InFlight): boolean {
+  return answersQuestion(response, question.bytes, question.query);
+}

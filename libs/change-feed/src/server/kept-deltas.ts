@@ -1,0 +1,155 @@
+import { mostDeltaBytes } from '../protocol/image-delta.js';
+import type { FeedLogger } from '../runtime/feed-logger.js';
+import { compressed, HeldFile } from './held-file.js';
+import { KeptFolder } from './kept-file.js';
+
+/** What makes one catalogue image of another, the base. */
+export interface ImageDelta {
+  readonly baseBytes: number;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface DeltaSource {
+  /** Null: one of the images is not stored. Nothing is read before its bytes are asked for. */
+  imageDelta(baseSha256: string, sha256: string): Promise<ImageDelta | null>;
+}
+
+export interface KeptDeltasOptions {
+  /** Folder for files without names. Several processes may use it. */
+  readonly folder: string;
+  readonly source: DeltaSource;
+  readonly log: FeedLogger;
+  /** Whether an error of the source is an outage. */
+  readonly isOutage: (error: unknown) => boolean;
+  readonly nowMs?: () => number;
+}
+
+/** A delta that is there or being made; null: there is none to be had. */
+interface Kept {
+  readonly file: Promise<HeldFile | null>;
+  /** When it is made again, because it failed. */
+  untilMs: number;
+}
+
+/** Images that can be had are few: the active one and two before it. */
+const MOST_KEPT = 4;
+/** A delta that could not be made or kept is not tried again for this time. */
+const FAILED_MS = 30_000;
+
+/** The deltas between catalogue images that the feed API sends: each made once, compressed, and sent to any number. */
+export class KeptDeltas {
+  /** Deltas that were made, that would have been too large, and that could not be made or kept. */
+  readonly counts = { made: 0, too_large: 0, failed: 0 };
+  /** By base and image; the one that was asked for last is the last one. */
+  private readonly kept = new Map<string, Kept>();
+  /** Those that are being made. Each reads the database, and one that is slow holds up no other. */
+  private making = 0;
+  private lastMakingMs = 1_000;
+  private isClosed = false;
+  private readonly folder: KeptFolder;
+  private readonly nowMs: () => number;
+
+  constructor(private readonly options: KeptDeltasOptions) {
+    this.folder = new KeptFolder(options.folder);
+    this.nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  /** About how long it takes to make one. */
+  get durationMs(): number {
+    return Math.max(1_000, this.lastMakingMs);
+  }
+
+  /**
+   * The delta, if need be a new one. The caller releases it. Null: there is none, and the whole image is needed.
+   * @throws what the source throws in an outage.
+   */
+  async get(baseSha256: string, sha256: string): Promise<HeldFile | null> {
+    const key = `${baseSha256} ${sha256}`;
+    for (;;) {
+      const kept = this.find(key) ?? (await this.begin(key, baseSha256, sha256));
+      const delta = kept && (await kept.file);
+      if (delta === null || delta.hold()) return delta;
+      // The disk does not give it back.
+      this.forget(key, kept);
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const [key, kept] of this.kept) this.forget(key, kept);
+  }
+
+  private find(key: string): Kept | null {
+    const kept = this.kept.get(key);
+    if (kept === undefined) return null;
+    this.kept.delete(key);
+    if (kept.untilMs < this.nowMs()) return null;
+    this.kept.set(key, kept);
+    return kept;
+  }
+
+  private async begin(key: string, baseSha256: string, sha256: string): Promise<Kept | null> {
+    const delta = await this.options.source.imageDelta(baseSha256, sha256);
+    if (delta === null) return null;
+    // Somebody else may have begun meanwhile.
+    const other = this.find(key);
+    if (other !== null || this.isClosed || this.making >= MOST_KEPT) return other;
+    this.making++;
+    const file = Promise.resolve()
+      .then(() => this.make(delta, kept))
+      .finally(() => this.making--);
+    const kept: Kept = { file, untilMs: Infinity };
+    file.catch(() => this.forget(key, kept));
+    this.kept.set(key, kept);
+    for (const [old, least] of this.kept) {
+      if (this.kept.size > MOST_KEPT) this.forget(old, least);
+    }
+    return kept;
+  }
+
+  private forget(key: string, kept: Kept | null): void {
+    if (this.kept.get(key) === kept) this.kept.delete(key);
+    kept?.file.then(
+      (delta) => delta?.retire(),
+      () => undefined,
+    );
+  }
+
+  private async make(delta: ImageDelta, kept: Kept): Promise<HeldFile | null> {
+    const { log, isOutage, folder } = this.options;
+    const startedMs = this.nowMs();
+    try {
+      const file = await this.folder.write(compressed(limited(delta)));
+      this.lastMakingMs = this.nowMs() - startedMs;
+      this.counts.made++;
+      const fields = { sizeBytes: file.sizeBytes, durationMs: Math.round(this.lastMakingMs) };
+      log.info(fields, 'a delta between catalogue images was made');
+      return new HeldFile(file);
+    } catch (error) {
+      if (error instanceof TooLargeError) {
+        this.counts.too_large++;
+        log.info({}, 'catalogue images differ too much for a delta');
+        return null;
+      }
+      this.counts.failed++;
+      log.warn(
+        { reason: String(error), folder },
+        'a delta between catalogue images cannot be made',
+      );
+      if (isOutage(error)) throw error;
+      kept.untilMs = this.nowMs() + FAILED_MS;
+      return null;
+    }
+  }
+}
+
+class TooLargeError extends Error {}
+
+async function* limited({ baseBytes, bytes }: ImageDelta): AsyncGenerator<Uint8Array> {
+  let left = mostDeltaBytes(baseBytes);
+  for await (const piece of bytes) {
+    left -= piece.length;
+    if (left < 0) throw new TooLargeError('the delta is larger than it may be');
+    yield piece;
+  }
+}
