@@ -4,7 +4,8 @@
  *
  * It starts PostgreSQL, Redis and a control plane, each as its own process, and puts a list of generated domains
  * into the catalogue's folder. Until the list is in force, one client reads and another one writes, as back offices
- * do. For comparison both also run before that. It prints figures and asserts nothing.
+ * do. For comparison both also run before that. Then it changes a few names, and a follower fetches the new images. It
+ * prints figures and asserts nothing.
  */
 import {
   createWriteStream,
@@ -23,6 +24,7 @@ import { fileURLToPath } from 'node:url';
 import { print } from '../output.js';
 import { peakResidentMiB } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
+import { measureDeltas } from './image-deltas.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { startServices } from './services.js';
 
@@ -34,7 +36,7 @@ const BLOCK_LINES = 10_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
 const catalogue = join(folder, 'catalogue');
 mkdirSync(catalogue);
-define('');
+define(0);
 const services = await startServices(ROOT, folder, {
   CATALOGUE: catalogue,
   CATALOGUE_INTERVAL_MS: '1000',
@@ -44,27 +46,44 @@ const { controlPlane, client } = services;
 try {
   await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
   await measured('without a refresh', () => sleep(COMPARED_MS));
-  await pipeline(Readable.from(blocksOfLines()), createWriteStream(join(folder, 'list')));
-  renameSync(join(folder, 'list'), join(catalogue, 'list'));
-  await measured(`${DOMAINS / 1e6} M domains from file to force`, async () => {
-    define('sources: [{ file: list, format: domains }]');
-    while (!(await isInForce())) await sleep(50);
+  await writeList(DOMAINS);
+  await measured(`${DOMAINS / 1e6} M domains from file to force`, () => putInForce(1));
+  let version = 1;
+  const deltas = await measureDeltas(controlPlane, DOMAINS, async (added) => {
+    await writeList(DOMAINS + added);
+    await putInForce(++version);
   });
+  print(`\na catalogue of ${DOMAINS / 1e6} M domains of which some have changed:\n\n${deltas}`);
 } finally {
   await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** An application comes and goes with the list, so that it can be seen when the list is in force. */
-function define(sources: string): void {
-  const applications = sources === '' ? '' : 'applications: [{ id: 1, name: Sign }]\n';
-  const categories = `categories: [{ id: 1, name: Generated${sources && `, ${sources}`} }]\n`;
-  writeFileSync(join(catalogue, 'catalogue.yaml'), categories + applications);
+/**
+ * Version 0 has no list. Each has as many applications as its number, so that it can be seen when it is in force.
+ */
+function define(version: number): void {
+  const sources = version === 0 ? '' : ', sources: [{ file: list, format: domains }]';
+  const signs = Array.from({ length: version }, (_, i) => `{ id: ${i}, name: Sign ${i} }`);
+  const categories = `categories: [{ id: 1, name: Generated${sources} }]\n`;
+  const applications = version === 0 ? '' : `applications: [${signs.join(', ')}]\n`;
+  writeFileSync(join(folder, 'catalogue.yaml'), categories + applications);
+  renameSync(join(folder, 'catalogue.yaml'), join(catalogue, 'catalogue.yaml'));
 }
 
-function* blocksOfLines(): Generator<string> {
-  for (let i = 0; i < DOMAINS; i += BLOCK_LINES) {
-    const count = Math.min(BLOCK_LINES, DOMAINS - i);
+async function putInForce(version: number): Promise<void> {
+  define(version);
+  while ((await applicationCount()) !== version) await sleep(50);
+}
+
+async function writeList(domains: number): Promise<void> {
+  await pipeline(Readable.from(blocksOfLines(domains)), createWriteStream(join(folder, 'list')));
+  renameSync(join(folder, 'list'), join(catalogue, 'list'));
+}
+
+function* blocksOfLines(domains: number): Generator<string> {
+  for (let i = 0; i < domains; i += BLOCK_LINES) {
+    const count = Math.min(BLOCK_LINES, domains - i);
     yield Array.from(
       { length: count },
       (_, j) => `host-${i + j}.domain-${(i + j) % 9973}.example\n`,
@@ -79,11 +98,11 @@ async function longestBusyMs(): Promise<number> {
   return Number(max) * 1000;
 }
 
-async function isInForce(): Promise<boolean> {
+async function applicationCount(): Promise<number> {
   const response = await fetch(`${controlPlane.url}/app_aware/application/`, {
     headers: { Authorization: `Bearer ${controlPlane.token}` },
   });
-  return ((await response.json()) as unknown[]).length > 0;
+  return ((await response.json()) as unknown[]).length;
 }
 
 async function measured(title: string, work: () => Promise<unknown>): Promise<void> {

@@ -115,10 +115,23 @@ describe('a deployment that is traced', () => {
     expect(new Set(applied.map((span) => span.resource['service.instance.id'])).size).toBe(3);
   });
 
+  it('has the same steps for a replacement of the whole configuration', async () => {
+    const trace = TRACE.replace(/^0a/, '0b');
+    const init = {
+      ...{ blockpages: [{ id: 2, type: 0 }], profiles: [{ profile: { id: 2, page_id: 2 } }] },
+      ...{ bw_lists: [], napts: [], nets: [], nets6: [] },
+    };
+    await weir.call('POST', '/init/', init, BACK_OFFICE.replace(TRACE, trace));
+    await expect.poll(() => inTrace(trace).length).toBe(8);
+    expect(inTrace(trace).filter(({ name }) => name === 'change.apply').length).toBe(3);
+    expect(inTrace(trace).filter(({ name }) => name === 'change.transaction').length).toBe(1);
+  });
+
   it('begins a trace of its own for a context that is not valid', async () => {
     const hostile = `00-${'0'.repeat(32)}-${'f'.repeat(5_000)}-01`;
-    await weir.call('PATCH', '/profiles/1', { profile: {} }, hostile);
-    const name = 'PATCH /profiles/:profile_id';
+    await weir.call('POST', '/blockpage/', { id: 3, type: 0 });
+    await weir.call('PATCH', '/blockpage/3', { type: 1 }, hostile);
+    const name = 'PATCH /blockpage/:page_id';
     const call = () => receiver.spans.find((span) => span.name === name);
     await expect.poll(call).toMatchObject({ kind: 2, parentSpanId: '' });
   });

@@ -1,9 +1,9 @@
 import { type Database, MAX_WAIT_MS } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
+import type { Transaction } from '../platform/database/transaction.js';
 import { type LockedHead, toNumber } from './change-log.js';
 import { Listing } from './listing.js';
 import { OpenListings } from './open-listings.js';
-import type { Transaction } from './try-change.js';
 import { WithRevision } from './with-revision.js';
 
 /** The head that a read sees, without its revision. */

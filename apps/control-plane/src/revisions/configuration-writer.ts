@@ -5,17 +5,18 @@ import type { PoolClient } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { inTransaction } from '../platform/database/in-transaction.js';
+import type { Transaction } from '../platform/database/transaction.js';
 import { type Author, currentAuthor, currentSpan } from './author.js';
 import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
+import { changed, type MadeChange, type WorkResult } from './change-outcome.js';
 import { ALL_PROFILES } from './change-record.js';
 import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
-import type { Transaction, Work, WorkResult } from './try-change.js';
 import { WithRevision } from './with-revision.js';
 import { WriteQueue } from './write-queue.js';
 
-export type { LockedHead, Transaction, WorkResult };
+export type { LockedHead, Transaction };
 
 /** What the writer needs of the publisher of the change feed. */
 export interface Propagation {
@@ -42,9 +43,9 @@ export interface ChangeTimeouts {
 }
 
 /** One statement of a replacement writes millions of rows. */
-const REPLACEMENT_IDLE_TIMEOUT_MS = 300_000;
+const LONE_IDLE_TIMEOUT_MS = 300_000;
 /** A replacement may check millions of rows between two statements. */
-const REPLACEMENT_IDLE_IN_TRANSACTION_MS = 60_000;
+const LONE_IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** During COPY, PostgreSQL applies none of its timeouts. Only TCP keepalives detect that the client's host is gone. */
 const SET_TCP_KEEPALIVES = `
@@ -85,81 +86,91 @@ export class ConfigurationWriter {
   }
 
   /**
-   * @param change checks and writes inside the transaction. When it throws, its writes are undone and no revision is
-   * taken.
+   * Makes a change together with those that wait. When it throws, nothing is changed and no revision is taken.
    * @returns the result with the revision of the change, when the resolvers have applied it or the timeout is over.
    */
-  async write<T>(
-    change: GroupedChange<T> | ((tx: Transaction, head: LockedHead) => Promise<WorkResult<T>>),
-  ): Promise<WithRevision<T>> {
-    return (await this.submit(change)) as WithRevision<T>;
-  }
-
-  /**
-   * Like `write`, but `work` may return null when there is nothing to do. Then nothing is written, and the result is
-   * null.
-   */
-  writeUnless<T>(work: Work<T>): Promise<WithRevision<T> | null> {
-    return this.submit(work);
-  }
-
-  private async submit<T>(change: Work<T> | GroupedChange<T>): Promise<WithRevision<T> | null> {
+  async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
     const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
-    switch (outcome.type) {
-      case 'failed':
-        throw outcome.reason;
-      case 'unchanged':
-        return null;
-      case 'changed':
-        return new WithRevision(outcome.result, outcome.change.revision, await applied);
-    }
+    if (outcome.type === 'failed') throw outcome.reason;
+    return new WithRevision(outcome.result, outcome.change.revision, await applied);
   }
 
   /**
-   * Replaces the whole configuration (decisions §2). Its rows are too many for Prisma and for one change of the log:
-   * they are written through the connection itself.
+   * Makes a change in a transaction of its own.
+   * @param work checks and writes. When it throws, everything is undone. Null: there is nothing to do.
+   * @returns null when there was nothing to do.
+   */
+  writeAlone<T>(
+    work: (client: PoolClient) => Promise<WorkResult<T> | null>,
+  ): Promise<WithRevision<T> | null> {
+    return this.commitAlone(this.timeouts.changeMs, async (client, head) => {
+      const done = await work(client);
+      return done && changed(head, done);
+    });
+  }
+
+  /**
+   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log.
    * @param load checks and writes inside the transaction. When it throws, everything is undone.
    */
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
+    const replaced = await this.commitAlone<undefined>(
+      this.timeouts.replacementMs,
+      async (client, head) => {
+        const { digest, operations } = await load(client, head);
+        const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
+        const change = { lineage: head.lineage, ...encoded };
+        return { type: 'changed', result: undefined, change, profiles: ALL_PROFILES };
+      },
+    );
+    if (replaced === null) throw new Error('a replacement is always a change');
+    return replaced;
+  }
+
+  /** @param make returns null when there is nothing to do. */
+  private async commitAlone<T>(
+    appliedMs: number,
+    make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
+  ): Promise<WithRevision<T> | null> {
     await this.admit();
     const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
     try {
-      const { revision, applied } = await this.queue.run(async () => {
+      const committed = await this.queue.run(async () => {
         trace?.beginTransaction(null);
-        const change = await this.commitReplacement(load, author);
-        trace?.endTransaction(1);
-        const inForce = this.propagate([{ change, trace }], this.timeouts.replacementMs);
-        return { revision: change.revision, applied: inForce };
+        const made = await this.tryAlone(author, make);
+        trace?.endTransaction(made === null ? 0 : 1);
+        const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
+        return made && { ...made, applied };
       });
-      return new WithRevision(undefined, revision, await applied);
+      if (committed === null) return null;
+      const { result, change, applied } = committed;
+      return new WithRevision(result, change.revision, await applied);
     } catch (error) {
       trace?.fail();
       throw error;
     }
   }
 
-  private commitReplacement(
-    load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
+  private tryAlone<T>(
     author: Author,
-  ): Promise<PublishedChange> {
-    return confirmCommit<PublishedChange>(this.database.pool, (beforeCommit) =>
-      inTransaction(this.database, REPLACEMENT_IDLE_TIMEOUT_MS, async (client) => {
+    make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
+  ): Promise<MadeChange<T> | null> {
+    return confirmCommit<MadeChange<T> | null>(this.database.pool, (beforeCommit) =>
+      inTransaction(this.database, LONE_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
         const { head, transaction } = await lockHead(client, {
           ...this.timeouts,
-          idleInTransactionMs: REPLACEMENT_IDLE_IN_TRANSACTION_MS,
+          idleInTransactionMs: LONE_IDLE_IN_TRANSACTION_MS,
         });
-        const { digest, operations } = await load(client, head);
-        const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
-        const published = { lineage: head.lineage, ...encoded };
-        const entries = await toLogEntries([{ change: published, author, profiles: ALL_PROFILES }]);
-        await logChanges(client, entries);
-        beforeCommit(published, transaction);
-        return published;
+        const made = await make(client, head);
+        if (made === null) return null;
+        await logChanges(client, await toLogEntries([{ ...made, author }]));
+        beforeCommit(made, transaction);
+        return made;
       }),
     );
   }

@@ -8,12 +8,30 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { CommittedChange } from './change-trace.js';
 import { GroupCommit, type GroupLimits } from './group-commit.js';
-import type { Work } from './try-change.js';
+import type { Transaction } from '../platform/database/transaction.js';
+import type { GroupedChange } from './grouped-change.js';
+import type { WorkingTable } from './working-tables.js';
 import { WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
 const AUTHOR = { origin: 'repair' } as const;
 const NOTHING_APPLIED = { applied: 0, total: 0 };
+
+/** Counts the block pages, and adds some. */
+class Pages implements WorkingTable {
+  static readonly open = () => new Pages();
+  count = 0;
+  readonly added: number[] = [];
+
+  async read(tx: Transaction) {
+    const count = tx.$queryRaw<{ n: number }[]>`SELECT count(*)::int AS n FROM block_page`;
+    for (const { n } of await count) this.count = n;
+  }
+
+  async write(tx: Transaction) {
+    for (const id of this.added) await tx.$executeRaw`INSERT INTO block_page VALUES (${id}, 0)`;
+  }
+}
 
 describe('GroupCommit', () => {
   let url: string;
@@ -30,17 +48,29 @@ describe('GroupCommit', () => {
     };
     const commit = new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
     return {
-      submit: async <T>(work: Work<T>) => (await commit.submit(work, AUTHOR)).outcome,
+      submit: async <T>(change: GroupedChange<T>) => (await commit.submit(change, AUTHOR)).outcome,
     };
   };
   /** Creates a block page. The result is the number of block pages before. */
-  const page =
-    (id: number): Work<number> =>
-    async (tx) => {
-      const result = await tx.blockPage.count();
-      const after = await tx.blockPage.create({ data: { id, type: 0 } });
-      return { result, changes: [{ kind: 'blockPage', before: null, after }] };
-    };
+  const page = (id: number, type: 0 | 1 = 0): GroupedChange<number> => ({
+    need: (tables) => void tables.of(Pages.open),
+    make: (tables) => {
+      const table = tables.of(Pages.open);
+      table.added.push(id);
+      const result = table.count++;
+      return { result, changes: [{ kind: 'blockPage', before: null, after: { id, type } }] };
+    },
+  });
+  const nothing: GroupedChange<null> = {
+    need: () => undefined,
+    make: () => ({ result: null, changes: [] }),
+  };
+  const refused = (reason: Error): GroupedChange<never> => ({
+    need: () => undefined,
+    make: () => {
+      throw reason;
+    },
+  });
   const pages = async () => {
     const { rows } = await other.query<{ id: number }>('SELECT id FROM block_page ORDER BY id');
     return rows.map(({ id }) => id);
@@ -72,7 +102,7 @@ describe('GroupCommit', () => {
     other = new pg.Client(url);
     await other.connect();
     published = [];
-    commits = start({ maxChanges: 32, maxMs: 60_000 });
+    commits = start({ maxChanges: 32 });
   });
   afterEach(async () => {
     await other.end();
@@ -98,47 +128,25 @@ describe('GroupCommit', () => {
     const refusal = new Error('refused');
     const [first, second, third, fourth] = await whileLocked(() => [
       commits.submit(page(1)),
-      commits.submit(async (tx, head) => {
-        await page(2)(tx, head);
-        throw refusal;
-      }),
+      commits.submit(refused(refusal)),
       commits.submit(page(1)),
       commits.submit(page(4)),
     ]);
     expect(first).toMatchObject({ type: 'changed', change: { revision: 1 } });
     expect(second).toEqual({ type: 'failed', reason: refusal });
-    expect(third).toMatchObject({ type: 'failed', reason: { code: 'P2002' } });
+    expect(third).toMatchObject({ type: 'failed', reason: { code: '23505' } });
     expect(fourth).toMatchObject({ type: 'changed', result: 1, change: { revision: 2 } });
     expect([await pages(), await groups()]).toEqual([[1, 4], [[1, 2]]]);
   });
 
-  it('shows an activated catalogue to the changes behind it', async () => {
-    const version = 7;
-    await other.query(
-      `INSERT INTO catalogue_image (version, sha256, size_bytes, metadata)
-       VALUES (${version}, repeat('0', 64), 1, '{}')`,
+  it('takes no revision when every change failed', async () => {
+    const made = await whileLocked(() =>
+      ['first', 'second'].map((text) => commits.submit(refused(new Error(text)))),
     );
-    const after = { version, sha256: '0'.repeat(64), sizeBytes: 1 };
-    const head: Work<number | null> = (_tx, { catalogueVersion }) =>
-      Promise.resolve({ result: catalogueVersion, changes: [] });
-    const made = await whileLocked(() => [
-      commits.submit(head),
-      commits.submit(() =>
-        Promise.resolve({ result: 0, changes: [{ kind: 'catalogue', before: null, after }] }),
-      ),
-      commits.submit(head),
+    expect(made).toMatchObject([
+      { reason: { message: 'first' } },
+      { reason: { message: 'second' } },
     ]);
-    expect(made).toMatchObject([{ result: null }, { result: 0 }, { result: version }]);
-  });
-
-  it('takes no revision when nothing was changed or every change failed', async () => {
-    const nothing = () => Promise.resolve(null);
-    expect(await commits.submit(nothing)).toEqual({ type: 'unchanged' });
-    const [first, second] = await whileLocked(() => [
-      commits.submit(nothing),
-      commits.submit(() => Promise.reject(new Error('no'))),
-    ]);
-    expect([first?.type, second?.type]).toEqual(['unchanged', 'failed']);
     expect([await groups(), published.flat()]).toEqual([[], []]);
   });
 
@@ -149,12 +157,6 @@ describe('GroupCommit', () => {
     expect((await groups()).map(({ length }) => length)).toEqual([32, 8]);
   });
 
-  it('adds no change to a group after `maxMs`', async () => {
-    const impatient = start({ maxChanges: 32, maxMs: 0 });
-    await whileLocked(() => [impatient.submit(page(1)), impatient.submit(page(2))]);
-    expect(await groups()).toEqual([[1], [2]]);
-  });
-
   it('removes the queue tasks of changes that a group has made', async () => {
     const queue = new WriteQueue(60_000);
     let groups = 0;
@@ -162,9 +164,8 @@ describe('GroupCommit', () => {
       groups++;
       return Promise.resolve(NOTHING_APPLIED);
     };
-    const limits = { maxChanges: 2, maxMs: 60_000 };
+    const limits = { maxChanges: 2 };
     const busy = new GroupCommit(database, queue, onCommitted, limits);
-    const nothing: Work<null> = () => Promise.resolve({ result: null, changes: [] });
     let ends = false;
     const writer = async () => {
       while (!ends) await busy.submit(nothing, AUTHOR);
@@ -179,7 +180,7 @@ describe('GroupCommit', () => {
   });
 
   it('fails a change that is not started in time, and never makes it', async () => {
-    const impatient = start({ maxChanges: 1, maxMs: 0 }, 30);
+    const impatient = start({ maxChanges: 1 }, 30);
     const [first, late] = await whileLocked(() => [
       impatient.submit(page(1)),
       impatient.submit(page(2)),
@@ -192,17 +193,13 @@ describe('GroupCommit', () => {
 
   it('commits nothing when a change cannot be logged', async () => {
     // The error of V8 when the JSON of a change would exceed the maximum length of a string.
-    const unloggable: Work<null> = async (tx, head) => {
-      await page(1)(tx, head);
-      const type = {
-        valueOf: () => 0,
-        toJSON: () => {
-          throw new RangeError('Invalid string length');
-        },
-      } as unknown as 0;
-      const after = { id: 1, type };
-      return { result: null, changes: [{ kind: 'blockPage', before: null, after }] };
-    };
+    const type = {
+      valueOf: () => 0,
+      toJSON: () => {
+        throw new RangeError('Invalid string length');
+      },
+    } as unknown as 0;
+    const unloggable = page(1, type);
     expect(await commits.submit(unloggable)).toMatchObject({ type: 'failed' });
     expect([await pages(), published]).toEqual([[], []]);
     expect(await commits.submit(page(2))).toMatchObject({ change: { revision: 1 } });
@@ -212,7 +209,7 @@ describe('GroupCommit', () => {
     proxy.breakAt('COMMIT', 'before');
     const made = await whileLocked(() => [
       commits.submit(page(1)),
-      commits.submit(() => Promise.reject(new Error('depends on an undone change'))),
+      commits.submit(refused(new Error('depends on an undone change'))),
       commits.submit(page(2)),
     ]);
     const reasons = new Set(made.map((one) => one.type === 'failed' && one.reason));
@@ -226,7 +223,7 @@ describe('GroupCommit', () => {
     proxy.breakAt('COMMIT', 'after');
     const made = await whileLocked(() => [
       commits.submit(page(1)),
-      commits.submit(() => Promise.reject(new Error('no'))),
+      commits.submit(refused(new Error('no'))),
       commits.submit(page(2)),
     ]);
     expect(made.map(({ type }) => type)).toEqual(['changed', 'failed', 'changed']);

@@ -4,17 +4,15 @@ import { confirmCommit, type TransactionIdentity } from '../platform/database/co
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
 import { lockHead, logChanges, toLogEntries } from './change-log.js';
+import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
 import { type GroupedChange, makeTogether } from './grouped-change.js';
-import { type ChangeOutcome, tryChange, type Work } from './try-change.js';
 import type { WriteQueue } from './write-queue.js';
-
-type AnyChange = Work<unknown> | GroupedChange<unknown>;
 
 /** A change that waits to be made. */
 interface PendingChange {
-  readonly change: AnyChange;
+  readonly change: GroupedChange<unknown>;
   readonly author: Author;
   readonly trace: ChangeTrace | null;
   readonly resolve: (made: Made<unknown>) => void;
@@ -32,18 +30,16 @@ export interface Made<T> {
 /** Bounds of a group: its first change waits until its last one is made. */
 export interface GroupLimits {
   readonly maxChanges: number;
-  /** After this time no change is added. */
-  readonly maxMs: number;
   /** Longest time to wait for the changes of other replicas. */
   readonly waitMs?: number;
 }
 
-export const LIMITS: GroupLimits = { maxChanges: 256, maxMs: 20 };
+export const LIMITS: GroupLimits = { maxChanges: 256 };
 const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
- * Makes changes in the order in which they were submitted. Changes that arrive while one is being made wait, and are
- * then made in one transaction. Each sees what the ones before it wrote, and has its own revision.
+ * Makes changes in the order in which they were submitted. Changes that wait when the head has been locked are made in
+ * one transaction. Each is made on top of those before it, and has its own revision.
  */
 export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
@@ -64,11 +60,7 @@ export class GroupCommit {
    * @param span of the call that makes the change, if it is traced.
    * @returns the final outcome: the transaction has ended.
    */
-  submit<T>(
-    change: Work<T> | GroupedChange<T>,
-    author: Author,
-    span: Span | null = null,
-  ): Promise<Made<T>> {
+  submit<T>(change: GroupedChange<T>, author: Author, span: Span | null = null): Promise<Made<T>> {
     const { promise, resolve } = Promise.withResolvers<Made<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
@@ -91,7 +83,7 @@ export class GroupCommit {
     const group = [first];
     first.trace?.beginTransaction(null);
     try {
-      const outcomes = await confirmCommit<ChangeOutcome<unknown>[]>(
+      const outcomes = await confirmCommit<readonly ChangeOutcome<unknown>[]>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
@@ -108,30 +100,23 @@ export class GroupCommit {
     }
   }
 
-  /** @param group grows by the changes that are added; the outcomes are in its order. */
+  /** @param group grows by the changes that wait; the outcomes are in its order. */
   private tryGroup(
     group: PendingChange[],
-    beforeCommit: (outcomes: ChangeOutcome<unknown>[], transaction: TransactionIdentity) => void,
-  ): Promise<ChangeOutcome<unknown>[]> {
+    beforeCommit: (
+      outcomes: readonly ChangeOutcome<unknown>[],
+      transaction: TransactionIdentity,
+    ) => void,
+  ): Promise<readonly ChangeOutcome<unknown>[]> {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, this.limits)]);
-      const endMs = performance.now() + this.limits.maxMs;
-      const outcomes: ChangeOutcome<unknown>[] = [];
-      let { head } = locked;
-      while (outcomes.length < group.length) {
-        const { change } = group[outcomes.length];
-        if (typeof change === 'function') {
-          const tried = await tryChange(client, tx, head, change);
-          outcomes.push(tried.outcome);
-          head = tried.head;
-        } else {
-          const run = [change, ...this.takeGrouped(group)];
-          const made = await makeTogether(client, tx, head, run);
-          outcomes.push(...made.outcomes);
-          head = made.head;
-        }
-        if (performance.now() < endMs) this.takeNext(group);
-      }
+      this.takeWaiting(group);
+      const { outcomes } = await makeTogether(
+        client,
+        tx,
+        locked.head,
+        group.map(({ change }) => change),
+      );
       const changes = authoredChanges(group, outcomes);
       if (changes.length === 0) {
         await client.query('ROLLBACK');
@@ -144,28 +129,20 @@ export class GroupCommit {
     });
   }
 
-  /** Moves the waiting changes that can be made together with the last of the group to the group. */
-  private takeGrouped(group: PendingChange[]): GroupedChange<unknown>[] {
-    const taken: GroupedChange<unknown>[] = [];
-    for (const { change } of this.pending) {
-      if (typeof change === 'function' || !this.takeNext(group)) break;
-      taken.push(change);
-    }
-    return taken;
-  }
-
   /**
-   * Moves the change that has waited longest to the group, if both are there. Its task is removed from the queue, where
-   * it would delay those behind it.
+   * Moves the changes that wait to the group, those first that have waited longest. Their tasks are removed from the
+   * queue, where they would delay those behind them.
    */
-  private takeNext(group: PendingChange[]): boolean {
-    const [next] = this.pending;
-    if (next === undefined || group.length >= this.limits.maxChanges) return false;
-    this.pending.delete(next);
-    this.queue.remove(next.task);
-    next.trace?.beginTransaction(group.find(({ trace }) => trace !== null)?.trace ?? null);
-    group.push(next);
-    return true;
+  private takeWaiting(group: PendingChange[]): void {
+    let [{ trace: first }] = group;
+    for (const next of this.pending) {
+      if (group.length >= this.limits.maxChanges) return;
+      this.pending.delete(next);
+      this.queue.remove(next.task);
+      next.trace?.beginTransaction(first);
+      first ??= next.trace;
+      group.push(next);
+    }
   }
 }
 

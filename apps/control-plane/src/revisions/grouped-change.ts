@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
+import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
-import type { ChangeOutcome, Transaction, WorkResult } from './try-change.js';
-import { changed } from './try-change.js';
+import { changed, type ChangeOutcome, type WorkResult } from './change-outcome.js';
 import { WorkingTables } from './working-tables.js';
 
 /** A change that shares its statements with the other changes of its group. */
@@ -64,13 +64,16 @@ async function make(
   const outcomes: ChangeOutcome<unknown>[] = [];
   let last = head;
   for (const change of changes) {
+    let done: WorkResult<unknown>;
     try {
-      const made = await changed(last, await change.make(tables));
-      outcomes.push(made.outcome);
-      last = made.head;
+      done = await change.make(tables);
     } catch (reason) {
       outcomes.push({ type: 'failed', reason });
+      continue;
     }
+    const made = await changed(last, done);
+    outcomes.push(made);
+    last = { ...last, revision: made.change.revision, digest: made.change.digest };
   }
   await tables.write(tx);
   return { outcomes, head: last };

@@ -2,18 +2,23 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Database } from '../platform/database/database.js';
+import { WorkingBlockPages } from '../resources/block-pages/working-block-pages.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { RecordedSpan } from '../testing/recorded-spans.js';
 import { GroupCommit } from './group-commit.js';
-import type { Work } from './try-change.js';
+import type { GroupedChange } from './grouped-change.js';
 import { WriteQueue } from './write-queue.js';
 
-const page =
-  (id: number): Work<void> =>
-  async (tx) => {
-    const after = await tx.blockPage.create({ data: { id, type: 0 } });
+const page = (id: number): GroupedChange<void> => ({
+  need: (tables) => tables.of(WorkingBlockPages.open).need(id),
+  make: (tables) => {
+    const pages = tables.of(WorkingBlockPages.open);
+    if (pages.find(id) !== null) throw new Error('it exists already');
+    const after = { id, type: 0 };
+    pages.put(after);
     return { result: undefined, changes: [{ kind: 'blockPage', before: null, after }] };
-  };
+  },
+});
 
 describe('changes that share a transaction', () => {
   let url: string;
@@ -36,7 +41,7 @@ describe('changes that share a transaction', () => {
     const said: string[] = [];
     const applied = Promise.resolve({ applied: 0, total: 0 });
     const queue = new WriteQueue(60_000);
-    const limits = { maxChanges: 32, maxMs: 60_000 };
+    const limits = { maxChanges: 32 };
     const commit = new GroupCommit(database, queue, () => applied, limits);
     const submit = (name: string, id: number) =>
       commit.submit(page(id), { origin: 'repair' }, new RecordedSpan(name, said));

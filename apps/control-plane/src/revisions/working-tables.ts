@@ -1,5 +1,5 @@
+import type { Transaction } from '../platform/database/transaction.js';
 import type { LockedHead } from './change-log.js';
-import type { Transaction } from './try-change.js';
 
 /**
  * The rows of one kind that a group of changes needs: as they are stored, and as the changes before left them. A change

@@ -90,6 +90,19 @@ describe('KeptDeltas', () => {
     expect(await get('b', 'a')).not.toBeNull();
   });
 
+  it('tell how long the slowest that is being made has taken so far', async () => {
+    const opened = Promise.withResolvers<undefined>();
+    gate = opened.promise;
+    const asking = get('a', 'b');
+    await expect.poll(() => read, { timeout: 10_000 }).toHaveLength(1);
+    expect(deltas.durationMs).toBe(1_000);
+    nowMs += 20_000;
+    expect(deltas.durationMs).toBe(20_000);
+    opened.resolve(undefined);
+    await asking;
+    expect(deltas.durationMs).toBe(20_000);
+  });
+
   it('make none that is larger than a third of its base, and remember that', async () => {
     baseBytes = 2_999;
     expect([await get('a', 'b'), await get('a', 'b'), read]).toEqual([null, null, ['ab']]);

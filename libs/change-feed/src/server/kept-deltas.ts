@@ -43,7 +43,7 @@ export class KeptDeltas {
   /** By base and image; the one that was asked for last is the last one. */
   private readonly kept = new Map<string, Kept>();
   /** Those that are being made. Each reads the database, and one that is slow holds up no other. */
-  private making = 0;
+  private readonly making = new Set<{ readonly sinceMs: number }>();
   private lastMakingMs = 1_000;
   private isClosed = false;
   private readonly folder: KeptFolder;
@@ -54,9 +54,10 @@ export class KeptDeltas {
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** About how long it takes to make one. */
+  /** About how long it takes to make one: as long as the last one, or as the slowest has taken so far. */
   get durationMs(): number {
-    return Math.max(1_000, this.lastMakingMs);
+    const soFarMs = Array.from(this.making, ({ sinceMs }) => this.nowMs() - sinceMs);
+    return Math.max(1_000, this.lastMakingMs, ...soFarMs);
   }
 
   /**
@@ -93,11 +94,12 @@ export class KeptDeltas {
     if (delta === null) return null;
     // Somebody else may have begun meanwhile.
     const other = this.find(key);
-    if (other !== null || this.isClosed || this.making >= MOST_KEPT) return other;
-    this.making++;
+    if (other !== null || this.isClosed || this.making.size >= MOST_KEPT) return other;
+    const making = { sinceMs: this.nowMs() };
+    this.making.add(making);
     const file = Promise.resolve()
       .then(() => this.make(delta, kept))
-      .finally(() => this.making--);
+      .finally(() => this.making.delete(making));
     const kept: Kept = { file, untilMs: Infinity };
     file.catch(() => this.forget(key, kept));
     this.kept.set(key, kept);

@@ -1,17 +1,14 @@
 import type { CompiledCatalogue } from '@weir/catalogue';
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
+import type { ClientBase } from 'pg';
 import type { Database } from '../../platform/database/database.js';
-import type {
-  ConfigurationWriter,
-  LockedHead,
-  Transaction,
-  WorkResult,
-} from '../../revisions/configuration-writer.js';
 import { actAs } from '../../revisions/author.js';
+import type { WorkResult } from '../../revisions/change-outcome.js';
+import type { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import {
+  findActive,
   findBySha256,
-  findByVersion,
   findRulesWithoutApplication,
   setActive,
 } from '../store/catalogue-store.js';
@@ -32,7 +29,7 @@ export class CatalogueActivation {
   async activate(compiled: CompiledCatalogue, inputsSha256: string): Promise<void> {
     await storeImage(this.database, compiled, inputsSha256);
     const active = await actAs({ origin: 'catalogue' }, () =>
-      this.writer.writeUnless((tx, head) => activateUnlessActive(tx, head, compiled.sha256)),
+      this.writer.writeAlone((client) => activateUnlessActive(client, compiled.sha256)),
     );
     if (active === null) return;
     // Outside of the change, because it deletes thousands of rows and no other change should wait for that.
@@ -58,15 +55,13 @@ export class CatalogueActivation {
 }
 
 async function activateUnlessActive(
-  tx: Transaction,
-  head: LockedHead,
+  client: ClientBase,
   sha256: string,
 ): Promise<WorkResult<ActiveCatalogue> | null> {
-  const before =
-    head.catalogueVersion === null ? null : await findByVersion(tx, head.catalogueVersion);
+  const before = await findActive(client);
   if (before?.sha256 === sha256) return null;
-  const after = await findBySha256(tx, sha256);
+  const after = await findBySha256(client, sha256);
   if (after === null) throw new Error('the catalogue image was deleted before its activation');
-  await setActive(tx, after.version);
+  await setActive(client, after.version);
   return { result: after, changes: [{ kind: 'catalogue', before, after }] };
 }

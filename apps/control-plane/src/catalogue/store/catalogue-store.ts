@@ -1,8 +1,8 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { GroupSummary } from '@weir/catalogue';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { EntityTable } from '../../platform/database/entity-table.js';
-import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { Transaction } from '../../platform/database/transaction.js';
 
 /** Ids, names and sizes of the groups in an image. */
 export interface CatalogueMetadata {
@@ -35,33 +35,31 @@ export async function readActiveInputsSha256(pool: Pool): Promise<string | null>
   return rows[0]?.inputs ?? null;
 }
 
-const SUMMARY = { version: true, sha256: true, sizeBytes: true } as const;
-
-export async function findByVersion(
-  tx: Transaction,
-  version: number,
-): Promise<ActiveCatalogue | null> {
-  const row = await tx.catalogueImage.findUnique({ where: { version }, select: SUMMARY });
-  return row && toActive(row);
+/** The image in force; null: there is none. */
+export async function findActive(client: ClientBase): Promise<ActiveCatalogue | null> {
+  const { rows } = await client.query<CatalogueRow>(CATALOGUE.sql);
+  return rows.map((row) => CATALOGUE.toEntity(row)).at(0) ?? null;
 }
 
 export async function findBySha256(
-  tx: Transaction,
+  client: ClientBase,
   sha256: string,
 ): Promise<ActiveCatalogue | null> {
-  const row = await tx.catalogueImage.findUnique({ where: { sha256 }, select: SUMMARY });
-  return row && toActive(row);
+  const { rows } = await client.query<CatalogueRow>(
+    `SELECT version::float8 AS version, sha256, size_bytes::float8 AS size_bytes
+     FROM catalogue_image WHERE sha256 = $1`,
+    [sha256],
+  );
+  return rows.map((row) => CATALOGUE.toEntity(row)).at(0) ?? null;
 }
 
 export async function findMetadata(
   tx: Transaction,
   version: number,
 ): Promise<CatalogueMetadata | null> {
-  const row = await tx.catalogueImage.findUnique({
-    where: { version },
-    select: { metadata: true },
-  });
-  return row && (row.metadata as unknown as CatalogueMetadata);
+  const rows = await tx.$queryRaw<{ metadata: CatalogueMetadata }[]>`
+    SELECT metadata FROM catalogue_image WHERE version = ${version}`;
+  return rows.at(0)?.metadata ?? null;
 }
 
 /** The groups in the image in force; empty when there is none. */
@@ -73,8 +71,8 @@ export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata>
 }
 
 /** Makes this image the one in force. */
-export async function setActive(tx: Transaction, version: number): Promise<void> {
-  await tx.configHead.update({ where: { id: 1 }, data: { catalogueVersion: version } });
+export async function setActive(client: ClientBase, version: number): Promise<void> {
+  await client.query('UPDATE config_head SET catalogue_version = $1', [version]);
 }
 
 /** Applications that have rules but are not in `known`, by id, with the number of their rules. */
@@ -88,12 +86,4 @@ export async function findRulesWithoutApplication(
     [known],
   );
   return rows;
-}
-
-function toActive(row: { version: bigint; sha256: string; sizeBytes: bigint }): ActiveCatalogue {
-  return {
-    version: Number(row.version),
-    sha256: row.sha256,
-    sizeBytes: Number(row.sizeBytes),
-  };
 }

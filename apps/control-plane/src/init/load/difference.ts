@@ -17,7 +17,7 @@ import {
   IPV6_NETWORKS,
   NETWORK_COLUMNS,
 } from '../../resources/networks/prefixes/network-store.js';
-import { PROFILES, PROFILES_OF_IDS } from '../../resources/profiles/profile-store.js';
+import { PROFILES, profilesOf } from '../../resources/profiles/profile-store.js';
 import type { TableName } from './tables.js';
 
 /** Most rows written and deleted that are logged one by one. After more of them followers load a snapshot. */
@@ -90,7 +90,7 @@ export class Difference {
   async operations(): Promise<Operation[]> {
     if (this.isTooLarge) return [{ type: 'reload' }];
     const ids = [...this.changedProfiles].filter((id) => !this.deletedProfiles.has(id));
-    const { rows } = await this.client.query<never>(PROFILES_OF_IDS, [ids]);
+    const { rows } = await this.client.query<never>(profilesOf(ids));
     const profiles = rows.map((row): PutOperation => {
       return { type: 'put', kind: 'profile', entity: PROFILES.toEntity(row) };
     });

@@ -121,6 +121,10 @@ describe('JsonLists', () => {
     );
   });
 
+  it('rejects the name of a list that is not UTF-8', () => {
+    expect(() => read(Buffer.from('{"\xff":[]}', 'latin1'))).toThrow(JsonSyntaxError);
+  });
+
   it.each([
     ['{"a":[1,"X"]}', ['a', '1']],
     ['{"long":[{},{"domains":["a","X"]}]}', ['long', '1', 'domains', '1']],

@@ -210,8 +210,10 @@ export class JsonLists {
 
 /** The last string of the text: the name of the field whose value begins now. */
 function lastKey({ text, lastString }: Part): string {
-  const end = text.text(lastString).lastIndexOf('"');
-  const key = parse(() => text.text(lastString).slice(0, end + 1));
+  const key = parse(() => {
+    const rest = text.text(lastString);
+    return rest.slice(0, rest.lastIndexOf('"') + 1);
+  });
   return typeof key === 'string' ? key : '';
 }
 

@@ -90,7 +90,7 @@ describe('a PostgreSQL that accepts packets but never answers', () => {
     );
     const write = (): Promise<unknown> =>
       actAs({ origin: 'repair' }, () =>
-        writer.write(() => Promise.resolve({ result: null, changes: [] })),
+        writer.write({ need: () => undefined, make: () => ({ result: null, changes: [] }) }),
       );
     await write();
     proxy.freeze();

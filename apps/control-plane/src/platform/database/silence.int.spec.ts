@@ -41,7 +41,7 @@ describe('a replica that loses PostgreSQL without a closed connection', () => {
     const writer = new ConfigurationWriter(database, NOBODY, { changeMs: 0, replacementMs: 0 });
     return () =>
       actAs({ origin: 'repair' }, () =>
-        writer.write(() => Promise.resolve({ result: null, changes: [] })),
+        writer.write({ need: () => undefined, make: () => ({ result: null, changes: [] }) }),
       );
   };
 

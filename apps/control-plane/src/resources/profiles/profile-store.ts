@@ -44,19 +44,21 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
   }),
 };
 
-/** Reads the profiles with the ids of its parameter, which may be thousands. */
-export const PROFILES_OF_IDS = `
+/** Reads the profiles with these ids, which may be thousands. */
+export function profilesOf(ids: readonly number[]): Prisma.Sql {
+  return Prisma.sql`
   SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
          COALESCE(application_ids, '{}') AS application_ids, COALESCE(statuses, '{}') AS statuses
   FROM profile LEFT JOIN (
     SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
            array_agg(status::text ORDER BY application_id) AS statuses
-    FROM application_rule WHERE profile_id = ANY ($1::integer[]) GROUP BY profile_id
+    FROM application_rule WHERE profile_id = ANY (${ids}::integer[]) GROUP BY profile_id
   ) AS rules ON rules.profile_id = profile.id
-  WHERE profile.id = ANY ($1::integer[])`;
+  WHERE profile.id = ANY (${ids}::integer[])`;
+}
 
 export async function findProfiles(tx: Transaction, ids: readonly number[]): Promise<Profile[]> {
-  const rows = await tx.$queryRawUnsafe<ProfileRow[]>(PROFILES_OF_IDS, ids);
+  const rows = await tx.$queryRaw<ProfileRow[]>(profilesOf(ids));
   return rows.map((row) => PROFILES.toEntity(row));
 }
 
