@@ -1,8 +1,7 @@
+import { RowError } from '@weir/config-model';
 import type { SentBody } from '../routing/request-shape.js';
 import { JsonSize } from './json-size.js';
-
-/** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
-const decoder = new TextDecoder('utf-8', { fatal: true });
+import { parseJson } from './parse-json.js';
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
@@ -27,11 +26,11 @@ async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | 
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array): SentBody {
+async function parse(bytes: Uint8Array): Promise<SentBody> {
   try {
-    return { state: 'json', value: JSON.parse(decoder.decode(bytes)) as unknown };
+    return { state: 'json', value: await parseJson(bytes) };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return { state: 'invalid' };
+    if (error instanceof SyntaxError || error instanceof RowError) return { state: 'invalid' };
     throw error;
   }
 }
