@@ -1,10 +1,9 @@
+import { RowError } from '@weir/config-model';
 import type { Middleware, Request } from '../routing/http.js';
 import { type BodyLimits, streamBody } from './body-stream.js';
 import type { HeldBodies } from './held-bodies.js';
 import { JsonSize } from './json-size.js';
-
-/** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
-const decoder = new TextDecoder('utf-8', { fatal: true });
+import { parseJson } from './parse-json.js';
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
@@ -45,11 +44,11 @@ async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | 
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array): Request['context']['body'] {
+async function parse(bytes: Uint8Array): Promise<Request['context']['body']> {
   try {
-    return { state: 'json', value: JSON.parse(decoder.decode(bytes)) as unknown };
+    return { state: 'json', value: await parseJson(bytes) };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return { state: 'invalid' };
+    if (error instanceof SyntaxError || error instanceof RowError) return { state: 'invalid' };
     throw error;
   }
 }
