@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { HttpModule } from './http/http.module.js';
 import { HeldBodies } from './http/pipeline/held-bodies.js';
+import type { HttpOptions } from './http/pipeline/http-options.js';
 import { InitModule } from './init/init.module.js';
 import { ApplicationRulesModule } from './resources/application-rules/application-rules.module.js';
 import { ApplicationsModule } from './resources/applications/applications.module.js';
@@ -29,7 +30,6 @@ export interface SharedServices {
 @Global()
 @Module({
   imports: [
-    DiscoveryModule,
     ApplicationsModule,
     ProfilesModule,
     ApplicationRulesModule,
@@ -43,9 +43,10 @@ export interface SharedServices {
   ],
 })
 export class AppModule {
-  static with(shared: SharedServices): DynamicModule {
+  static with(shared: SharedServices, http: HttpOptions): DynamicModule {
     return {
       module: AppModule,
+      imports: [HttpModule.with(http)],
       providers: [
         { provide: ConfigurationReader, useValue: shared.reader },
         { provide: ConfigurationWriter, useValue: shared.writer },

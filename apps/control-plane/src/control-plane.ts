@@ -62,8 +62,6 @@ interface Stops {
   readonly connections: Stop[];
 }
 
-/** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
-const REQUEST_DEADLINE_MS = 7_000;
 /** How soon a changed certificate is used. */
 const TLS_CHECK_MS = 2_000;
 /** At a stop, changes wait no longer than this for the resolvers. */
@@ -203,13 +201,13 @@ async function startParts(
       tls,
     },
   );
-  const serve = async (server: Server, place: ListenAddress): Promise<number> => {
+  const serve = async (server: Server, close: Stop, place: ListenAddress): Promise<number> => {
     const port = await listen(server, place);
     stops.drains.push(() => drainServer(server));
-    stops.work.push(() => closeServer(server, REQUEST_DEADLINE_MS));
+    stops.work.push(close);
     return port;
   };
-  const managementPort = await serve(api, {
+  const managementPort = await serve(api.getHttpServer(), () => api.close(), {
     host: configuration.MANAGEMENT_HOST,
     port: configuration.MANAGEMENT_PORT,
     variable: 'MANAGEMENT_PORT',
@@ -219,7 +217,7 @@ async function startParts(
     traceOf: (point) => publisher.traceOf(point),
   });
   stops.connections.push(feed.close);
-  const feedPort = await serve(feed.server, {
+  const feedPort = await serve(feed.server, () => closeServer(feed.server), {
     host: configuration.FEED_HOST,
     port: configuration.FEED_PORT,
     variable: 'FEED_PORT',

@@ -1,60 +1,45 @@
 import type { LoggerService } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, NestFactory, Reflector } from '@nestjs/core';
+import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger, TlsIdentity } from '@weir/ops';
-import type { Server } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import { AppModule, type SharedServices } from './app.module.js';
-import { ErrorFilter } from './http/errors/error-filter.js';
-import { createDocument } from './http/openapi/document.js';
-import { installPipeline, type PipelineOptions } from './http/pipeline/pipeline.js';
+import { beginRequest } from './http/pipeline/begin-request.js';
+import type { HttpOptions } from './http/pipeline/http-options.js';
 import { type ConnectionLimits, limitConnections } from './http/pipeline/limit-connections.js';
-import { RevisionInterceptor } from './http/pipeline/revision-interceptor.js';
 import { limitTimes, TIME_LIMITS } from './http/pipeline/time-limits.js';
-import { discoverEndpoints } from './http/routing/discover-endpoints.js';
-import { RequestShapeInterceptor } from './http/routing/request-shape.js';
-import { RouteTable } from './http/routing/route-table.js';
+import { Endpoints } from './http/routing/endpoints.js';
+import { ManagementAdapter } from './management-adapter.js';
 
-export interface ManagementApiOptions
-  extends Omit<PipelineOptions, 'routes' | 'document'>, ConnectionLimits {
+export interface ManagementApiOptions extends HttpOptions, ConnectionLimits {
   /** Null: http. */
   readonly tls: TlsIdentity | null;
 }
 
-/** The server of the management API; it does not listen yet. */
+/** The Nest application of the management API; its server does not listen yet. */
 export async function createManagementApi(
   shared: SharedServices,
   options: ManagementApiOptions,
-): Promise<Server> {
+): Promise<NestExpressApplication> {
+  const { tls, log } = options;
+  const module = AppModule.with(shared, options);
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest types them as a class
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(shared), {
+  const app = await NestFactory.create<NestExpressApplication>(module, new ManagementAdapter(), {
     bodyParser: false,
     abortOnError: false,
+    // Fixed segments come before parameters, in any order of the controllers.
+    routeResolutionStrategy: 'specificity',
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- as above
-    ...(options.tls && { httpsOptions: options.tls.serverOptions() }),
-    logger: nestLog(options.log),
+    ...(tls && { httpsOptions: tls.serverOptions() }),
+    logger: nestLog(log),
   });
-  app.disable('x-powered-by');
-  // Responses are never cached, so they need no ETag.
-  app.disable('etag');
-  const endpoints = discoverEndpoints(
-    app.get(DiscoveryService),
-    app.get(MetadataScanner),
-    app.get(Reflector),
-  );
-  const document = createDocument(endpoints);
-  installPipeline(app, { ...options, routes: new RouteTable(endpoints), document });
-  app.useGlobalFilters(new ErrorFilter(options.log));
-  app.useGlobalInterceptors(
-    new RequestShapeInterceptor(app.get(Reflector)),
-    new RevisionInterceptor(),
-  );
+  app.use(beginRequest(app.get(Endpoints), options));
   await app.init();
-  const server: Server = app.getHttpServer();
-  if (server instanceof HttpsServer) options.tls?.attach(server);
+  const server = app.getHttpServer();
+  if (server instanceof HttpsServer) tls?.attach(server);
   limitConnections(server, options, () => options.metrics.countRefusedConnection());
   limitTimes(server, { ...TIME_LIMITS, stallMs: options.stallMs });
-  return server;
+  return app;
 }
 
 /** Writes Nest's own log lines to our log. Its start messages have level debug. */

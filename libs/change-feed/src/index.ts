@@ -24,6 +24,7 @@ export {
   type SnapshotPart,
   type Traced,
 } from './protocol/protocol.js';
+export { SteppedJson } from './protocol/stepped-json.js';
 export { ChangePublisher } from './publisher/publisher.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';

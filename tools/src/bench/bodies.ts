@@ -1,7 +1,7 @@
 /*
  * Benchmark of small calls while large bodies come in: `npm run bench:bodies -- [seconds]`; 10 s for each kind of body
  * if not given. It starts PostgreSQL, Redis and a control plane, sends one large body after the other, and measures
- * reads and `/livez` meanwhile. It prints figures and asserts nothing.
+ * reads, `/livez` and `/readyz` meanwhile. It prints figures and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,11 +20,25 @@ const PAUSE_MS = 5;
 const list = (count: number, item: (i: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, i) => item(i));
 const domains = list(100_000, (i) => `host-${i}.example.com`);
+const napts = list(100_000, (i) => ({
+  ip: `100.64.${i >> 9}.${(i >> 1) & 255}`,
+  lower_port_bound: (i & 1) * 1024,
+  upper_port_bound: (i & 1) * 1024 + 1023,
+}));
+const addedNapts = napts.map((key) => ({ ...(key as object), profile_id: 1 }));
 const fields = Object.fromEntries(list(1_000_000, (i) => [`k${i}`, 0]) as [string, number][]);
 /** Bodies by name, with their path. */
 const BODIES: Readonly<Record<string, readonly [string, string]>> = {
   nothing: ['', ''],
   '100,000 domains': ['/profile/1/bw_list/batch', JSON.stringify({ type: 'deny', domains })],
+  '100,000 domains, the last one faulty': [
+    '/profile/1/bw_list/batch',
+    JSON.stringify({ type: 'deny', domains: [...domains, 'a..b'].slice(1) }),
+  ],
+  '100,000 faulty domains': [
+    '/profile/1/bw_list/batch',
+    JSON.stringify({ type: 'deny', domains: domains.map(() => 'a..b') }),
+  ],
   'deep lists': ['/napt/batch', '['.repeat(16e6)],
   'millions of objects': ['/napt/batch', `[${'{},'.repeat(5.3e6)}{}]`],
   'a million fields': ['/blockpage/', JSON.stringify(fields)],
@@ -41,6 +55,10 @@ try {
   for (const [name, [path, body]] of Object.entries(BODIES)) {
     await measure(name, () => (path === '' ? sleep(PAUSE_MS) : post(path, body)));
   }
+  await measure('100,000 NAPT ranges, added and deleted', async () => {
+    await post('/napt/batch', JSON.stringify(addedNapts));
+    await post('/napt/batch', JSON.stringify(napts), 'DELETE');
+  });
   await measure('POST /init/ of 1 M networks', () =>
     client.send('POST', '/init/', initBody(FULL_SIZE, 0)),
   );
@@ -49,9 +67,9 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function post(path: string, body: string): Promise<void> {
+async function post(path: string, body: string, method = 'POST'): Promise<void> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}${path}`, { method: 'POST', headers, body });
+  const response = await fetch(`${url}${path}`, { method, headers, body });
   await response.arrayBuffer();
 }
 
@@ -68,7 +86,9 @@ async function measure(name: string, sendBody: () => Promise<unknown>): Promise<
       () => !isDone,
     );
   const reads = probe(() => client.get('/profiles/1'));
-  const lives = probe(async () => (await fetch(`${opsUrl}/livez`)).arrayBuffer());
+  const health = (path: string): Promise<number[]> =>
+    probe(async () => (await fetch(`${opsUrl}${path}`)).arrayBuffer());
+  const [lives, readies] = [health('/livez'), health('/readyz')];
   let bodies = 0;
   do {
     await sendBody();
@@ -78,4 +98,5 @@ async function measure(name: string, sendBody: () => Promise<unknown>): Promise<
   print(`${name}, ${bodies} bodies (${describeLoad()}, a pause of ${PAUSE_MS} ms between calls)`);
   print(`  GET /profiles/1: ${summarise(await reads)}`);
   print(`  GET /livez: ${summarise(await lives)}`);
+  print(`  GET /readyz: ${summarise(await readies)}`);
 }

@@ -1,6 +1,5 @@
-import { Controller, Post, Req } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { RequireScope } from '../http/callers/require-scope.js';
-import type { Request } from '../http/routing/http.js';
 import { ApiResponse, ApiRequest } from '../http/routing/request-shape.js';
 import type { WithRevision } from '../revisions/with-revision.js';
 import { InitService } from './init.service.js';
@@ -14,7 +13,7 @@ export class InitController {
   @RequireScope('replace')
   @ApiRequest({ streamed: InitDto })
   @ApiResponse({ summary: 'Replaces the whole configuration', status: 204 })
-  replace(@Req() request: Request): Promise<WithRevision<void>> {
-    return this.init.replace(request.body as AsyncIterable<Uint8Array>);
+  replace(@Body() body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
+    return this.init.replace(body);
   }
 }

@@ -25,6 +25,8 @@ export function listen(server: Server, place: ListenAddress): Promise<number> {
   });
 }
 
+/** At a stop, requests that take longer are aborted. A stop may take ten seconds in all. */
+const REQUEST_DEADLINE_MS = 7_000;
 /** Interval in which idle connections are closed during a stop. */
 const IDLE_CHECK_MS = 100;
 
@@ -60,7 +62,7 @@ export function drainServer(server: Server): void {
 /**
  * Accepts no more connections, and waits for the requests in progress. After `deadlineMs` it closes all connections.
  */
-export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
+export async function closeServer(server: Server, deadlineMs = REQUEST_DEADLINE_MS): Promise<void> {
   drainServer(server);
   // Kept-alive connections would keep the server open. What has arrived on them is read first: after a pause of the
   // process a timer comes before it.

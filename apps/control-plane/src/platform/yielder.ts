@@ -29,3 +29,15 @@ export async function forEachRow(
     work(row);
   }
 }
+
+/** `items.map(convert)`, which yields in between. */
+export async function mapRows<T, U>(
+  items: readonly T[],
+  convert: (item: T, i: number) => U,
+): Promise<U[]> {
+  const converted: U[] = [];
+  await forEachRow(new Yielder(), items.length, (i) => {
+    converted.push(convert(items[i], i));
+  });
+  return converted;
+}

@@ -1,3 +1,5 @@
+import { ROWS_PER_YIELD, Yielder } from '../platform/yielder.js';
+
 /** What the changes of a group did to one row. Null: there is no such row. */
 export interface RowChange<R> {
   readonly before: R | null;
@@ -44,11 +46,16 @@ export class WorkingRows<R, K extends string | number = string> {
   }
 
   /** The same rows by what is to be done with them: those to delete as they are stored, the others as they will be. */
-  split(): { deleted: R[]; inserted: R[]; replaced: R[] } {
+  async split(): Promise<{ deleted: R[]; inserted: R[]; replaced: R[] }> {
     const deleted: R[] = [];
     const inserted: R[] = [];
     const replaced: R[] = [];
-    for (const { before, after } of this.changes()) {
+    const yielder = new Yielder();
+    let row = 0;
+    for (const [key, after] of this.current) {
+      if (row++ % ROWS_PER_YIELD === 0) await yielder.yieldIfDue();
+      const before = this.stored.get(key) ?? null;
+      if (after === before) continue;
       if (after !== null) (before === null ? inserted : replaced).push(after);
       else if (before !== null) deleted.push(before);
     }

@@ -4,9 +4,9 @@ import type {
   OpenApiMessage,
   OpenApiOperation,
 } from '../http/openapi/document.js';
-import { RouteTable } from '../http/routing/route-table.js';
 import type { ValueSchema } from '../http/validation/rule-context.js';
 import type { Answer } from './response.js';
+import { RouteTable } from './route-table.js';
 
 /** Checks requests and responses against the OpenAPI document that a control plane serves. */
 export class OpenApiChecker {
@@ -18,8 +18,6 @@ export class OpenApiChecker {
       this.operations().map(({ method, path }) => ({
         method,
         pattern: path.replace(/\{(\w+)\}/g, ':$1'),
-        body: 'none',
-        scope: 'read',
       })),
     );
     // OpenAPI has formats and keywords of its own.

@@ -101,6 +101,13 @@ describe('SteppedJson', () => {
     );
   });
 
+  it('is no JSON with a comma too many, wherever it is cut', async () => {
+    const space = ' '.repeat(40_000);
+    for (const json of [`[${space},1]`, `[1${space},]`, `[1${space},${space},1]`]) {
+      await expect(read(Buffer.from(json), 1)).rejects.toThrow(RowError);
+    }
+  });
+
   it('cuts no string, whatever is in it', async () => {
     const strings = ['"', '\\', '\\"', '],[', '}', 'ä', '€,', '"]'.repeat(9_000)];
     const long = Array.from({ length: 4_000 }, (_, i) => [strings[i % strings.length], i]);

@@ -25,7 +25,11 @@ export class SteppedJson {
    * @param depth of the arrays: an array that is the whole text has depth 1.
    * @throws RowError when it is not JSON; also later, if that is in one of the arrays.
    */
-  static async scan(json: Uint8Array, depth: number, yielder: Yielder): Promise<SteppedJson> {
+  static async scan(
+    json: Uint8Array,
+    depth: number,
+    yielder: Pick<Yielder, 'yieldIfDue'>,
+  ): Promise<SteppedJson> {
     const scanner = new Scanner(json, depth);
     while (scanner.scan(SCAN_BYTES)) await yielder.yieldIfDue();
     return new SteppedJson(parseJson(scanner.rest()), json, scanner.arrays);
@@ -38,7 +42,10 @@ export class SteppedJson {
     for (let i = 1; i < cuts.length; i++) {
       const piece = textOf(this.json.subarray(cuts[i - 1], cuts[i]));
       // A cut is at a comma, which belongs to the piece behind it.
-      yield parseJson(`[${i === 1 ? piece : piece.slice(1)}]`) as unknown[];
+      const elements = parseJson(`[${i === 1 ? piece : piece.slice(1)}]`) as unknown[];
+      // Nothing stands before the first comma, or behind the last one.
+      if (elements.length === 0 && cuts.length > 2) throw new RowError('not JSON');
+      yield elements;
     }
   }
 }

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { RequestError } from '../errors/errors.js';
-import type { Request, Response, Middleware } from '../routing/http.js';
 import type { OpenApiDocument } from './document.js';
 
-interface Page {
+export interface DocsPage {
   readonly type: string;
-  readonly content: string | Buffer;
+  readonly content: Buffer;
 }
 
 const TEXT = 'text/html; charset=utf-8';
@@ -42,49 +40,24 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-const SECURITY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
+export const DOCS_PATHS = [
+  '/openapi.json',
+  '/docs',
+  '/docs/start.js',
+  ...Object.keys(ASSETS).map((name) => `/docs/${name}`),
+];
 
-/** Serves `GET /openapi.json` and `/docs`, and passes on all other requests. */
-export function serveDocs(document: OpenApiDocument): Middleware {
-  const pages = createPages(document);
-  return (request, response, next) => {
-    const page = pages.get(request.path.replace(/\/$/, ''));
-    if (page === undefined) next();
-    else send(page, request, response);
-  };
-}
-
-function createPages(document: OpenApiDocument): Map<string, Page> {
+/** The OpenAPI document and the pages that show it, by path. */
+export function createDocsPages(document: OpenApiDocument): ReadonlyMap<string, DocsPage> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const pages = new Map<string, Page>([
-    [
-      '/openapi.json',
-      { type: 'application/json; charset=utf-8', content: JSON.stringify(document) },
-    ],
-    ['/docs', { type: TEXT, content: HTML }],
-    ['/docs/start.js', { type: SCRIPT, content: START }],
+  const page = (type: string, text: string): DocsPage => ({ type, content: Buffer.from(text) });
+  const pages = new Map<string, DocsPage>([
+    ['/openapi.json', page('application/json; charset=utf-8', JSON.stringify(document))],
+    ['/docs', page(TEXT, HTML)],
+    ['/docs/start.js', page(SCRIPT, START)],
   ]);
   for (const [name, type] of Object.entries(ASSETS)) {
     pages.set(`/docs/${name}`, { type, content: readFileSync(join(folder, name)) });
   }
   return pages;
-}
-
-function send({ type, content }: Page, request: Request, response: Response): void {
-  const allow = 'GET, HEAD, OPTIONS';
-  if (request.method === 'OPTIONS') {
-    response.status(204).setHeader('Allow', allow).end();
-    return;
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new RequestError('methodNotAllowed', undefined, { Allow: allow });
-  }
-  response.status(200).set({
-    'Content-Type': type,
-    'Content-Length': String(Buffer.byteLength(content)),
-    'Content-Security-Policy': SECURITY,
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(request.method === 'HEAD' ? undefined : content);
 }

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../routing/discover-endpoints.js';
+import type { Endpoint } from '../routing/endpoints.js';
 import type { RequestShape } from '../routing/request-shape.js';
 import type { ValueSchema } from '../validation/rule-context.js';
 import { exampleOf } from '../validation/examples.js';

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/errors.js';
-import type { Endpoint } from '../routing/discover-endpoints.js';
+import type { Endpoint } from '../routing/endpoints.js';
 import type { ValueSchema } from '../validation/rule-context.js';
 import { FAULT_TYPES, MAX_FAULTS } from '../validation/fault.js';
 
@@ -67,17 +67,18 @@ const ANY_ENDPOINT: readonly ErrorCode[] = [
 const ENDPOINTS_WITH_BODY: readonly ErrorCode[] = ['bodyStalled', 'bodyTooLarge', 'notJson'];
 
 /** The error responses of an endpoint, by status. */
-export function errorResponsesOf({ request, response, body }: Endpoint): Record<string, object> {
+export function errorResponsesOf({ request, response }: Endpoint): Record<string, object> {
+  const hasBody = request.body !== undefined || request.streamed !== undefined;
   const codes = [
     ...ANY_ENDPOINT,
-    ...(body === 'none' ? [] : ENDPOINTS_WITH_BODY),
+    ...(hasBody ? ENDPOINTS_WITH_BODY : []),
     ...(response.errors ?? []).map((status): ErrorCode =>
       status === 404 ? 'notFound' : 'conflict',
     ),
   ];
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   const refusals = [...byStatus].map(([status, some]) => [status, refusal(status, some)] as const);
-  const faulty = request.path !== undefined || body !== 'none';
+  const faulty = request.path !== undefined || hasBody;
   return Object.fromEntries([
     ...refusals,
     ...(faulty

@@ -22,6 +22,10 @@ export interface BodyLimits {
   readonly stallMs: number;
 }
 
+export function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /**
  * The decompressed bytes of a request body, as they arrive.
  * @throws RequestError when it is larger (413), cannot be decompressed or read to its end (415), or stalls (408).

@@ -1,34 +1,15 @@
-import type { Middleware, Request } from '../routing/http.js';
-import { type BodyLimits, streamBody } from './body-stream.js';
-import type { HeldBodies } from './held-bodies.js';
+import { RowError } from '@weir/config-model';
+import type { SentBody } from '../routing/request-shape.js';
 import { JsonSize } from './json-size.js';
-
-/** JSON must be UTF-8 (RFC 8259 §8.1). A byte order mark is skipped. */
-const decoder = new TextDecoder('utf-8', { fatal: true });
+import { parseJson } from './parse-json.js';
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
- * take long to parse is not parsed. A body counts among the held ones until its request has been answered.
+ * take long to parse is not parsed.
  */
-export function parseBody(
-  isParsed: (request: Request) => boolean,
-  limits: BodyLimits,
-  bodies: HeldBodies,
-): Middleware {
-  return (request, response, next) => {
-    if (!isParsed(request)) {
-      next();
-      return;
-    }
-    const { body, release } = bodies.open(streamBody(request, limits));
-    response.once('close', release);
-    readWhole(body)
-      .then((bytes) => (bytes === null ? ({ state: 'tooLarge' } as const) : parse(bytes)))
-      .then((body) => {
-        request.context.body = body;
-        next();
-      }, next);
-  };
+export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBody> {
+  const bytes = await readWhole(body);
+  return bytes === null ? { state: 'tooLarge' } : parse(bytes);
 }
 
 /** @returns null when it is too large to be parsed. */
@@ -45,11 +26,11 @@ async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | 
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
 
-function parse(bytes: Uint8Array): Request['context']['body'] {
+async function parse(bytes: Uint8Array): Promise<SentBody> {
   try {
-    return { state: 'json', value: JSON.parse(decoder.decode(bytes)) as unknown };
+    return { state: 'json', value: await parseJson(bytes) };
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return { state: 'invalid' };
+    if (error instanceof SyntaxError || error instanceof RowError) return { state: 'invalid' };
     throw error;
   }
 }

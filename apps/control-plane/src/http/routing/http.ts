@@ -3,15 +3,17 @@ import type { RequestContext } from './request-context.js';
 
 /** The part of an Express request that is used here, with our own context. */
 export interface Request extends IncomingMessage {
-  /** Set by the first middleware of the pipeline. */
+  /** Set by `beginRequest`. */
   context: RequestContext;
   /** Without the query. */
   readonly path: string;
   method: string;
   url: string;
+  /** The route that Express has found. */
+  readonly route?: { readonly path: string };
   /** The value of `@Param()` in controllers. */
   params: unknown;
-  /** The value of `@Body()` in controllers; the bytes until the body is parsed. */
+  /** The value of `@Body()` in controllers. */
   body: unknown;
 }
 
@@ -23,5 +25,4 @@ export interface Response extends ServerResponse {
 
 export type Next = (error?: unknown) => void;
 
-/** One step of the pipeline. */
 export type Middleware = (request: Request, response: Response, next: Next) => void;

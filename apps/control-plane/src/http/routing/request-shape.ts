@@ -1,19 +1,8 @@
-import {
-  applyDecorators,
-  type CallHandler,
-  type ExecutionContext,
-  HttpCode,
-  Injectable,
-  type NestInterceptor,
-  SetMetadata,
-} from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Observable } from 'rxjs';
-import { prefixFaults, type Fault, throwIfFaults } from '../validation/fault.js';
+import { prefixFaults, type Fault } from '../validation/fault.js';
 import type { DtoClass } from '../validation/dto-class.js';
 import { read, readList, readLong, type ReadResult } from '../validation/read-dto.js';
-import type { Request } from './http.js';
-import type { RequestContext } from './request-context.js';
 
 /** The path parameters and the body of an endpoint. */
 export interface RequestShape {
@@ -21,7 +10,7 @@ export interface RequestShape {
   readonly path?: DtoClass;
   /** Class of the body, in brackets for an array; undefined: the body is not read. */
   readonly body?: DtoClass | readonly [DtoClass];
-  /** Class of a body that the controller reads as a stream: `@Req().body` is an iterable of its bytes. */
+  /** Class of a body that the controller reads as a stream: `@Body()` is an iterable of its bytes. */
   readonly streamed?: DtoClass;
   /**
    * Body fields that repeat a path parameter: `{ profile_id: ['profile', 'id'] }`. Both must be equal (decisions §1).
@@ -29,11 +18,16 @@ export interface RequestShape {
   readonly repeats?: Readonly<Record<string, readonly string[]>>;
 }
 
-export const REQUEST_SHAPE = 'weir:request';
+const REQUEST_SHAPE = 'weir:request';
 
 /** Declares the request of an endpoint. `@Param()` and `@Body()` then give instances of the declared classes. */
 export function ApiRequest(shape: RequestShape): MethodDecorator {
   return SetMetadata(REQUEST_SHAPE, shape);
+}
+
+/** The declared request of a handler; undefined: neither its path has parameters nor is its body read. */
+export function requestShapeOf(handler: object): RequestShape | undefined {
+  return Reflect.getMetadata(REQUEST_SHAPE, handler) as RequestShape | undefined;
 }
 
 /** The success response of an endpoint, and its errors besides those that any request may have. */
@@ -53,34 +47,33 @@ export function ApiResponse(shape: ResponseShape): MethodDecorator {
   return applyDecorators(SetMetadata(RESPONSE_SHAPE, shape), HttpCode(shape.status));
 }
 
-/** Validates the path and the body of every request together, so that all faults are reported at once. */
-@Injectable()
-export class RequestShapeInterceptor implements NestInterceptor {
-  constructor(private readonly reflector: Reflector) {}
+/** Declares a controller that is no part of the API, and is not in its document. */
+export const NoEndpoint = Reflector.createDecorator<true>();
 
-  async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const shape = this.reflector.get<RequestShape | undefined>(
-      REQUEST_SHAPE,
-      execution.getHandler(),
-    );
-    if (shape !== undefined) {
-      const request = execution.switchToHttp().getRequest<Request>();
-      const { path, body, faults } = await readRequest(shape, request.context);
-      throwIfFaults(faults);
-      request.params = path;
-      request.body = body;
-    }
-    return next.handle();
-  }
+/** Path parameters by name, percent-decoded; null for invalid percent-encoding. */
+export type PathParts = Readonly<Record<string, string | null>>;
+
+/** The body of a request: absent, not JSON, too large to be parsed, a parsed value, or a stream to be read. */
+export type SentBody =
+  | { readonly state: 'absent' }
+  | { readonly state: 'invalid' }
+  | { readonly state: 'tooLarge' }
+  | { readonly state: 'json'; readonly value: unknown }
+  | { readonly state: 'streamed'; readonly bytes: AsyncIterable<Uint8Array> };
+
+/** What a client sent, not yet checked. */
+export interface SentRequest {
+  readonly pathParts: PathParts;
+  readonly body: SentBody;
 }
 
 /** Reads the path and the body of a request by its shape. @returns both, with all their faults. */
 export async function readRequest(
   shape: RequestShape,
-  context: Pick<RequestContext, 'pathParts' | 'body'>,
+  sent: SentRequest,
 ): Promise<{ path: unknown; body: unknown; faults: Fault[] }> {
-  const path = readPath(shape, context);
-  const body = await readRequestBody(shape, context);
+  const path = readPath(shape, sent);
+  const body = await readRequestBody(shape, sent);
   const faults = [...prefixFaults(['path'], path.faults), ...prefixFaults(['body'], body.faults)];
   for (const [part, field] of Object.entries(shape.repeats ?? {})) {
     faults.push(...mismatch(path, part, body, field));
@@ -88,10 +81,7 @@ export async function readRequest(
   return { path: path.value, body: body.value, faults };
 }
 
-function readPath(
-  shape: RequestShape,
-  { pathParts }: Pick<RequestContext, 'pathParts'>,
-): ReadResult<object> {
+function readPath(shape: RequestShape, { pathParts }: SentRequest): ReadResult<object> {
   if (shape.path === undefined) return { value: {}, faults: [] };
   const broken = Object.keys(pathParts).filter((name) => pathParts[name] === null);
   const reading = read(shape.path, { ...pathParts });
@@ -114,7 +104,7 @@ const TOO_LARGE: Fault = {
 
 async function readRequestBody(
   shape: RequestShape,
-  { body }: Pick<RequestContext, 'body'>,
+  { body }: SentRequest,
 ): Promise<ReadResult<unknown>> {
   if (shape.body === undefined && !shape.streamed) return { value: undefined, faults: [] };
   switch (body.state) {

@@ -1,5 +1,5 @@
 import { hashDomain, type HashKey, normaliseDomain } from '@weir/dns-name';
-import { forEachRow, Yielder } from '../../platform/yielder.js';
+import { mapRows } from '../../platform/yielder.js';
 
 /** Hashes domains with the key of the deployment. Only the hashes are stored. */
 export class DomainHasher {
@@ -11,11 +11,7 @@ export class DomainHasher {
   }
 
   /** Like `hash`, for many names, in their order. It yields to the event loop. */
-  async hashAll(presentationNames: readonly string[]): Promise<number[]> {
-    const hashes: number[] = [];
-    await forEachRow(new Yielder(), presentationNames.length, (i) => {
-      hashes.push(this.hash(presentationNames[i]));
-    });
-    return hashes;
+  hashAll(presentationNames: readonly string[]): Promise<number[]> {
+    return mapRows(presentationNames, (name) => this.hash(name));
   }
 }

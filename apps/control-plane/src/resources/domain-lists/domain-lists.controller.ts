@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Param, Patch, Post } from '@nestjs/common';
 import { RuleVerdict } from '@weir/config-model';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
 import type { Json } from '../../http/validation/json.js';
+import { mapRows } from '../../platform/yielder.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import { ProfilePath } from '../profiles/profile-path.js';
 import { DomainHasher } from './domain-hasher.js';
@@ -53,7 +54,8 @@ export class DomainListsController {
   ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
     const hashes = await this.hasher.hashAll(body.domains);
     const stored = await this.lists.put(path.profile_id, hashes, RuleVerdict[body.type]);
-    return stored.map((rules) => rules.map(toDto));
+    const dtos = await mapRows(stored.result, toDto);
+    return stored.map(() => dtos);
   }
 
   @Patch(':domain')

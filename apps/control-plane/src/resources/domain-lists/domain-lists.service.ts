@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainRule, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { forEachRow, Yielder } from '../../platform/yielder.js';
+import { forEachRow, mapRows, Yielder } from '../../platform/yielder.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
@@ -26,11 +26,7 @@ export class DomainListsService {
       need: (tables) => needRules(tables, profileId, after),
       make: async (tables) => {
         tables.of(WorkingProfiles.open).require(profileId);
-        const changes: EntityChange[] = [];
-        await forEachRow(new Yielder(), after.length, (i) => {
-          changes.push(putRule(tables, after[i]));
-        });
-        return { result: after, changes };
+        return { result: after, changes: await mapRows(after, (rule) => putRule(tables, rule)) };
       },
     });
   }

@@ -47,16 +47,9 @@ export class WorkingDomainRules implements WorkingTable {
   }
 
   async write(tx: Transaction): Promise<void> {
-    const changes = this.rows.changes();
-    const deleted: DomainRule[] = [];
-    const put: DomainRule[] = [];
-    await forEachRow(new Yielder(), changes.length, (i) => {
-      const { before, after } = changes[i];
-      if (after !== null) put.push(after);
-      else if (before !== null) deleted.push(before);
-    });
+    const { deleted, inserted, replaced } = await this.rows.split();
     await deleteDomainRules(tx, deleted);
-    await putDomainRules(tx, put);
+    await putDomainRules(tx, inserted.concat(replaced));
   }
 }
 

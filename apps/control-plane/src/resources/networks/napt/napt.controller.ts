@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
 import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
 import type { Json } from '../../../http/validation/json.js';
+import { mapRows } from '../../../platform/yielder.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import {
   NAPT_LOCATIONS,
@@ -42,8 +43,10 @@ export class NaptController {
     errors: [409],
   })
   async createAll(@Body() body: NaptDto[]): Promise<WithRevision<Json<NaptDto>[]>> {
-    const created = await this.napt.createAll(body.map(toAssignment), NAPT_LOCATIONS.batch);
-    return created.map((assignments) => assignments.map(toDto));
+    const assignments = await mapRows(body, toAssignment);
+    const created = await this.napt.createAll(assignments, NAPT_LOCATIONS.batch);
+    const dtos = await mapRows(created.result, toDto);
+    return created.map(() => dtos);
   }
 
   @Delete('batch')
@@ -53,8 +56,8 @@ export class NaptController {
     status: 204,
     errors: [404],
   })
-  removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
-    return this.napt.remove(body.map(toKey));
+  async removeAll(@Body() body: NaptKeyDto[]): Promise<WithRevision<void>> {
+    return this.napt.remove(await mapRows(body, toKey));
   }
 
   @Get(':int_ip')

@@ -2,13 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { NaptAssignment } from '@weir/config-model';
 import { conflict, notFound } from '../../../http/errors/errors.js';
 import { type Fault, type FaultLocation, throwIfFaults } from '../../../http/validation/fault.js';
+import { forEachRow, mapRows, Yielder } from '../../../platform/yielder.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../../revisions/entity-change.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
 import { findOfAddress, findOverlapping, type NaptKey, naptText } from './napt-store.js';
-import { type Clash, findClashes, type OrderedRange, UPPER_BELOW_LOWER } from './port-ranges.js';
+import { clashesByAddress, type OrderedAssignment } from './napt-clashes.js';
+import { type Clash, UPPER_BELOW_LOWER } from './port-ranges.js';
 import { WorkingNapts } from './working-napts.js';
 
 /** Where a request holds the parts of an assignment, for their faults. */
@@ -17,9 +19,6 @@ export interface NaptLocations {
   readonly profileId: FaultLocation;
   readonly upperPort: FaultLocation;
 }
-
-/** Order of stored ranges: before all submitted ones. */
-const STORED_ORDER = -1;
 
 @Injectable()
 export class NaptService {
@@ -54,27 +53,34 @@ export class NaptService {
     locationsOf: (i: number) => NaptLocations,
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write({
-      need: (tables) => {
-        for (const assignment of assignments) {
-          tables.of(WorkingNapts.open).need(assignment);
-          tables.of(WorkingProfiles.open).needId(assignment.profileId);
-        }
-      },
-      make: (tables) => {
+      need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const profiles = tables.of(WorkingProfiles.open);
+        await forEachRow(new Yielder(), assignments.length, (i) => {
+          napts.need(assignments[i]);
+          profiles.needId(assignments[i].profileId);
+        });
+      },
+      make: async (tables) => {
+        const napts = tables.of(WorkingNapts.open);
+        const profiles = tables.of(WorkingProfiles.open);
+        const unknown = await mapRows(assignments, ({ profileId }, i) =>
+          profiles.faults(profileId, locationsOf(i).profileId),
+        );
+        const clashes = await clashesByAddress(assignments, []);
         throwIfFaults([
-          ...assignments.flatMap(({ profileId }, i) =>
-            profiles.faults(profileId, locationsOf(i).profileId),
-          ),
-          ...clashesByAddress(assignments, []).map(({ earlier, later }): Fault => {
+          ...unknown.flat(),
+          ...clashes.map(({ earlier, later }): Fault => {
             const msg = `Clashes with ${naptText(earlier)} in the same request`;
             return { loc: locationsOf(later.order).item, msg, type: 'duplicate' };
           }),
         ]);
-        checkNoClash(napts, assignments, null);
-        for (const assignment of assignments) napts.put(assignment);
-        return { result: assignments, changes: assignments.map(added) };
+        await checkNoClash(napts, assignments, null);
+        const changes = await mapRows(assignments, (assignment) => {
+          napts.put(assignment);
+          return added(assignment);
+        });
+        return { result: assignments, changes };
       },
     });
   }
@@ -92,7 +98,7 @@ export class NaptService {
         tables.of(WorkingNapts.open).need({ ...key, ...patch });
         if (profileId !== undefined) tables.of(WorkingProfiles.open).needId(profileId);
       },
-      make: (tables) => {
+      make: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const before = existing(key, napts.find(key));
         const after = { ...before, ...patch };
@@ -102,7 +108,7 @@ export class NaptService {
             ? []
             : tables.of(WorkingProfiles.open).faults(profileId, locations.profileId)),
         ]);
-        checkNoClash(napts, [after], before);
+        await checkNoClash(napts, [after], before);
         napts.delete(before);
         napts.put(after);
         return { result: after, changes: [{ kind: 'naptAssignment', before, after }] };
@@ -113,14 +119,20 @@ export class NaptService {
   /** Deletes all or none. Duplicate keys are allowed. */
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write({
-      need: (tables) => {
-        for (const key of keys) tables.of(WorkingNapts.open).need(key);
-      },
-      make: (tables) => {
+      need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
-        const deleted = new Set(keys.map((key) => existing(key, napts.find(key))));
-        for (const assignment of deleted) napts.delete(assignment);
-        return { result: undefined, changes: Array.from(deleted, removed) };
+        await forEachRow(new Yielder(), keys.length, (i) => {
+          napts.need(keys[i]);
+        });
+      },
+      make: async (tables) => {
+        const napts = tables.of(WorkingNapts.open);
+        const found = await mapRows(keys, (key) => existing(key, napts.find(key)));
+        const changes = await mapRows([...new Set(found)], (assignment) => {
+          napts.delete(assignment);
+          return removed(assignment);
+        });
+        return { result: undefined, changes };
       },
     });
   }
@@ -129,8 +141,6 @@ export class NaptService {
 function upperBelowLower({ upperPort }: NaptLocations): Fault {
   return { loc: upperPort, msg: UPPER_BELOW_LOWER, type: 'greater_than_equal' };
 }
-
-type OrderedAssignment = NaptAssignment & OrderedRange;
 
 function added(after: NaptAssignment): EntityChange {
   return { kind: 'naptAssignment', before: null, after };
@@ -146,34 +156,18 @@ function existing(key: NaptKey, assignment: NaptAssignment | null): NaptAssignme
 }
 
 /** @param own the stored assignment that is changed; null for new ones. @throws RequestError 409 */
-function checkNoClash(
+async function checkNoClash(
   napts: WorkingNapts,
   assignments: readonly NaptAssignment[],
   own: NaptAssignment | null,
-): void {
+): Promise<void> {
   const addresses = new Set(assignments.map(({ address }) => address));
   const stored = [...addresses].flatMap((address) => [...napts.of(address)]);
-  const [clash] = clashesByAddress(
+  const [clash] = await clashesByAddress(
     assignments,
     stored.filter((one) => one !== own),
   );
   if (clash !== undefined) throw clashConflict(clash);
-}
-
-/**
- * Clashes among the submitted assignments, and between them and the stored ones. The order is the position in the
- * request.
- */
-function clashesByAddress(
-  submitted: readonly NaptAssignment[],
-  stored: readonly NaptAssignment[],
-): Clash<OrderedAssignment>[] {
-  const ordered: OrderedAssignment[] = [
-    ...stored.map((assignment) => ({ ...assignment, order: STORED_ORDER })),
-    ...submitted.map((assignment, order) => ({ ...assignment, order })),
-  ];
-  const byAddress = Map.groupBy(ordered, ({ address }) => address);
-  return [...byAddress.values()].flatMap((ranges) => findClashes(ranges));
 }
 
 function clashConflict({ earlier, later }: Clash<OrderedAssignment>): Error {

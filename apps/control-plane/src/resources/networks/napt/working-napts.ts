@@ -1,5 +1,6 @@
 import type { NaptAssignment } from '@weir/config-model';
 import type { Transaction } from '../../../revisions/configuration-writer.js';
+import { forEachRow, Yielder } from '../../../platform/yielder.js';
 import { WorkingRows } from '../../../revisions/working-rows.js';
 import type { WorkingTable, WorkingTables } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
@@ -50,14 +51,15 @@ export class WorkingNapts implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.needed.length === 0) return;
-    for (const assignment of await findOverlapping(tx, this.needed)) {
-      this.rows.load(naptText(assignment), assignment);
-      this.show(assignment);
-    }
+    const found = await findOverlapping(tx, this.needed);
+    await forEachRow(new Yielder(), found.length, (i) => {
+      this.rows.load(naptText(found[i]), found[i]);
+      this.show(found[i]);
+    });
   }
 
   async write(tx: Transaction): Promise<void> {
-    const { deleted, inserted, replaced } = this.rows.split();
+    const { deleted, inserted, replaced } = await this.rows.split();
     await deleteAssignments(tx, deleted);
     await insertAssignments(tx, inserted);
     await replaceAssignments(tx, replaced);

@@ -3,7 +3,7 @@ import type { Logger } from '@weir/ops';
 import type { Request, Response } from '../routing/http.js';
 import { toErrorResponse } from './error-response.js';
 
-/** Sends the response to every error of a request, in the pipeline or in a controller. */
+/** Sends the response to every error of a request, wherever it was thrown. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly log: Logger) {}

@@ -1,16 +1,8 @@
-import type { Scope } from '../callers/scope.js';
-
-/** How the body of a request is treated: ignored, parsed, or passed on as a stream. */
-export type BodyKind = 'none' | 'parsed' | 'streamed';
-
 /** One endpoint. */
 export interface Route {
   readonly method: string;
-  /** Path as the controller declares it: `/net/:int_ip`. It names the route in logs and metrics. */
+  /** `/net/:int_ip` */
   readonly pattern: string;
-  readonly body: BodyKind;
-  /** What a token must have. */
-  readonly scope: Scope;
 }
 
 /** Path parameters by name, percent-decoded; null for invalid percent-encoding. */
@@ -30,10 +22,7 @@ interface Entry {
   readonly segments: readonly string[];
 }
 
-/**
- * Finds the endpoint of a path. It runs before the body is read, so that an unknown path is 404 and a wrong method 405
- * without reading the body. Logs name the route, and never the path, which may contain a domain.
- */
+/** Finds the endpoint of a path in the OpenAPI document. */
 export class RouteTable {
   /** By the number of segments. */
   private readonly entries: ReadonlyMap<number, readonly Entry[]>;

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Route, RouteTable } from './route-table.js';
 
-const route = (method: string, pattern: string): Route => ({
-  method,
-  pattern,
-  body: 'none',
-  scope: 'read',
-});
+const route = (method: string, pattern: string): Route => ({ method, pattern });
 const table = new RouteTable([
   route('GET', '/napt/:int_ip'),
   route('POST', '/napt/'),

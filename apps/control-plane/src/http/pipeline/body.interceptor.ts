@@ -1,0 +1,82 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import { RequestError } from '../errors/errors.js';
+import type { Request, Response } from '../routing/http.js';
+import { type RequestShape, requestShapeOf, type SentBody } from '../routing/request-shape.js';
+import { type BodyLimits, hasBody, streamBody } from './body-stream.js';
+import { HeldBodies } from './held-bodies.js';
+import { HTTP_OPTIONS, type HttpOptions } from './http-options.js';
+import { parseBody } from './parse-body.js';
+import { UncheckedRequest } from './unchecked-request.js';
+
+/**
+ * A body that is parsed as a whole. The largest list that is accepted (`MAX_ITEMS`) is smaller. Only the body of
+ * `POST /init/`, which is streamed, may be larger.
+ */
+const PARSED_BODY_LIMIT_BYTES = 16 * 2 ** 20;
+
+/** All parsed bodies together, while their requests are served: eight of the largest. */
+const PARSED_BODIES_LIMIT_BYTES = 8 * PARSED_BODY_LIMIT_BYTES;
+
+/** A body of this size is never refused for the sake of others. */
+const SMALL_BODY_BYTES = 64 * 2 ** 10;
+
+/**
+ * Reads the body that a handler declares. It comes after the guards, so that nothing is read for a call that is
+ * refused. `ValidationPipe` validates what it has read.
+ */
+@Injectable()
+export class BodyInterceptor implements NestInterceptor {
+  private readonly parsed: BodyLimits;
+  private readonly streamed: BodyLimits;
+  private readonly bodies = new HeldBodies(PARSED_BODIES_LIMIT_BYTES, SMALL_BODY_BYTES);
+
+  constructor(@Inject(HTTP_OPTIONS) { bodyLimitBytes, stallMs }: HttpOptions) {
+    this.parsed = { limitBytes: Math.min(bodyLimitBytes, PARSED_BODY_LIMIT_BYTES), stallMs };
+    this.streamed = { limitBytes: bodyLimitBytes, stallMs };
+  }
+
+  intercept(
+    execution: ExecutionContext,
+    next: CallHandler,
+  ): Observable<unknown> | Promise<Observable<unknown>> {
+    const shape = requestShapeOf(execution.getHandler());
+    if (shape === undefined) return next.handle();
+    const http = execution.switchToHttp();
+    const request = http.getRequest<Request>();
+    const isRead = shape.body !== undefined || shape.streamed !== undefined;
+    if (!isRead || !hasBody(request)) {
+      offer(request, shape, { state: 'absent' });
+      return next.handle();
+    }
+    requireJson(request);
+    if (shape.streamed !== undefined) {
+      offer(request, shape, { state: 'streamed', bytes: streamBody(request, this.streamed) });
+      return next.handle();
+    }
+    const held = this.bodies.open(streamBody(request, this.parsed));
+    http.getResponse<Response>().once('close', held.release);
+    return parseBody(held.body).then((body) => {
+      offer(request, shape, body);
+      return next.handle();
+    });
+  }
+}
+
+/** Passes path and body on to the pipe, which sees one parameter of the handler at a time. */
+function offer(request: Request, shape: RequestShape, body: SentBody): void {
+  const unchecked = new UncheckedRequest(shape, request.params, body);
+  request.params = unchecked;
+  request.body = unchecked;
+}
+
+function requireJson({ headers }: Request): void {
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new RequestError('notJson');
+}
