@@ -4,8 +4,12 @@ import { scriptOf } from './page-script.js';
 
 const page = (...lines: string[]) =>
   `text\n\n\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n\n\`\`\`console\nfalse\n\`\`\`\n`;
+/** Bash takes a socket as standard input for a remote login, and reads the files of one. */
 const run = (...lines: string[]) =>
-  spawnSync('bash', ['-euo', 'pipefail', '-c', scriptOf(page(...lines))], { encoding: 'utf8' });
+  spawnSync('bash', ['-euo', 'pipefail', '-c', scriptOf(page(...lines))], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 
 describe('scriptOf', () => {
   it('runs the commands of sh blocks in one shell', () => {

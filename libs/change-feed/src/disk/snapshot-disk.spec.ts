@@ -103,6 +103,8 @@ describe('SnapshotDisk', () => {
   const append = async (disk: SnapshotDisk, ...revisions: number[]) => {
     for (const revision of revisions) await disk.append(change(revision));
     await disk.stored();
+    // A busy machine's disk may be late.
+    await expect.poll(() => disk.canRecord, { timeout: 20_000 }).toBe(true);
   };
   const readBack = async () => {
     const state = await new SnapshotDisk({ folder, log, files }).read();
