@@ -5,6 +5,7 @@ import {
   type Logger,
   openDeployment,
   OpsServer,
+  registerFeedFileMetrics,
   registerTlsMetrics,
   type Service,
   TlsIdentity,
@@ -171,6 +172,7 @@ async function startParts(
   );
   const attempts = new FailedAttempts();
   registerCallerMetrics(registry, attempts, tokens.file);
+  registerFeedFileMetrics(registry, { FEED_TOKENS_FILE: deployment.tokenFileFaults });
   registerTlsMetrics(registry, {
     MANAGEMENT_TLS: () => tls?.faults ?? 0,
     FEED_TLS: () => feedTls?.faults ?? 0,

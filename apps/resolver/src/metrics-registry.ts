@@ -1,6 +1,8 @@
 import type { Follower } from '@weir/change-feed';
 import {
+  type FeedFileFaults,
   ReadMetrics,
+  registerFeedFileMetrics,
   registerRuntimeMetrics,
   registerTlsMetrics,
   type WatchedFile,
@@ -30,6 +32,7 @@ export interface MetricsSources {
   readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
   readonly follower: Follower;
+  readonly feedFileFaults: FeedFileFaults;
   /** Null: there are none. */
   readonly lanes: () => Lanes | null;
 }
@@ -52,6 +55,7 @@ export function createRegistry(sources: MetricsSources): Registry {
   if (dnstap !== null) registerDnstapMetrics(metrics, dnstap);
   registerLaneMetrics(metrics, lanes);
   registerFeedMetrics(registry, PREFIX, follower);
+  registerFeedFileMetrics(registry, sources.feedFileFaults);
   return registry;
 }
 

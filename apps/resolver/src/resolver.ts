@@ -85,6 +85,7 @@ async function startParts(
     dnstap: service.dnstapSender,
     forwarder: service.forwarder,
     follower,
+    feedFileFaults: policy.feedFileFaults,
   });
   const calls = createCalls(configuration, service, log);
   ops.serve({ notReady, degraded, registry, calls });

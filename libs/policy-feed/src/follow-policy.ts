@@ -10,7 +10,7 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { openDeployment, openTlsFetch } from '@weir/ops';
+import { type FeedFileFaults, openDeployment, openTlsFetch } from '@weir/ops';
 import { sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -38,6 +38,7 @@ export interface FollowedPolicy {
   readonly notReady: () => string | null;
   /** What does not work as it should although the process is ready. One text for each. */
   readonly degraded: () => readonly string[];
+  readonly feedFileFaults: FeedFileFaults;
 }
 
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
@@ -51,8 +52,8 @@ export function followPolicy({
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
   const { FEED_URL: url, FEED_CA: ca, FEED_PINS: pins } = configuration;
-  const send = openTlsFetch({ prefix: 'FEED', url, ca, pins, log }) ?? undefined;
-  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, send);
+  const tls = openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
+  const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
   const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
@@ -81,5 +82,9 @@ export function followPolicy({
     follower,
     notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
     degraded: () => whatIsDegraded(follower),
+    feedFileFaults: {
+      FEED_TOKENS_FILE: deployment.tokenFileFaults,
+      FEED_CA: () => tls?.faults() ?? 0,
+    },
   };
 }

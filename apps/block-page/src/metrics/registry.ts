@@ -1,5 +1,10 @@
 import type { Follower } from '@weir/change-feed';
-import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops';
+import {
+  type FeedFileFaults,
+  ReadMetrics,
+  registerFeedFileMetrics,
+  registerRuntimeMetrics,
+} from '@weir/ops';
 import { registerFeedMetrics } from '@weir/policy-feed';
 import { Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
@@ -10,12 +15,14 @@ export interface MetricsSources {
   readonly custom: CustomPages;
   readonly server: { readonly connectionCount: number };
   readonly follower: Follower;
+  readonly feedFileFaults: FeedFileFaults;
 }
 
 const PREFIX = 'weir_block_page_';
 
 /** The metrics of a block page, read from plain counters when Prometheus asks. */
-export function createRegistry({ counters, custom, server, follower }: MetricsSources): Registry {
+export function createRegistry(sources: MetricsSources): Registry {
+  const { counters, custom, server, follower, feedFileFaults } = sources;
   const registry = new Registry();
   registerRuntimeMetrics(registry);
   const metrics = new ReadMetrics(registry, PREFIX);
@@ -37,5 +44,6 @@ export function createRegistry({ counters, custom, server, follower }: MetricsSo
   );
   metrics.gauge('connections', 'Open connections', () => server.connectionCount);
   registerFeedMetrics(registry, PREFIX, follower);
+  registerFeedFileMetrics(registry, feedFileFaults);
   return registry;
 }

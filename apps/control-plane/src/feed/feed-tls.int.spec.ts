@@ -1,10 +1,11 @@
 import { FeedClient } from '@weir/change-feed';
-import { openTlsFetch } from '@weir/ops';
+import { openTlsFetch, registerFeedFileMetrics } from '@weir/ops';
 import { makeAuthority, makeCertificate, signCertificate } from '@weir/ops/testing';
 import { createHash, X509Certificate } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../control-plane.js';
 import { FEED_TOKEN, type Harness, startHarness } from '../testing/harness.js';
@@ -28,8 +29,8 @@ describe('the feed over TLS', () => {
   /** The head of the log, as a follower with these variables reads it. */
   const read = async ({ ca, pins }: { ca?: string | undefined; pins?: string | undefined }) => {
     const url = `https://127.0.0.1:${replica.feedPort}`;
-    const send = openTlsFetch({ prefix: 'FEED', url, ca: ca && file(ca), pins, log }) ?? undefined;
-    const client = new FeedClient(url, () => FEED_TOKEN, undefined, send);
+    const tls = openTlsFetch({ prefix: 'FEED', url, ca: ca && file(ca), pins, log });
+    const client = new FeedClient(url, () => FEED_TOKEN, undefined, tls?.send);
     try {
       const [parts, page] = [
         await Array.fromAsync(client.snapshot()),
@@ -78,6 +79,21 @@ describe('the feed over TLS', () => {
     ] as const) {
       await expect(read(trust), JSON.stringify(trust)).rejects.toThrow(reason);
     }
+  });
+
+  it('is read with the authorities before when their file is not usable, which is counted', async () => {
+    const ca = file('live-ca.crt');
+    copyFileSync(file('ca.crt'), ca);
+    const url = `https://127.0.0.1:${replica.feedPort}`;
+    const { send, faults } = openTlsFetch({ prefix: 'FEED', url, ca, pins: undefined, log })!;
+    const registry = new Registry();
+    registerFeedFileMetrics(registry, { FEED_CA: faults });
+    const client = new FeedClient(url, () => FEED_TOKEN, undefined, send);
+    writeFileSync(ca, 'nonsense');
+    const counted = /^weir_feed_file_faults_total\{variable="FEED_CA"\} [1-9]/m;
+    await expect.poll(() => registry.metrics()).toMatch(counted);
+    expect((await client.changesAfter(0))?.head.revision).toEqual(expect.any(Number));
+    client.close();
   });
 
   it('is never in clear text', async () => {

@@ -135,7 +135,8 @@ describe.skipIf(laneCount(1) === 0)('a lane', () => {
       }
       expect(await ask('www.blocked.example')).toBe(BLOCKED);
     }
-    expect(laneCounts.turns.count).toBe(laneCounts.batches.count);
+    // A turn is counted when its answers are sent, so a client may be faster.
+    await expect.poll(() => laneCounts.turns.count - laneCounts.batches.count).toBe(0);
     expect(laneCounts.turns.sum).toBeGreaterThan(0);
     expect(service.lanes!.replaced).toBe(0);
   });

@@ -34,12 +34,18 @@ export interface TlsFetchOptions {
   readonly log: WatchedFileLog;
 }
 
+export interface TlsFetch {
+  /** Sends nothing before the server has proven who it is. A changed file is used for the next request. */
+  readonly send: Fetch;
+  /** Number of checks at which the file of authorities was not usable. */
+  readonly faults: () => number;
+}
+
 /**
- * A `fetch` that sends nothing before the server has proven who it is. A changed file is used for the next request.
  * Null: neither a file nor a pin is given.
  * @throws StartError when the URL is not https, or a value is not usable.
  */
-export function openTlsFetch(options: TlsFetchOptions): Fetch | null {
+export function openTlsFetch(options: TlsFetchOptions): TlsFetch | null {
   const { prefix, url, ca, log } = options;
   if (ca === undefined && options.pins === undefined) return null;
   if (new URL(url).protocol !== 'https:') {
@@ -55,7 +61,7 @@ export function openTlsFetch(options: TlsFetchOptions): Fetch | null {
     });
   if (ca === undefined) {
     const agent = agentOf();
-    return (target, init) => fetchBy(agent, target, init);
+    return { send: (target, init) => fetchBy(agent, target, init), faults: () => 0 };
   }
   const file = new WatchedFile<Agent>({
     variable: `${prefix}_CA`,
@@ -69,7 +75,10 @@ export function openTlsFetch(options: TlsFetchOptions): Fetch | null {
     log,
     checkMs: CHECK_MS,
   });
-  return (target, init) => fetchBy(file.value, target, init);
+  return {
+    send: (target, init) => fetchBy(file.value, target, init),
+    faults: () => file.faults,
+  };
 }
 
 function parsePins(text: string | undefined, variable: string): readonly string[] {

@@ -1,0 +1,16 @@
+import type { Registry } from 'prom-client';
+import { ReadMetrics } from './read-metrics.js';
+
+/** Number of checks at which a file was not usable, by the variable that names it. */
+export type FeedFileFaults = Readonly<
+  Partial<Record<'FEED_TOKENS_FILE' | 'FEED_CA', () => number>>
+>;
+
+export function registerFeedFileMetrics(registry: Registry, faults: FeedFileFaults): void {
+  new ReadMetrics(registry, 'weir_').counters(
+    'feed_file_faults_total',
+    'Checks at which a file for the feed API was not usable; what it had before stays in force',
+    ['variable'],
+    () => Object.entries(faults).map(([variable, count]) => [{ variable }, count()]),
+  );
+}
