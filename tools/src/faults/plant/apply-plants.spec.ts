@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { applyPlants } from './apply-plants.js';
+import { PLANTS } from './plants.js';
 
 const plant = { file: 'a.js', find: 'a + b', replace: 'a - b' };
 
@@ -9,4 +12,9 @@ it('applyPlants replaces the code of each plant', () => {
 
 it.each(['return a;', 'a + b; a + b;'])('applyPlants refuses code that has changed: %s', (code) => {
   expect(() => applyPlants(code, [plant])).toThrow(/a\.js has [02] times instead of once/);
+});
+
+it.each(Object.values(PLANTS))('the compiled code has the place to plant in: $file', (one) => {
+  const path = fileURLToPath(new URL(`../../../../${one.file}`, import.meta.url));
+  expect(() => applyPlants(readFileSync(path, 'utf8'), [one])).not.toThrow();
 });

@@ -49,12 +49,13 @@ export const DEFECTS = {
   },
   'the operations of two changes are swapped in the log': {
     file: 'apps/control-plane/dist/revisions/change-log.js',
-    find: 'JSON.stringify(changes.map(({ change }) => change)),',
+    find: 'texts.push(await jsonText(change));',
     // Those of the first two changes of a group.
-    replace: `JSON.stringify(changes.map(({ change }, i) => {
+    replace: `{
+      const i = texts.length;
       const other = changes.length > 1 && i < 2 ? changes[1 - i].change : change;
-      return { ...change, operations: other.operations };
-    })),`,
+      texts.push(await jsonText({ ...change, operations: other.operations }));
+    }`,
   },
   'messages are believed without a signature': {
     file: 'libs/change-feed/dist/protocol/deployment-messages.js',
@@ -70,10 +71,9 @@ export const DEFECTS = {
 const AIDS = {
   /** A replica can be killed between a commit and its publication. */
   'pause after a commit': {
-    file: 'apps/control-plane/dist/revisions/configuration-writer.js',
-    find: 'void this.propagation.publish(changes);',
-    replace:
-      'await new Promise((resolve) => setTimeout(resolve, 400)); void this.propagation.publish(changes);',
+    file: 'apps/control-plane/dist/revisions/change-trace.js',
+    find: 'void publish(changes)',
+    replace: 'await new Promise((resolve) => setTimeout(resolve, 400)); void publish(changes)',
   },
   /** `POST /init/` always leads to a snapshot; small differences are logged as operations otherwise. */
   'every replacement is a reload': {
