@@ -1,6 +1,5 @@
 import type { ListFormat } from '@weir/catalogue';
 import type { Pool } from 'pg';
-import { readPieces } from '../../platform/database/read-pieces.js';
 
 /** What is stored of a source, without the names in its list. */
 export interface SourceState {
@@ -39,6 +38,11 @@ export interface AcceptedList {
 }
 
 const MAX_ERROR_LENGTH = 500;
+/**
+ * Bytes of a list that one query reads. A list is one value, which no cursor cuts. For the whole, the driver would take
+ * more than twice its memory, and hold up other requests while it decodes it.
+ */
+const PIECE_BYTES = 256 * 1024;
 
 export async function readStates(pool: Pool): Promise<ReadonlyMap<string, SourceState>> {
   const { rows } = await pool.query<SourceState>(`
@@ -58,11 +62,15 @@ export async function readNames(
   { namesSha256, namesBytes }: Pick<SourceState, 'namesSha256' | 'namesBytes'>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const names = new Uint8Array(namesBytes);
-  const place = { table: 'catalogue_source', column: 'names', key: 'names_sha256' };
-  let at = 0;
-  for await (const piece of readPieces(pool, place, namesSha256 ?? '', 0, namesBytes)) {
+  for (let at = 0; at < namesBytes; at += PIECE_BYTES) {
+    const length = Math.min(PIECE_BYTES, namesBytes - at);
+    const { rows } = await pool.query<{ piece: Buffer }>(
+      'SELECT substring(names FROM $2 FOR $3) AS piece FROM catalogue_source WHERE names_sha256 = $1',
+      [namesSha256, at + 1, length],
+    );
+    const piece = rows[0]?.piece;
+    if (piece?.length !== length) throw new Error('a list was replaced while it was read');
     names.set(piece, at);
-    at += piece.length;
   }
   return names;
 }

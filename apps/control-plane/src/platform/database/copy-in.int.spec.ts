@@ -1,7 +1,9 @@
-import pg from 'pg';
+import type { PoolClient } from 'pg';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type CopyText, copyIn } from './copy-in.js';
+import { Database } from './database.js';
 import { streamOf } from './driver-internals.js';
 
 const TARGET = 'copied (id)';
@@ -10,8 +12,8 @@ const MEGABYTE = 1024 * 1024;
 
 describe('copyIn', () => {
   let url: string;
-  let pool: pg.Pool;
-  let client: pg.PoolClient;
+  let database: Database;
+  let client: PoolClient;
   const idsOf = async (): Promise<number[]> =>
     (await client.query<{ id: number }>('SELECT id FROM copied ORDER BY id')).rows.map(
       ({ id }) => id,
@@ -19,16 +21,15 @@ describe('copyIn', () => {
 
   beforeAll(async () => {
     url = await createFreshDatabase(inject('databaseUrl'));
-    pool = new pg.Pool({ connectionString: url });
-    await pool.query('CREATE TABLE copied (id integer PRIMARY KEY)');
+    database = new Database(url, pino({ level: 'silent' }));
+    await database.pool.query('CREATE TABLE copied (id integer PRIMARY KEY)');
   });
   afterAll(async () => {
-    await pool.end();
+    await database.close();
     await dropDatabase(inject('databaseUrl'), url);
   });
   beforeEach(async () => {
-    client = await pool.connect();
-    client.on('error', () => undefined);
+    client = await database.pool.connect();
     await client.query('BEGIN');
   });
   afterEach(() => {
@@ -120,9 +121,8 @@ describe('copyIn', () => {
   });
 
   /** Makes PostgreSQL wait at the first row until the returned connection is closed. */
-  async function holdRows(): Promise<pg.PoolClient> {
-    const lock = await pool.connect();
-    lock.on('error', () => undefined);
+  async function holdRows(): Promise<PoolClient> {
+    const lock = await database.pool.connect();
     await lock.query('SELECT pg_advisory_lock(1)');
     await client.query(`
       CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS

@@ -2,6 +2,11 @@ import type { Ipv6Words } from '@weir/config-model';
 import { isIPv6 } from 'node:net';
 import { parseIpv4 } from './ipv4.js';
 
+/*
+ * Not ipaddr.js (2.5), which takes `::192.0.2.1` for an IPv4-mapped address and accepts `2001:db8::0x10.0.2.1`. It also
+ * takes twice the time to read an address: 2.6 instead of 1.3 s for a million.
+ */
+
 /** Any text form of RFC 4291 §2.2; null for other texts, zone ids and IPv4-mapped addresses (decisions §3). */
 export function parseIpv6(text: string): Ipv6Words | null {
   if (!isIPv6(text) || text.includes('%')) return null;
