@@ -4,7 +4,7 @@ import { flakyReporter } from './tools/src/testing/flaky-reporter.js';
 
 const conditions = ['@weir/source'];
 
-// Tests with real servers get a second try in CI, on a machine that may starve one of them.
+// A test gets a second try in CI, on a machine that may starve it. The report names each that needed it.
 const retry = process.env.CI === undefined ? 0 : 1;
 
 const shared: ViteUserConfig = defineConfig({
@@ -30,6 +30,7 @@ export default defineConfig({
         maxWorkers: availableParallelism(),
         // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
         testTimeout: 60_000,
+        retry,
       }),
       project('integration', {
         include: [

@@ -1,9 +1,10 @@
 /*
- * Benchmark of single changes: `npm run bench:changes -- [clients] [seconds]`; 1 and 64 clients, 10 s if not given.
+ * Benchmark of single changes: `npm run bench:changes -- [clients] [seconds] [replicas]`; 1 and 64 clients, 10 s and
+ * one control plane if not given.
  *
- * It starts PostgreSQL, Redis, a control plane and three simulated resolvers, and changes networks. Each client waits
- * for its answer. It prints figures and asserts nothing. CONTROL_PLANE_FLAGS are given to the control plane's Node, for
- * example `--cpu-prof`.
+ * It starts PostgreSQL, Redis, the control planes and three simulated resolvers, and changes networks. Each client
+ * waits for its answer; the clients are spread over the control planes. It prints figures and asserts nothing.
+ * CONTROL_PLANE_FLAGS are given to the control planes' Node, for example `--cpu-prof`.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { print } from '../output.js';
-import { cpuMs } from '../services/control-plane.js';
+import { type ControlPlaneProcess, cpuMs, startControlPlane } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { describeLoad } from './machine.js';
@@ -27,13 +28,14 @@ const WARM_UP_MS = 3_000;
 /** Until every simulated resolver has published its state. */
 const SETTLE_MS = 2_500;
 
-const [clients, seconds = 10] = process.argv.slice(2).map(Number);
+const [clients, seconds = 10, replicas = 1] = process.argv.slice(2).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
-const services = await startServices(ROOT, folder, {
-  NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '',
-});
+const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
+const services = await startServices(ROOT, folder, flags);
 const { controlPlane, client, redisUrl } = services;
-const { url, token } = controlPlane;
+const { token } = controlPlane;
+const controlPlanes = [controlPlane];
+while (controlPlanes.length < replicas) controlPlanes.push(await startReplica());
 await client.send('POST', '/init/', initBody(SIZE, 0));
 const program = fileURLToPath(new URL('fleet-followers.js', import.meta.url));
 const resolvers = spawn(process.execPath, [program, redisUrl, String(RESOLVERS)], {
@@ -45,12 +47,26 @@ try {
   for (const count of clients === undefined ? [1, 64] : [clients]) await measure(count);
 } finally {
   resolvers.kill('SIGKILL');
+  for (const replica of controlPlanes.slice(1)) await replica.stop();
   await services.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
+async function startReplica(): Promise<ControlPlaneProcess> {
+  const own = mkdtempSync(join(folder, 'replica-'));
+  const variables = { ...flags, MANAGEMENT_TOKENS: token, FEED_TOKEN: token };
+  return startControlPlane({ root: ROOT, ...services, folder: own, variables });
+}
+
+function controlPlanesMs(): number {
+  return controlPlanes.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
+}
+
 async function measure(count: number): Promise<void> {
-  const connections = Array.from({ length: count }, () => new RawClient(url, token));
+  const connections = Array.from(
+    { length: count },
+    (_, i) => new RawClient(controlPlanes[i % controlPlanes.length].url, token),
+  );
   let n = 0;
   let incomplete = 0;
   const change = async (connection: RawClient): Promise<void> => {
@@ -72,13 +88,14 @@ async function measure(count: number): Promise<void> {
   };
   await runFor(WARM_UP_MS);
   incomplete = 0;
-  const [beforeMs, startedMs] = [cpuMs(controlPlane.pid), performance.now()];
+  const [beforeMs, startedMs] = [controlPlanesMs(), performance.now()];
   const latencies = await runFor(seconds * 1000);
   const rate = latencies.length / ((performance.now() - startedMs) / 1000);
-  const each = (cpuMs(controlPlane.pid) - beforeMs) / latencies.length;
+  const each = (controlPlanesMs() - beforeMs) / latencies.length;
   print(
-    `PATCH /net/{int_ip}, ${count} clients, ${RESOLVERS} resolvers: ${rate.toFixed(0)}/s, ${summarise(latencies)}, ` +
-      `not in force everywhere ${incomplete}, CPU of the control plane ${each.toFixed(2)} ms a change ` +
+    `PATCH /net/{int_ip}, ${count} clients, ${controlPlanes.length} control planes, ` +
+      `${RESOLVERS} resolvers: ${rate.toFixed(0)}/s, ${summarise(latencies)}, ` +
+      `not in force everywhere ${incomplete}, CPU of the control planes ${each.toFixed(2)} ms a change ` +
       `(${describeLoad()})`,
   );
   for (const connection of connections) connection.close();
