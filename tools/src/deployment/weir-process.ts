@@ -14,7 +14,8 @@ export interface WeirProcessOptions {
   readonly onUnexpectedExit: (explanation: string) => void;
 }
 
-const READY_DEADLINE_MS = 30_000;
+/** Long, because a busy machine may starve a process that starts. */
+const READY_DEADLINE_MS = 90_000;
 /** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
 
