@@ -110,7 +110,10 @@ export class CountChecker {
     return Math.min(isolatedAtMs, pausedAtMs) < sentMs;
   }
 
-  /** How many resolvers the replica that answered has known and cannot have forgotten. */
+  /**
+   * How many resolvers the replica that answered must know. One that has just started learns from Redis who is missing,
+   * but Redis may have lost that in a disturbance.
+   */
   private knownTo({ replica, sentMs }: AppliedReply, nowMs: number): number {
     const isDisturbed = this.disturbances > 0 || sentMs - this.disturbedAtMs < STABLE_AFTER_MS;
     const isolatedMs = this.isolations
@@ -120,7 +123,7 @@ export class CountChecker {
     if (nowMs - calmMs > COUNTED_MS) return 0;
     const isKnown = (process: WeirProcess | undefined): boolean =>
       (process?.aliveForMs(nowMs) ?? 0) > nowMs - calmMs + STABLE_AFTER_MS;
-    if (!isKnown(this.deployment.replicas[replica])) return 0;
+    if (isDisturbed && !isKnown(this.deployment.replicas[replica])) return 0;
     return this.deployment.resolvers.filter(isKnown).length;
   }
 
