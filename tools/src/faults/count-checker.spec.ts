@@ -60,7 +60,7 @@ describe('CountChecker', () => {
     expect(checker.judge({ ...during, total: 3 }).violation).toBeNull();
   });
 
-  it('expects a control plane that has just started to count an isolated resolver, unless Redis may have lost it', () => {
+  it('expects a control plane that has just started to count an isolated resolver, if Redis lost nothing', () => {
     const checker = checkerWith([startedAt(NOW_MS + 9_000)], [0, 0, 0]);
     checker.isolate(1);
     nowMs += 10_000;
