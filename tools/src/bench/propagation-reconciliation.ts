@@ -7,8 +7,8 @@ const RESOLVERS = 3;
 const CHANGED_EACH = 1_000;
 
 /**
- * Sends the configuration of a large provider, the same again, and then with 0.1 % of its networks changed. Measures the
- * time until each is in force on all resolvers, and what the feed sends to each of them for the last one.
+ * Sends the configuration of a large provider, the same again, and then with 0.1 % of its networks changed. Measures
+ * the time until each is in force on all resolvers, and what the feed sends to each of them for the last one.
  */
 export function measureReconciliation(): Promise<Record<string, number>> {
   return withDeployment(RESOLVERS, async (deployment) => {
