@@ -13,7 +13,8 @@ export interface WeirProcessOptions {
   readonly onUnexpectedExit: (explanation: string) => void;
 }
 
-const READY_DEADLINE_MS = 30_000;
+/** Generous: a start takes long on a machine that does much else besides. */
+const READY_DEADLINE_MS = 120_000;
 /** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
 
