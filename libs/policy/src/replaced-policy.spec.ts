@@ -96,7 +96,7 @@ describe('a policy that was replaced', () => {
     expect(rules.filter((buffer) => reused.has(buffer)).length).toBeGreaterThan(0);
   });
 
-  it('can no longer be asked', () => {
+  it('throws an error when it is asked', () => {
     const old = build(0);
     old.giveWayTo(build(1));
     expect(() => old.decide(ipv4Client(1), namesOf('r0.example'), 0, out)).toThrow(TypeError);
