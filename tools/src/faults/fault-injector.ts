@@ -68,17 +68,11 @@ export class FaultInjector {
       case 'Redis killed and empty':
         return this.emptyRedis(durationMs);
       case 'PostgreSQL stopped':
-        await deployment.postgres.stop('SIGINT');
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => deployment.postgres.stop('SIGINT'), durationMs);
       case 'PostgreSQL crashed':
-        await deployment.postgres.stop('SIGQUIT');
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => deployment.postgres.stop('SIGQUIT'), durationMs);
       case 'PostgreSQL killed':
-        await deployment.postgres.kill();
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => deployment.postgres.kill(), durationMs);
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver isolated':
@@ -105,12 +99,8 @@ export class FaultInjector {
         return breakImage(deployment, 'slow', durationMs);
       case 'feed silent':
         return this.silenceFeed(durationMs);
-      case 'replica cut off from PostgreSQL': {
-        const proxy = deployment.postgresProxies[target % deployment.postgresProxies.length];
-        proxy?.startBlackhole();
-        await sleep(durationMs);
-        return proxy?.stopBlackhole();
-      }
+      case 'replica cut off from PostgreSQL':
+        return this.cutOff(target % deployment.postgresProxies.length, durationMs);
     }
   }
 
@@ -156,6 +146,23 @@ export class FaultInjector {
     if (!('code' in status) || status.code !== 0)
       this.stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
     await process.start();
+  }
+
+  private async stopPostgres(stop: () => Promise<unknown>, durationMs: number): Promise<void> {
+    const endDisturbance = this.checker.disturbDatabase();
+    await stop();
+    await sleep(durationMs);
+    await this.deployment.postgres.start();
+    endDisturbance();
+  }
+
+  private async cutOff(replica: number, durationMs: number): Promise<void> {
+    const proxy = this.deployment.postgresProxies[replica];
+    const endDisturbance = this.checker.disturbDatabase();
+    proxy?.startBlackhole();
+    await sleep(durationMs);
+    proxy?.stopBlackhole();
+    endDisturbance();
   }
 
   /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
