@@ -2,7 +2,7 @@ import { percentile } from '../percentile.js';
 import type { RunResult } from './run.js';
 
 /** The result of a run as text. */
-export function renderReport({ stats, log, loads, messages }: RunResult): string {
+export function renderReport({ stats, log, loads, images, messages }: RunResult): string {
   const { counts } = stats;
   const ms = (share: number): string => percentile(stats.latenciesMs, share).toFixed(1);
   return [
@@ -17,6 +17,7 @@ export function renderReport({ stats, log, loads, messages }: RunResult): string
     `messages   ${list(messages)}`,
     `revisions  ${log.head}, gaps ${log.gaps}`,
     `snapshots  ${list(loads)}`,
+    `images     ${list(images)}`,
   ].join('\n');
 }
 
