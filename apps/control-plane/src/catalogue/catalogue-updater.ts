@@ -1,4 +1,4 @@
-import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@weir/catalogue';
+import { CatalogueError, type Definition, sourcesOf } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
@@ -10,6 +10,7 @@ import { isDue } from './sources/source-due.js';
 import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
+import { readDefinitionInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   /** Folder of the definition, or the http(s) URL of one. */
@@ -64,7 +65,7 @@ export class CatalogueUpdater {
   async update(signal: AbortSignal): Promise<void> {
     const { location, pool } = this.options;
     try {
-      await this.apply(await readDefinition(location), signal);
+      await this.apply(await readDefinitionInThread(location, signal), signal);
       await recordUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
@@ -74,7 +75,8 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    const definition = await readDefinition(this.options.location).catch(nullWhenUnusable);
+    const { location } = this.options;
+    const definition = await readDefinitionInThread(location, signal).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.pool);
     const due = sourcesOf(definition)
