@@ -16,9 +16,12 @@ interface ProfileRow {
   verdicts: RuleVerdict[];
 }
 
+/** As JSON: a profile may have 100,000 categories, which the driver takes long to read from an array. */
+const CATEGORY_IDS = 'to_json(category_ids) AS category_ids';
+
 const SELECT = `
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
-         rules.application_ids, rules.verdicts
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
+         ${CATEGORY_IDS}, rules.application_ids, rules.verdicts
   FROM profile
   CROSS JOIN LATERAL (
     SELECT COALESCE(array_agg(application_id ORDER BY application_id), '{}') AS application_ids,
@@ -46,8 +49,9 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
 /** Reads the profiles with these ids, which may be thousands. */
 export function profilesOf(ids: readonly number[]): Prisma.Sql {
   return Prisma.sql`
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
-         COALESCE(application_ids, '{}') AS application_ids, COALESCE(verdicts, '{}') AS verdicts
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
+         ${Prisma.raw(CATEGORY_IDS)}, COALESCE(application_ids, '{}') AS application_ids,
+         COALESCE(verdicts, '{}') AS verdicts
   FROM profile LEFT JOIN (
     SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
            array_agg(verdict ORDER BY application_id) AS verdicts
