@@ -3,6 +3,7 @@ import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import { jsonText } from '../../platform/json-text.js';
 import { parseJson } from '../../platform/parse-json.js';
+import { mapRows } from '../../platform/yielder.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
 
@@ -28,6 +29,11 @@ export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
 /** The schedule as followers know it: its periods in week points. */
 export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord): Schedule {
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
+}
+
+/** `toEntity`, which yields to the event loop: a schedule may have 100,000 periods. */
+export async function toEntityInSlices({ periods, ...rest }: ScheduleRecord): Promise<Schedule> {
+  return { ...rest, periods: await mapRows(periods, toPeriod) };
 }
 
 export async function findSchedules(
