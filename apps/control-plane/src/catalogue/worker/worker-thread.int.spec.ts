@@ -16,16 +16,18 @@ describe('readDefinitionInThread', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it('gives what readDefinition gives', async () => {
-    await define(
-      'categories: [{ id: 1, name: A, domains: [a.example] }, { id: 2, name: B, sources: [{ file: b.txt, format: domains }] }]\n',
-    );
+    await define(`
+      categories:
+        - { id: 1, name: A, domains: [a.example] }
+        - { id: 2, name: B, sources: [{ file: b.txt, format: domains }] }
+    `);
     expect(await readDefinitionInThread(folder, signal)).toEqual(await readDefinition(folder));
   });
 
   it('rejects with the fault of a definition that cannot be used', async () => {
     await define('categories: [{ id: -1, name: A }]\n');
     const expected = await readDefinition(folder).catch((error: unknown) => error);
-    await expect(readDefinitionInThread(folder, signal)).rejects.toThrow(expected as Error);
+    await expect(readDefinitionInThread(folder, signal)).rejects.toThrow(expected);
   });
 
   it('ends when it is aborted', async () => {
