@@ -12,9 +12,10 @@ const startedAt = (ms: number): ProcessTimes => ({
 
 describe('CountChecker', () => {
   let nowMs = NOW_MS;
-  const checkerOf = (...startedMs: number[]) => {
+  const checkerOf = (...startedMs: number[]) => checkerWith([startedAt(0)], startedMs);
+  const checkerWith = (replicas: ProcessTimes[], startedMs: number[]) => {
     nowMs = NOW_MS;
-    const processes = { replicas: [startedAt(0)], resolvers: startedMs.map(startedAt) };
+    const processes = { replicas, resolvers: startedMs.map(startedAt) };
     return new CountChecker(processes, () => nowMs);
   };
   const reply = (applied: number, total: number) => {
@@ -57,5 +58,15 @@ describe('CountChecker', () => {
     expect(checker.judge(during).violation).toContain('3 resolvers were live or missing');
     expect(checker.judge({ ...during, applied: 3, total: 3 }).violation).toContain('heard nothing');
     expect(checker.judge({ ...during, total: 3 }).violation).toBeNull();
+  });
+
+  it('expects a control plane that has just started to count an isolated resolver, if Redis lost nothing', () => {
+    const checker = checkerWith([startedAt(NOW_MS + 9_000)], [0, 0, 0]);
+    checker.isolate(1);
+    nowMs += 10_000;
+    const during = { applied: 2, total: 2, sentMs: nowMs, replica: 0 };
+    expect(checker.judge(during).violation).toContain('3 resolvers were live or missing');
+    checker.leases.begin();
+    expect(checker.judge(during).violation).toBeNull();
   });
 });

@@ -113,7 +113,10 @@ export class CountChecker {
     return Math.min(isolatedAtMs, pausedAtMs) < sentMs;
   }
 
-  /** How many resolvers the replica that answered has known and cannot have forgotten. */
+  /**
+   * How many resolvers the replica that answered must know. One that has just started learns from Redis who is missing,
+   * but Redis may have lost that in a disturbance.
+   */
   private knownTo({ replica, sentMs }: AppliedReply, nowMs: number): number {
     const isolatedMs = this.isolations
       .filter(({ toMs }) => toMs + REACHED_AFTER_MS > sentMs)
@@ -122,7 +125,8 @@ export class CountChecker {
     if (nowMs - calmMs > COUNTED_MS) return 0;
     const isKnown = (process: ProcessTimes | undefined): boolean =>
       (process?.aliveForMs(nowMs) ?? 0) > nowMs - calmMs + STABLE_AFTER_MS;
-    if (!isKnown(this.processes.replicas[replica])) return 0;
+    const isCalm = this.leases.isCalmSince(sentMs);
+    if (!isCalm && !isKnown(this.processes.replicas[replica])) return 0;
     return this.processes.resolvers.filter(isKnown).length;
   }
 
