@@ -7,6 +7,7 @@ import {
   registerTlsMetrics,
   type WatchedFile,
 } from '@weir/ops';
+import type { ChunkMemory } from '@weir/policy';
 import { registerFeedMetrics } from '@weir/policy-feed';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
@@ -31,6 +32,7 @@ export interface MetricsSources {
   readonly queryLog: QueryLog | null;
   readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
+  readonly policyMemory: Pick<ChunkMemory, 'hugeBytes'>;
   readonly follower: Follower;
   readonly feedFileFaults: FeedFileFaults;
   /** Null: there are none. */
@@ -54,6 +56,11 @@ export function createRegistry(sources: MetricsSources): Registry {
   if (queryLog !== null) registerQueryLogMetrics(metrics, queryLog);
   if (dnstap !== null) registerDnstapMetrics(metrics, dnstap);
   registerLaneMetrics(metrics, lanes);
+  metrics.gauge(
+    'policy_huge_page_bytes',
+    'Memory of the configuration in pages that the kernel was asked to make huge',
+    () => sources.policyMemory.hugeBytes,
+  );
   registerFeedMetrics(registry, PREFIX, follower);
   registerFeedFileMetrics(registry, sources.feedFileFaults);
   return registry;

@@ -8,6 +8,7 @@ import {
 } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
+import { loadSystemCalls } from '@weir/udp-batch';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { failuresCall } from './failures/failures-call.js';
@@ -16,6 +17,7 @@ import { flushCall } from './flush/flush-call.js';
 import { laneCount } from './lanes/lane-count.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { machineAddresses } from './listeners/machine-addresses.js';
+import { findHugePages } from './memory/huge-pages.js';
 import { createRegistry } from './metrics-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
@@ -59,6 +61,7 @@ async function startParts(
     kind: 'resolver',
     configuration,
     log,
+    hugePages: configuration.HUGE_PAGES === 'off' ? null : findHugePages(loadSystemCalls()),
     tracer: telemetry?.tracer,
     readers: laneCount(configuration.RESOLVER_THREADS, (reason) => {
       log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
@@ -84,6 +87,7 @@ async function startParts(
     queryLog: service.queryLog,
     dnstap: service.dnstapSender,
     forwarder: service.forwarder,
+    policyMemory: policy.memory,
     follower,
     feedFileFaults: policy.feedFileFaults,
   });

@@ -11,7 +11,7 @@ import {
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
 import { type FeedFileFaults, openDeployment, openTlsFetch } from '@weir/ops';
-import { sharedBytes } from '@weir/policy';
+import { ChunkMemory, type HugePages, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { FeedConfiguration } from './feed-variables.js';
@@ -25,6 +25,8 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
+  /** For the policy and the image of the catalogue. */
+  readonly hugePages?: HugePages | null;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
 }
@@ -32,6 +34,8 @@ export interface FollowPolicyOptions {
 /** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
   readonly target: PolicyTarget;
+  /** Of the policy. */
+  readonly memory: ChunkMemory;
   /** The caller starts and stops it. */
   readonly follower: Follower;
   /** Why the process cannot decide queries or requests yet; null when it can. */
@@ -47,6 +51,7 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
+  hugePages = null,
   tracer,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
@@ -56,7 +61,8 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
+  const allocate = (bytes: number): Uint8Array => sharedBytes(bytes, hugePages);
+  const images = new CatalogueImages(feed, disk, log, { allocate, buildImage });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.
@@ -65,7 +71,8 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const target: PolicyTarget = new PolicyTarget({ timeZone, readers }, catalogues);
+  const memory = new ChunkMemory(hugePages);
+  const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,
@@ -79,6 +86,7 @@ export function followPolicy({
   });
   return {
     target,
+    memory,
     follower,
     notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
     degraded: () => whatIsDegraded(follower),
