@@ -10,10 +10,11 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { type FeedFileFaults, openDeployment, openTlsFetch } from '@weir/ops';
+import { openDeployment, openTlsFetch } from '@weir/ops';
 import { ChunkMemory, type HugePages, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { feedState, type FeedState } from './feed-state.js';
 import type { FeedConfiguration } from './feed-variables.js';
 import { PolicyTarget } from './policy-target.js';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
@@ -29,20 +30,20 @@ export interface FollowPolicyOptions {
   readonly hugePages?: HugePages | null;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
+  /** Called before the control plane is told what is in force. */
+  readonly onAcknowledge?: () => void;
 }
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
 export interface FollowedPolicy {
   readonly target: PolicyTarget;
-  /** Of the policy. */
-  readonly memory: ChunkMemory;
   /** The caller starts and stops it. */
   readonly follower: Follower;
   /** Why the process cannot decide queries or requests yet; null when it can. */
   readonly notReady: () => string | null;
   /** What does not work as it should although the process is ready. One text for each. */
   readonly degraded: () => readonly string[];
-  readonly feedFileFaults: FeedFileFaults;
+  readonly state: () => FeedState;
 }
 
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
@@ -53,6 +54,7 @@ export function followPolicy({
   readers = 0,
   hugePages = null,
   tracer,
+  onAcknowledge,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
@@ -82,17 +84,24 @@ export function followPolicy({
     target,
     ...(disk !== undefined && { disk }),
     tracer,
+    onAcknowledge,
     log,
   });
+  const state = (): FeedState =>
+    feedState(follower, {
+      // A policy that names a catalogue decides nothing before there is an image.
+      hasCatalogue: (target.policy?.catalogue ?? null) !== null,
+      fileFaults: {
+        FEED_TOKENS_FILE: deployment.tokenFileFaults(),
+        FEED_CA: tls?.faults() ?? 0,
+      },
+      hugePageBytes: memory.hugeBytes,
+    });
   return {
     target,
-    memory,
     follower,
-    notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
-    degraded: () => whatIsDegraded(follower),
-    feedFileFaults: {
-      FEED_TOKENS_FILE: deployment.tokenFileFaults,
-      FEED_CA: () => tls?.faults() ?? 0,
-    },
+    notReady: () => whyNotReady(state(), configuration.CATCH_UP_GRACE_MS),
+    degraded: () => whatIsDegraded(state()),
+    state,
   };
 }

@@ -1,4 +1,4 @@
-import { choice } from '@weir/ops';
+import { choice, type Configuration } from '@weir/ops';
 
 /** How the memory that queries read is laid out. */
 export const MEMORY_VARIABLES = {
@@ -10,3 +10,5 @@ export const MEMORY_VARIABLES = {
     default: 'auto',
   }),
 } as const;
+
+export type MemoryConfiguration = Configuration<typeof MEMORY_VARIABLES>;

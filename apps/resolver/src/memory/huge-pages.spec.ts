@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findHugePages } from './huge-pages.js';
+import { findHugePages, wantedHugePages } from './huge-pages.js';
 
 const calls = loadSystemCalls();
 const offered = findHugePages(calls);
@@ -53,6 +53,13 @@ describe.skipIf(offered === null)('huge pages', () => {
 
   it('are not asked for where none fits', () => {
     expect(offered!.advise(new SharedArrayBuffer(2 ** 20))).toBeNull();
+  });
+});
+
+describe('wantedHugePages', () => {
+  it('are those of the kernel, or none', () => {
+    expect(wantedHugePages({ HUGE_PAGES: 'off' })).toBeNull();
+    expect(wantedHugePages({ HUGE_PAGES: 'auto' }) === null).toBe(offered === null);
   });
 });
 

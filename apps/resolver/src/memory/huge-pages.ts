@@ -1,12 +1,18 @@
 import { HUGE_PAGE_BYTES, type HugePages } from '@weir/policy';
-import type { SystemCalls } from '@weir/udp-batch';
+import { loadSystemCalls, type SystemCalls } from '@weir/udp-batch';
 import { readFileSync } from 'node:fs';
+import type { MemoryConfiguration } from '../configuration/memory-variables.js';
 
 /** <asm-generic/mman-common.h> */
 const MADV_DONTNEED = 4;
 const MADV_HUGEPAGE = 14;
 
 const KERNEL_FOLDER = '/sys/kernel/mm/transparent_hugepage';
+
+/** @returns null: they are not wanted, or there are none. */
+export function wantedHugePages({ HUGE_PAGES: wanted }: MemoryConfiguration): HugePages | null {
+  return wanted === 'off' ? null : findHugePages(loadSystemCalls());
+}
 
 /** @returns null where the kernel has no huge pages of 2 MiB for a process that asks for them. */
 export function findHugePages(calls: SystemCalls | null, folder = KERNEL_FOLDER): HugePages | null {
