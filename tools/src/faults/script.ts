@@ -31,6 +31,7 @@ export const PROCESS_FAULTS = [
 ] as const;
 /** To the previous release, and back again the next time. */
 const RELEASE_CHANGED: ProcessFaultKind = 'release of a replica changed';
+const FAULTS_OF_A_RELEASE = 6;
 export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] as const;
 
 export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
@@ -63,16 +64,22 @@ const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>>
 
 /**
  * Endless rounds. Each round has every kind of fault once, in a random order.
- * @param hasPrevious there is a previous release. One replica is of it from the beginning on, and changes in each
- * round.
+ * @param hasPrevious there is a previous release: a replica is exchanged for one of it, and back again, every few
+ * faults.
  */
 export function* processFaults(
   random: Random,
   hasPrevious = false,
 ): Generator<Fault<ProcessFaultKind>> {
-  const kinds = PROCESS_FAULTS.filter((kind) => hasPrevious || kind !== RELEASE_CHANGED);
-  if (hasPrevious) yield drawProcessFault(RELEASE_CHANGED, random);
-  for (;;) for (const kind of random.shuffle(kinds)) yield drawProcessFault(kind, random);
+  const kinds = PROCESS_FAULTS.filter((kind) => kind !== RELEASE_CHANGED);
+  for (let n = 0; ;) {
+    for (const kind of random.shuffle(kinds)) {
+      if (hasPrevious && n++ % FAULTS_OF_A_RELEASE === 0) {
+        yield drawProcessFault(RELEASE_CHANGED, random);
+      }
+      yield drawProcessFault(kind, random);
+    }
+  }
 }
 
 function drawProcessFault(kind: ProcessFaultKind, random: Random): Fault<ProcessFaultKind> {
