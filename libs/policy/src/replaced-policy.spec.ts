@@ -100,7 +100,7 @@ describe.each(MEMORIES)('a policy that was replaced, with %s', (_, createMemory)
     expect(reused.intersection(left).size).toBe(0);
   });
 
-  it('can no longer be asked', () => {
+  it('throws an error when it is asked', () => {
     const old = build(0);
     old.giveWayTo(build(1));
     expect(() => old.decide(ipv4Client(1), namesOf('r0.example'), 0, out)).toThrow(TypeError);

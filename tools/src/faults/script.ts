@@ -1,4 +1,5 @@
 import type { Random } from '../deployment/random.js';
+import type { DefectName } from './plant/plants.js';
 
 export const PROCESS_FAULTS = [
   'kill replica',
@@ -110,12 +111,21 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
   ]);
 }
 
-/** Forged resolvers, and one that lags behind for longer than its lease: enough for each of the planted defects. */
-export function* plantScript(random: Random): Generator<Fault<ProcessFaultKind>> {
-  yield* fixedScript(random, [
-    ['forged followers', 4_000],
-    ['stop resolver', 5_500],
-  ]);
+/** The fault that shows a planted defect. The other defects are shown by changes without any fault. */
+const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>> = {
+  // It lags behind for longer than its lease (3 s).
+  'k is told as large as m': ['stop resolver', 5_500],
+  'm is told without missing resolvers': ['stop resolver', 5_500],
+  'messages are believed without a signature': ['forged followers', 4_000],
+};
+
+/** No more than shows the planted defect. */
+export function* plantScript(
+  random: Random,
+  defect: DefectName,
+): Generator<Fault<ProcessFaultKind>> {
+  const fault = SHOWN_BY[defect];
+  if (fault !== undefined) yield* fixedScript(random, [fault]);
 }
 
 function* fixedScript(
