@@ -6,7 +6,6 @@ import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js
 import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
-import { toStatus } from '../../resources/profiles/rule-status.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import { type Yielder, ROWS_PER_YIELD } from '../../platform/yielder.js';
 import type { TableName } from './tables.js';
@@ -89,9 +88,7 @@ export class DraftRows {
   private applicationRules(): CopyText {
     return this.lines(this.draft.profiles.ids.length, (row) => {
       const { id, applicationRules } = this.profileAt(row);
-      return applicationRules
-        .map((rule) => line(id, rule.applicationId, toStatus(rule.verdict)))
-        .join('');
+      return applicationRules.map((rule) => line(id, rule.applicationId, rule.verdict)).join('');
     });
   }
 
