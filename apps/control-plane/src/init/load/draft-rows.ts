@@ -40,6 +40,27 @@ export class DraftRows {
     }
   }
 
+  /** The number of rows of a table at most: a rule may be repeated. */
+  countOf(table: TableName): number {
+    const { blockPages, profiles, domainRules, napts, ipv4Networks, ipv6Networks } = this.draft;
+    switch (table) {
+      case 'block_page':
+        return blockPages.ids.length;
+      case 'profile':
+        return profiles.ids.length;
+      case 'application_rule':
+        return profiles.applications.length;
+      case 'domain_rule':
+        return domainRules.hashes.length;
+      case 'napt_assignment':
+        return napts.profileIds.length;
+      case 'ipv4_network':
+        return ipv4Networks.profileIds.length;
+      case 'ipv6_network':
+        return ipv6Networks.profileIds.length;
+    }
+  }
+
   private blockPages(): CopyText {
     const { blockPages } = this.draft;
     return this.lines(blockPages.ids.length, (row) => {
