@@ -238,6 +238,7 @@ async function startParts(
     writer,
     registry,
     key: hashKey,
+    admit,
     log,
   });
   stops.work.push(() => updater.stop());

@@ -5,7 +5,7 @@ import {
   OPS_CALL_VARIABLES,
   OPS_VARIABLES,
 } from '@weir/ops';
-import { FEED_VARIABLES } from '@weir/policy-feed';
+import { FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { CACHE_VARIABLES } from './configuration/cache-variables.js';
 import { CLIENT_VARIABLES } from './configuration/client-variables.js';

@@ -367,6 +367,27 @@ describe('the change feed over a real Redis', () => {
     await observer.stop();
   });
 
+  it('counts a resolver that had vanished before the control plane started, and none that had stopped', async () => {
+    const [one, two, three] = [await follow(), await follow(), await follow()];
+    const { link } = two.follower as unknown as { link: { inForce: null } };
+    link.inForce = null;
+    await three.follower.stop();
+    await expect.poll(() => publisher.followers().length, { timeout: WAIT_MS }).toBe(1);
+    const later = new ChangePublisher({
+      redisUrl: inject('redisUrl'),
+      deployment: DEPLOYMENT,
+      readHead: () => log.head(),
+      missingResolverMs: 600_000,
+      log: silent,
+    });
+    await later.start();
+    const change = log.commit(1, 2);
+    await later.publish([change]);
+    expect(await later.waitApplied(change, WAIT_MS)).toEqual({ applied: 1, total: 2 });
+    expect(one.target.verdicts()).toEqual(log.verdicts());
+    await later.stop();
+  });
+
   it.each([
     ['that is at the same revision again', 5],
     ['that is at a later revision', 9],

@@ -10,10 +10,11 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { type FeedFileFaults, openDeployment, openTlsFetch } from '@weir/ops';
+import { openDeployment, openTlsFetch } from '@weir/ops';
 import { sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { feedState, type FeedState } from './feed-state.js';
 import type { FeedConfiguration } from './feed-variables.js';
 import { PolicyTarget } from './policy-target.js';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
@@ -27,6 +28,8 @@ export interface FollowPolicyOptions {
   readonly readers?: number;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
+  /** Called before the control plane is told what is in force. */
+  readonly onAcknowledge?: () => void;
 }
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
@@ -38,7 +41,7 @@ export interface FollowedPolicy {
   readonly notReady: () => string | null;
   /** What does not work as it should although the process is ready. One text for each. */
   readonly degraded: () => readonly string[];
-  readonly feedFileFaults: FeedFileFaults;
+  readonly state: () => FeedState;
 }
 
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
@@ -48,6 +51,7 @@ export function followPolicy({
   log,
   readers = 0,
   tracer,
+  onAcknowledge,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
@@ -75,16 +79,23 @@ export function followPolicy({
     target,
     ...(disk !== undefined && { disk }),
     tracer,
+    onAcknowledge,
     log,
   });
+  const state = (): FeedState =>
+    feedState(follower, {
+      // A policy that names a catalogue decides nothing before there is an image.
+      hasCatalogue: (target.policy?.catalogue ?? null) !== null,
+      fileFaults: {
+        FEED_TOKENS_FILE: deployment.tokenFileFaults(),
+        FEED_CA: tls?.faults() ?? 0,
+      },
+    });
   return {
     target,
     follower,
-    notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
-    degraded: () => whatIsDegraded(follower),
-    feedFileFaults: {
-      FEED_TOKENS_FILE: deployment.tokenFileFaults,
-      FEED_CA: () => tls?.faults() ?? 0,
-    },
+    notReady: () => whyNotReady(state(), configuration.CATCH_UP_GRACE_MS),
+    degraded: () => whatIsDegraded(state()),
+    state,
   };
 }

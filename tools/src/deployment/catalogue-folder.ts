@@ -16,11 +16,14 @@ export class CatalogueFolder {
   }
 }
 
+/** So many that a delta is much smaller than the image. */
+const NAMES = Array.from({ length: 2_000 }, (_, i) => `listed-${i}.example.net`);
+
 /** Another one, and so another image, for each generation. */
 const definition = (generation: number): string => `categories:
   - id: 12
     name: Gambling
-    domains: [casino.example.com, casino-${generation}.example.com]
+    domains: [casino.example.com, casino-${generation}.example.com, ${NAMES.join(', ')}]
 applications:
   - id: 3
     name: Video

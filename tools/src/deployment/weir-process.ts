@@ -5,6 +5,7 @@ import { type Child, type ExitStatus, startChild } from '../services/child.js';
 export interface WeirProcessOptions {
   readonly name: string;
   readonly script: string;
+  /** The folder of the release that it is started from at first. */
   readonly root: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly opsPort: number;
@@ -13,7 +14,8 @@ export interface WeirProcessOptions {
   readonly onUnexpectedExit: (explanation: string) => void;
 }
 
-const READY_DEADLINE_MS = 30_000;
+/** Long, because a busy machine may starve a process that starts. */
+const READY_DEADLINE_MS = 90_000;
 /** After SIGTERM a process drains for `DRAIN_S` and then exits within this time (external contract). */
 const STOP_DEADLINE_MS = 10_000;
 
@@ -24,6 +26,8 @@ export class WeirProcess {
   incarnation = 0;
   /** When it was last killed, stopped or continued. Queries in flight at that time may fail. */
   disturbedAtMs = 0;
+  /** The folder of the release that it is started from next time. */
+  releaseRoot: string;
   private readyAtMs: number | null = null;
   private isPaused = false;
   private child: Child | null = null;
@@ -31,6 +35,7 @@ export class WeirProcess {
 
   constructor(private readonly options: WeirProcessOptions) {
     this.name = options.name;
+    this.releaseRoot = options.root;
   }
 
   /** Base URL of its health and metrics. */
@@ -66,7 +71,7 @@ export class WeirProcess {
 
   /** @param variables additional variables for this start only. */
   async start(variables: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { name, root, script, environment, logFile, onUnexpectedExit } = this.options;
+    const { name, script, environment, logFile, onUnexpectedExit } = this.options;
     this.incarnation++;
     this.ending = false;
     const child = startChild({
@@ -74,7 +79,7 @@ export class WeirProcess {
       command: process.execPath,
       args: ['--enable-source-maps', script],
       env: { PATH: process.env['PATH'], ...environment, ...variables },
-      cwd: root,
+      cwd: this.releaseRoot,
       logFile,
     });
     this.child = child;

@@ -42,7 +42,12 @@ export class AnswerChecker {
 
   /** Notes that leases may be missed from now on. @returns a function that notes the end of this. */
   disturb(): () => void {
-    return this.counts.disturb();
+    return this.counts.leases.begin();
+  }
+
+  /** Notes that the head of the log may be out of reach from now on. @returns a function that notes the end of this. */
+  disturbDatabase(): () => void {
+    return this.counts.database.begin();
   }
 
   /** Notes that a resolver is cut off from all but its clients. @returns a function that notes the end of this. */
@@ -55,11 +60,11 @@ export class AnswerChecker {
    * before counts no more. @returns a function that notes the end.
    */
   rewind(): () => void {
-    const endDisturbance = this.disturb();
+    const endings = [this.disturb(), this.disturbDatabase()];
     for (const bounds of this.bounds) bounds.rewind();
     return () => {
       for (const bounds of this.bounds) bounds.endRewind();
-      endDisturbance();
+      for (const end of endings) end();
     };
   }
 
@@ -89,8 +94,7 @@ export class AnswerChecker {
 
   /** A change was acknowledged: every resolver that was counted must show it, and is queried at once. */
   async acknowledged(key: Key, version: number, reply: AppliedReply): Promise<void> {
-    const nowMs = performance.now();
-    const { violation, isLateWhileUndisturbed, having } = this.counts.judge(reply, nowMs);
+    const { violation, isLateWhileUndisturbed, having } = this.counts.judge(reply);
     if (violation !== null)
       this.stats.violation(`the ${key.name}, version ${version}, was acknowledged ${violation}`);
     if (isLateWhileUndisturbed) this.stats.counts.lateWhileUndisturbed++;

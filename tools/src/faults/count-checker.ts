@@ -1,9 +1,5 @@
-import type { Deployment } from '../deployment/deployment.js';
 import { MISSING_RESOLVER_MS } from '../deployment/deployment.js';
-import type { WeirProcess } from '../deployment/weir-process.js';
-
-/** After this long without a disturbance a resolver has a lease at every replica: a lease plus a heartbeat. */
-const STABLE_AFTER_MS = 5_000;
+import { Disturbances, STABLE_AFTER_MS } from './disturbances.js';
 /** A resolver that was isolated may wait for as long until the feed gives up its connection. */
 const REACHED_AFTER_MS = 12_000;
 /** A missing resolver counts for so long after its lease has ended, less what a busy machine may add. */
@@ -24,63 +20,70 @@ export interface AppliedReply {
 export interface Judgement {
   /** What is wrong about k or m. */
   readonly violation: string | null;
+  /** A resolver that is up was not in k, and no fault explains it: the machine is too busy, or there is a defect. */
   readonly isLateWhileUndisturbed: boolean;
   /** The resolvers that must have the change. */
   readonly having: readonly number[];
 }
 
+/** What the checker has to know of a process, see `WeirProcess`. */
+export interface ProcessTimes {
+  readonly pausedAtMs: number | null;
+  upForMs(nowMs: number): number;
+  aliveForMs(nowMs: number): number;
+}
+
+export interface CheckedProcesses {
+  readonly replicas: readonly ProcessTimes[];
+  readonly resolvers: readonly ProcessTimes[];
+}
+
 /** Checks the promise of `X-Config-Applied` (decisions §10): who must be in m, who cannot be in k. */
 export class CountChecker {
-  /** Active faults that may cost a resolver its lease: those of Redis, its messages and the feed. */
-  private disturbances = 0;
-  private disturbedSinceMs = 0;
-  private disturbedAtMs = 0;
+  /** Faults that may cost a resolver its lease: those of Redis, its messages and the feed. */
+  readonly leases: Disturbances;
+  /** Faults of PostgreSQL. Without the head of the log a replica cannot judge every acknowledgement. */
+  readonly database: Disturbances;
   /** When the isolation of each resolver began and ended. */
   private readonly isolations: { fromMs: number; toMs: number }[];
 
-  constructor(private readonly deployment: Deployment) {
-    this.isolations = deployment.resolvers.map(() => ({ fromMs: 0, toMs: 0 }));
-  }
-
-  disturb(): () => void {
-    // Disturbances that follow each other closely are one.
-    const nowMs = performance.now();
-    if (this.disturbances === 0 && nowMs - this.disturbedAtMs > STABLE_AFTER_MS)
-      this.disturbedSinceMs = nowMs;
-    this.disturbances++;
-    return () => {
-      this.disturbances--;
-      this.disturbedAtMs = performance.now();
-    };
+  constructor(
+    private readonly processes: CheckedProcesses,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.leases = new Disturbances(now);
+    this.database = new Disturbances(now);
+    this.isolations = processes.resolvers.map(() => ({ fromMs: 0, toMs: 0 }));
   }
 
   isolate(resolver: number): () => void {
-    const isolation = { fromMs: performance.now(), toMs: Infinity };
+    const isolation = { fromMs: this.now(), toMs: Infinity };
     this.isolations[resolver] = isolation;
     return () => {
-      isolation.toMs = performance.now();
+      isolation.toMs = this.now();
     };
   }
 
-  judge(reply: AppliedReply, nowMs: number): Judgement {
+  judge(reply: AppliedReply): Judgement {
     const { applied, total, sentMs } = reply;
-    const { resolvers } = this.deployment;
-    const isUndisturbed = this.disturbances === 0 && sentMs - this.disturbedAtMs > STABLE_AFTER_MS;
+    const { resolvers } = this.processes;
+    const nowMs = this.now();
+    const isUndisturbed = this.leases.isCalmSince(sentMs);
     const stable = [...resolvers.keys()].filter((i) => this.isStable(i, sentMs, nowMs));
     const isEveryoneStable = stable.length === resolvers.length;
-    const isCertain = isUndisturbed
-      ? applied === total
-      : isEveryoneStable && applied === resolvers.length;
+    const hasEveryone = isEveryoneStable && applied === resolvers.length;
+    // Those that were killed are in m for a while, and never in k.
+    const isLate = isEveryoneStable && applied < resolvers.length;
     return {
       violation: this.violation(reply, nowMs, isUndisturbed ? stable.length : 0),
-      isLateWhileUndisturbed: isUndisturbed && isEveryoneStable && applied < total,
-      having: isCertain ? stable : [],
+      isLateWhileUndisturbed: isLate && isUndisturbed && this.database.isCalmSince(sentMs),
+      having: hasEveryone || (isUndisturbed && applied === total) ? stable : [],
     };
   }
 
   private violation(reply: AppliedReply, nowMs: number, live: number): string | null {
     const { applied, total, sentMs } = reply;
-    const { resolvers } = this.deployment;
+    const { resolvers } = this.processes;
     const said = `${applied}/${total}`;
     if (total >= FORGED) return `${said}, with resolvers that are none`;
     const expected = Math.max(live, this.knownTo(reply, nowMs));
@@ -110,22 +113,25 @@ export class CountChecker {
     return Math.min(isolatedAtMs, pausedAtMs) < sentMs;
   }
 
-  /** How many resolvers the replica that answered has known and cannot have forgotten. */
+  /**
+   * How many resolvers the replica that answered must know. One that has just started learns from Redis who is missing,
+   * but Redis may have lost that in a disturbance.
+   */
   private knownTo({ replica, sentMs }: AppliedReply, nowMs: number): number {
-    const isDisturbed = this.disturbances > 0 || sentMs - this.disturbedAtMs < STABLE_AFTER_MS;
     const isolatedMs = this.isolations
       .filter(({ toMs }) => toMs + REACHED_AFTER_MS > sentMs)
       .map(({ fromMs }) => fromMs);
-    const calmMs = Math.min(isDisturbed ? this.disturbedSinceMs : sentMs, sentMs, ...isolatedMs);
+    const calmMs = Math.min(this.leases.calmUntilMs(sentMs), ...isolatedMs);
     if (nowMs - calmMs > COUNTED_MS) return 0;
-    const isKnown = (process: WeirProcess | undefined): boolean =>
+    const isKnown = (process: ProcessTimes | undefined): boolean =>
       (process?.aliveForMs(nowMs) ?? 0) > nowMs - calmMs + STABLE_AFTER_MS;
-    if (!isKnown(this.deployment.replicas[replica])) return 0;
-    return this.deployment.resolvers.filter(isKnown).length;
+    const isCalm = this.leases.isCalmSince(sentMs);
+    if (!isCalm && !isKnown(this.processes.replicas[replica])) return 0;
+    return this.processes.resolvers.filter(isKnown).length;
   }
 
-  private process(resolver: number): WeirProcess {
-    const process = this.deployment.resolvers[resolver];
+  private process(resolver: number): ProcessTimes {
+    const process = this.processes.resolvers[resolver];
     if (process === undefined) throw new RangeError('no such resolver');
     return process;
   }

@@ -4,9 +4,11 @@ import type { Key } from './keys/key.js';
 import type { Fault, MessageFaultKind, ProcessFaultKind } from './script.js';
 import type { RunStats } from './run-stats.js';
 import type { AnswerChecker } from './answer-checker.js';
+import { changeRelease, type Releases } from './releases.js';
 import type { DatabaseRewind } from './database-rewind.js';
 import { forgeFollowers } from './forged-followers.js';
 import { breakImage } from './image-fault.js';
+import type { TcpProxy } from '../deployment/tcp-proxy.js';
 import type { WeirProcess } from '../deployment/weir-process.js';
 import { plantVariables } from './plant/plants.js';
 
@@ -24,6 +26,7 @@ export class FaultInjector {
     private readonly keys: readonly Key[],
     private readonly stats: RunStats,
     private readonly log: (text: string) => void,
+    private readonly releases: Releases,
   ) {}
 
   /** Injects faults one after the other until `endMs`. Everything is up again when this resolves. */
@@ -44,6 +47,8 @@ export class FaultInjector {
   /** Faults of processes, PostgreSQL, Redis and the feed. */
   async injectProcessFault({ kind, target, durationMs }: Fault<ProcessFaultKind>): Promise<void> {
     const { deployment } = this;
+    const { postgres } = deployment;
+    const upgraded = pick(deployment.replicas, 1);
     const replica = pick(deployment.replicas, target);
     const resolver = pick(deployment.resolvers, target);
     switch (kind) {
@@ -65,20 +70,17 @@ export class FaultInjector {
         return this.restart(resolver);
       case 'restart replica':
         return this.restart(replica);
+      case 'release of a replica changed':
+        this.log(`${upgraded.name} is of ${changeRelease(upgraded, this.releases)}`);
+        return this.restart(upgraded);
       case 'Redis killed and empty':
         return this.emptyRedis(durationMs);
       case 'PostgreSQL stopped':
-        await deployment.postgres.stop('SIGINT');
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => postgres.stop('SIGINT'), durationMs);
       case 'PostgreSQL crashed':
-        await deployment.postgres.stop('SIGQUIT');
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => postgres.stop('SIGQUIT'), durationMs);
       case 'PostgreSQL killed':
-        await deployment.postgres.kill();
-        await sleep(durationMs);
-        return deployment.postgres.start();
+        return this.stopPostgres(() => postgres.kill(), durationMs);
       case 'resolver alone':
         return this.startAlone(target % deployment.resolvers.length);
       case 'resolver isolated':
@@ -105,12 +107,8 @@ export class FaultInjector {
         return breakImage(deployment, 'slow', durationMs);
       case 'feed silent':
         return this.silenceFeed(durationMs);
-      case 'replica cut off from PostgreSQL': {
-        const proxy = deployment.postgresProxies[target % deployment.postgresProxies.length];
-        proxy?.startBlackhole();
-        await sleep(durationMs);
-        return proxy?.stopBlackhole();
-      }
+      case 'replica cut off from PostgreSQL':
+        return this.cutOff(pick(deployment.postgresProxies, target), durationMs);
     }
   }
 
@@ -156,6 +154,22 @@ export class FaultInjector {
     if (!('code' in status) || status.code !== 0)
       this.stats.violation(`${process.name} ended with ${JSON.stringify(status)} at SIGTERM`);
     await process.start();
+  }
+
+  private async stopPostgres(stop: () => Promise<unknown>, durationMs: number): Promise<void> {
+    const endDisturbance = this.checker.disturbDatabase();
+    await stop();
+    await sleep(durationMs);
+    await this.deployment.postgres.start();
+    endDisturbance();
+  }
+
+  private async cutOff(proxy: TcpProxy, durationMs: number): Promise<void> {
+    const endDisturbance = this.checker.disturbDatabase();
+    proxy.startBlackhole();
+    await sleep(durationMs);
+    proxy.stopBlackhole();
+    endDisturbance();
   }
 
   /** A resolver that starts with nothing but its disk must know every change that it acknowledged. */
@@ -220,8 +234,8 @@ async function stopAndContinue(process: WeirProcess, durationMs: number): Promis
   process.resume();
 }
 
-function pick(processes: readonly WeirProcess[], target: number): WeirProcess {
-  const process = processes[target % processes.length];
-  if (process === undefined) throw new RangeError('there is no process');
-  return process;
+function pick<T>(list: readonly T[], target: number): T {
+  const picked = list[target % list.length];
+  if (picked === undefined) throw new RangeError('there is none');
+  return picked;
 }

@@ -11,12 +11,15 @@ const DELAY_MS = 500;
 /** What becomes of the pieces of an image as they are written: one byte of each differs, or there are none. */
 const TRIGGERS = {
   bad: 'NEW.bytes := set_byte(NEW.bytes, 0, 255 - get_byte(NEW.bytes, 0)); RETURN NEW;',
-  missing: 'INSERT INTO weir_lost_piece VALUES (NEW.*); RETURN NULL;',
+  // Each replica stores an image of which it finds no piece.
+  missing: 'INSERT INTO weir_lost_piece VALUES (NEW.*) ON CONFLICT DO NOTHING; RETURN NULL;',
 } as const;
 
 const REPAIRS = {
   bad: 'UPDATE catalogue_image_piece SET bytes = set_byte(bytes, 0, 255 - get_byte(bytes, 0)) WHERE version > $1',
-  missing: 'INSERT INTO catalogue_image_piece SELECT * FROM weir_lost_piece WHERE version > $1',
+  // Old images are deleted meanwhile.
+  missing: `INSERT INTO catalogue_image_piece SELECT weir_lost_piece.*
+            FROM weir_lost_piece JOIN catalogue_image USING (version) WHERE version > $1`,
 } as const;
 
 /** Activates a catalogue whose image cannot be had for a while, or only slowly. Changes must go on meanwhile. */
@@ -34,7 +37,9 @@ export async function breakImage(
   }
   const client = await connectDatabase(deployment.postgres.url);
   try {
-    await client.query('CREATE TABLE IF NOT EXISTS weir_lost_piece (LIKE catalogue_image_piece)');
+    await client.query(
+      'CREATE TABLE weir_lost_piece (LIKE catalogue_image_piece INCLUDING INDEXES)',
+    );
     await client.query(`
       CREATE OR REPLACE FUNCTION weir_break_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${TRIGGERS[kind]} END $$`);
     await client.query(`

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { abortOnSignal, runToEnd } from '../command.js';
 import { print } from '../output.js';
 import { HELP, parseOptions } from './options.js';
+import { previousRelease } from './releases.js';
 import { renderReport } from './report.js';
 import { runFaults, type RunResult } from './run.js';
 
@@ -34,7 +35,8 @@ async function main(): Promise<void> {
   const { signal } = interrupted;
   let result: RunResult;
   try {
-    result = await runFaults(options, { root, folder, print, onViolation, signal });
+    const previous = await previousRelease(options, root, print);
+    result = await runFaults(options, { root, previous, folder, print, onViolation, signal });
   } catch (error) {
     if (!(error instanceof DefectFound)) throw error;
     rmSync(folder, { recursive: true, force: true });

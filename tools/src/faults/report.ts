@@ -2,12 +2,12 @@ import { percentile } from '../percentile.js';
 import type { RunResult } from './run.js';
 
 /** The result of a run as text. */
-export function renderReport({ stats, log, loads, messages }: RunResult): string {
+export function renderReport({ stats, log, loads, images, messages }: RunResult): string {
   const { counts } = stats;
   const ms = (share: number): string => percentile(stats.latenciesMs, share).toFixed(1);
   return [
     `changes    ${counts.acknowledged} acknowledged, ${counts.replacements} of them POST /init/ (${counts.inForceEverywhere} in force on all live resolvers, ` +
-      `${counts.lateResolvers} with a late resolver (${counts.lateWhileUndisturbed} while undisturbed), ` +
+      `${counts.lateResolvers} with a late or missing one (${counts.lateWhileUndisturbed} late while undisturbed), ` +
       `${counts.countedOnNone} 0/0), ${counts.refused} refused, ${counts.unknown} unknown at first, ` +
       `of them ${counts.foundApplied} already applied (${counts.foundAppliedAfter503} after a 503)`,
     `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from request to 2xx, in force everywhere, during faults`,
@@ -17,6 +17,7 @@ export function renderReport({ stats, log, loads, messages }: RunResult): string
     `messages   ${list(messages)}`,
     `revisions  ${log.head}, gaps ${log.gaps}`,
     `snapshots  ${list(loads)}`,
+    `images     ${list(images)}`,
   ].join('\n');
 }
 

@@ -8,8 +8,9 @@ export class RunStats {
     /** Of `acknowledged`: `POST /init/`. */
     replacements: 0,
     inForceEverywhere: 0,
+    /** k was less than m: a resolver was late, or missing. */
     lateResolvers: 0,
-    /** Of `lateResolvers`: without a fault in the seconds before. The machine is too busy, or there is a defect. */
+    /** Of `lateResolvers`: a resolver that was up, without a fault in the seconds before, see `Judgement`. */
     lateWhileUndisturbed: 0,
     countedOnNone: 0,
     refused: 0,

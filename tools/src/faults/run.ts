@@ -11,15 +11,25 @@ import { makeKeys } from './keys/make-keys.js';
 import type { FaultOptions } from './options.js';
 import { Random } from '../deployment/random.js';
 import { plantVariables } from './plant/plants.js';
-import { messageFaults, plantScript, processFaults, shortScript } from './script.js';
+import { type Releases, upgradeVariables } from './releases.js';
+import {
+  type Fault,
+  messageFaults,
+  plantScript,
+  type ProcessFaultKind,
+  processFaults,
+  shortScript,
+} from './script.js';
 import { RunStats } from './run-stats.js';
-import { readLogs, verify } from './verify.js';
+import { countImages, readLogs, verify } from './verify.js';
 import type { LogState } from './verify-log.js';
 import { AnswerChecker } from './answer-checker.js';
 import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
 const RESOLVERS = 3;
+/** Lanes of each resolver. Without lanes the main thread answers. */
+const RESOLVER_THREADS = [2, 1, 0];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
@@ -30,12 +40,15 @@ export interface RunResult {
   readonly stats: RunStats;
   readonly log: LogState;
   readonly loads: Record<string, number>;
+  readonly images: Record<string, number>;
   readonly messages: Readonly<Record<string, number>>;
 }
 
 export interface RunEnvironment {
   /** The repository, compiled. */
   readonly root: string;
+  /** See `Releases`. */
+  readonly previous: string | null;
   /** An empty folder for data and logs. */
   readonly folder: string;
   readonly print: (text: string) => void;
@@ -48,8 +61,9 @@ export interface RunEnvironment {
 /** One run of the suite: set up, inject faults during changes and queries, repair, verify. */
 export async function runFaults(
   options: FaultOptions,
-  { root, folder, print, onViolation, signal }: RunEnvironment,
+  environment: RunEnvironment,
 ): Promise<RunResult> {
+  const { root, previous, folder, onViolation, signal } = environment;
   const random = new Random(options.seed);
   const stats = new RunStats(onViolation);
   const ended = Promise.withResolvers<never>();
@@ -63,15 +77,20 @@ export async function runFaults(
     resolvers: RESOLVERS,
     random: random.fork('messages'),
     fsync: options.seed % 4 === 0,
-    variables: plantVariables(options.plant === null ? [] : [options.plant]),
+    variables: {
+      ...plantVariables(options.plant === null ? [] : [options.plant]),
+      ...(previous === null ? {} : upgradeVariables()),
+    },
     // Those of the other replica are logged as operations.
     replicaVariables: (replica) =>
       replica === 0 && options.plant === null
         ? plantVariables(['every replacement is a reload'])
         : {},
-    // This resolver has a slow disk, too.
-    resolverVariables: (resolver) =>
-      resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {},
+    resolverVariables: (resolver) => ({
+      RESOLVER_THREADS: String(RESOLVER_THREADS[resolver]),
+      // This one has a slow disk, too.
+      ...(resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {}),
+    }),
     onUnexpectedExit: (explanation) => {
       // A planted defect is to be found by what it does to users.
       if (options.plant === null) stats.violation(explanation);
@@ -82,7 +101,7 @@ export async function runFaults(
   try {
     return await Promise.race([
       ended.promise,
-      runOn(deployment, dns, stats, random, options, { root, folder, print }),
+      runOn(deployment, dns, stats, random, options, environment),
     ]);
   } finally {
     await deployment.stop();
@@ -96,8 +115,9 @@ async function runOn(
   stats: RunStats,
   random: Random,
   options: FaultOptions,
-  { root, folder, print }: Pick<RunEnvironment, 'root' | 'folder' | 'print'>,
+  environment: RunEnvironment,
 ): Promise<RunResult> {
+  const { root, previous, folder, print } = environment;
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
   const keysOfWriters = makeKeys(options.writers, KEYS_PER_WRITER);
@@ -118,11 +138,13 @@ async function runOn(
   const [replacer] = writers;
   if (replacer === undefined) throw new RangeError('no writers');
   const rewind = new DatabaseRewind({ ...shared, keys, replacer, folder, root });
-  const actors = { deployment, checker, rewind, keys, stats, writers, replacer };
+  const releases = { own: root, previous };
+  const actors = { deployment, checker, rewind, keys, stats, writers, replacer, releases };
   await runUnderFaults(options, random, actors, print);
   const log = await verify({ ...shared, keys });
   const loads = readLogs(deployment, stats);
-  return { stats, log, loads, messages: deployment.redisProxy.counts };
+  const images = await countImages(deployment);
+  return { stats, log, loads, images, messages: deployment.redisProxy.counts };
 }
 
 interface Actors {
@@ -132,6 +154,7 @@ interface Actors {
   readonly stats: RunStats;
   readonly writers: readonly Writer[];
   readonly rewind: DatabaseRewind;
+  readonly releases: Releases;
   /** Replaces the whole configuration. */
   readonly replacer: Writer;
 }
@@ -158,14 +181,14 @@ async function inParallel(
 async function runUnderFaults(
   options: FaultOptions,
   random: Random,
-  { deployment, checker, rewind, keys, stats, writers, replacer }: Actors,
+  { deployment, checker, rewind, keys, stats, writers, replacer, releases }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
   const startedMs = performance.now();
   const log = (text: string): void => {
     print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
   };
-  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log);
+  const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically(keys));
   const asking = deployment.resolvers.flatMap((_, resolver) =>
@@ -177,7 +200,7 @@ async function runUnderFaults(
   await sleep(1_000);
   const isRandom = !options.short && options.plant === null;
   const endMs = performance.now() + (isRandom ? options.seconds * 1_000 : FIXED_LIMIT_MS);
-  const processes = scriptOf(options)(random.fork('script'));
+  const processes = scriptOf(options, random.fork('script'), releases.previous !== null);
   const breaking = [injector.run(processes, endMs, (fault) => injector.injectProcessFault(fault))];
   if (isRandom) {
     const messages = messageFaults(random.fork('message script'));
@@ -190,7 +213,11 @@ async function runUnderFaults(
   await Promise.all(asking);
 }
 
-function scriptOf({ short, plant }: FaultOptions): typeof processFaults {
-  if (plant !== null) return plantScript;
-  return short ? shortScript : processFaults;
+function scriptOf(
+  { short, plant }: FaultOptions,
+  random: Random,
+  hasPrevious: boolean,
+): Iterable<Fault<ProcessFaultKind>> {
+  if (plant !== null) return plantScript(random);
+  return short ? shortScript(random) : processFaults(random, hasPrevious);
 }

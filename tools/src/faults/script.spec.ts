@@ -3,12 +3,23 @@ import { Random } from '../deployment/random.js';
 import { messageFaults, processFaults, PROCESS_FAULTS } from './script.js';
 
 describe('the script of faults', () => {
+  const kindsOf = (seed: number, hasPrevious: boolean, count: number) =>
+    Array.from(processFaults(new Random(seed), hasPrevious).take(count), ({ kind }) => kind);
+  const release = 'release of a replica changed';
+
   it('is the same for the same seed, and has every fault in each round', () => {
     const first = (seed: number) =>
       processFaults(new Random(seed)).take(PROCESS_FAULTS.length).toArray();
     expect(first(1)).toEqual(first(1));
     expect(first(1)).not.toEqual(first(2));
-    expect(new Set(first(1).map(({ kind }) => kind))).toEqual(new Set(PROCESS_FAULTS));
+    const round = kindsOf(1, false, PROCESS_FAULTS.length - 1);
+    expect([...round, release].sort()).toEqual([...PROCESS_FAULTS].sort());
     expect(messageFaults(new Random(1)).take(4).toArray()).toHaveLength(4);
+  });
+
+  it('begins with the previous release, if there is one, and changes the release in each round', () => {
+    const [first, ...round] = kindsOf(1, true, PROCESS_FAULTS.length + 1);
+    expect(first).toBe(release);
+    expect(round.sort()).toEqual([...PROCESS_FAULTS].sort());
   });
 });

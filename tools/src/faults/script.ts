@@ -8,6 +8,7 @@ export const PROCESS_FAULTS = [
   'stop replica',
   'restart resolver',
   'restart replica',
+  'release of a replica changed',
   'Redis killed and empty',
   'PostgreSQL stopped',
   'PostgreSQL crashed',
@@ -27,6 +28,8 @@ export const PROCESS_FAULTS = [
   'feed silent',
   'replica cut off from PostgreSQL',
 ] as const;
+/** To the previous release, and back again the next time. */
+const RELEASE_CHANGED: ProcessFaultKind = 'release of a replica changed';
 export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] as const;
 
 export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
@@ -57,14 +60,23 @@ const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>>
   'resolver isolated': ISOLATE_RESOLVER_MS,
 };
 
-/** Endless rounds. Each round has every kind of fault once, in a random order. */
-export function* processFaults(random: Random): Generator<Fault<ProcessFaultKind>> {
-  for (;;) {
-    for (const kind of random.shuffle(PROCESS_FAULTS)) {
-      const [shortest, longest] = DURATIONS_MS[kind] ?? [50, 3_000];
-      yield draw(kind, random, random.integer(shortest, longest), random.integer(200, 2_500));
-    }
-  }
+/**
+ * Endless rounds. Each round has every kind of fault once, in a random order.
+ * @param hasPrevious there is a previous release. One replica is of it from the beginning on, and changes in each
+ * round.
+ */
+export function* processFaults(
+  random: Random,
+  hasPrevious = false,
+): Generator<Fault<ProcessFaultKind>> {
+  const kinds = PROCESS_FAULTS.filter((kind) => hasPrevious || kind !== RELEASE_CHANGED);
+  if (hasPrevious) yield drawProcessFault(RELEASE_CHANGED, random);
+  for (;;) for (const kind of random.shuffle(kinds)) yield drawProcessFault(kind, random);
+}
+
+function drawProcessFault(kind: ProcessFaultKind, random: Random): Fault<ProcessFaultKind> {
+  const [shortest, longest] = DURATIONS_MS[kind] ?? [50, 3_000];
+  return draw(kind, random, random.integer(shortest, longest), random.integer(200, 2_500));
 }
 
 /** The same for messages. The pauses are long enough for leases to be renewed. */

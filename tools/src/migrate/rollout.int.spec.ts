@@ -1,19 +1,20 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { checkMigration } from '../migration-check/check-migration.js';
+import { cloneRelease } from '../previous-release/clone.js';
+import { findPreviousRelease } from '../previous-release/find.js';
 import {
   type ControlPlaneProcess,
   spawnControlPlane,
   startControlPlane,
 } from '../services/control-plane.js';
 import { playBasicCalls } from '../testing/basic-calls.js';
-import { findPreviousRelease } from '../testing/previous-release.js';
 import { migrate } from './migrate.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -137,44 +138,13 @@ describe('a control plane of this release', () => {
 
 describe('the control plane of the previous release', () => {
   const previous = findPreviousRelease(ROOT);
-  const none = 'none' in previous ? previous.none : null;
-  /** Neither the npm script nor the Node that this test runs under. */
-  const environment = () => {
-    const kept = Object.entries(process.env).filter(
-      ([name]) => !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$)/i.test(name),
-    );
-    const folders = (process.env['PATH'] ?? '').split(delimiter);
-    const PATH = folders.filter((one) => !one.includes('node_modules')).join(delimiter);
-    return { ...Object.fromEntries(kept), PATH };
-  };
-
-  const run = (command: string, args: string[], cwd: string) =>
-    promisify(execFile)(command, args, { cwd, env: environment() });
-  const isOwn = async (folder: string) =>
-    (await stat(folder).catch(() => null))?.uid === userInfo().uid;
-
-  /** A clone of the commit, ready to run. It is kept for later runs: to make one takes minutes. */
-  const cloneOf = async (commit: string): Promise<string> => {
-    const clone = join(tmpdir(), `weir-previous-${userInfo().uid}-${commit}`);
-    if (await isOwn(clone)) return clone;
-    const made = `${clone}-${process.pid}`;
-    try {
-      await run('git', ['clone', '--quiet', '--no-checkout', ROOT, made], ROOT);
-      await run('git', ['checkout', '--quiet', '--detach', commit], made);
-      await run('node', ['tools/setup.mjs'], made);
-      await rename(made, clone);
-    } catch (error) {
-      await rm(made, { recursive: true, force: true });
-      // Another run may have been quicker.
-      if (!(await isOwn(clone))) throw error;
-    }
-    return clone;
-  };
+  const same = 'no migration was added since';
+  const none = 'none' in previous ? previous.none : previous.hasOlderSchema ? null : same;
 
   if (none !== null) process.stdout.write(`the previous release is not tested: ${none}\n`);
   it.skipIf(none !== null)('serves on the schema of this one', { timeout: 900_000 }, async () => {
     const { commit } = previous as { commit: string };
-    const clone = await cloneOf(commit);
+    const clone = await cloneRelease(ROOT, commit);
     await migrate({ databaseUrl, folder: MIGRATIONS });
     expect(await playBasicCalls(await start(clone))).toEqual([]);
   });

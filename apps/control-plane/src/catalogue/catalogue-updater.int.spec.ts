@@ -55,7 +55,8 @@ describe('CatalogueUpdater', () => {
     new CatalogueGauges(registry, pool);
     const sources = new SourceRefresh({ pool, key: KEY, limits, metrics, log });
     const activation = new CatalogueActivation(database, writer, log);
-    updater = new CatalogueUpdater({ location, key: KEY, pool, sources, activation, log });
+    const admit = () => Promise.resolve();
+    updater = new CatalogueUpdater({ location, key: KEY, pool, sources, activation, admit, log });
     return updater.start();
   };
   const define = (...sources: string[]) =>

@@ -2,7 +2,10 @@ import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@wei
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
-import { isDatabaseUnreachable } from '../platform/database/database-errors.js';
+import {
+  DatabaseMismatchError,
+  isDatabaseUnreachable,
+} from '../platform/database/database-errors.js';
 import type { CatalogueActivation } from './activate/catalogue-activation.js';
 import { type CatalogueInputs, collectInputs } from './compile/catalogue-inputs.js';
 import { compileInputs } from './compile/compile-inputs.js';
@@ -18,12 +21,14 @@ export interface CatalogueUpdaterOptions {
   readonly pool: Pool;
   readonly sources: SourceRefresh;
   readonly activation: CatalogueActivation;
+  /** Throws when this process must not change the database. Lists under another hash key would block nothing. */
+  readonly admit: () => Promise<void>;
   readonly log: Logger;
 }
 
 /** URLs that are requested at the same time. */
 const CONCURRENT_REQUESTS = 4;
-/** Delay before another attempt when the database was unreachable at the start. */
+/** Delay before another attempt when the database could not be used at the start. */
 const RETRY_MS = 2_000;
 /** Stands for the whole definition among the sources: in metrics and in the table of sources. */
 const DEFINITION = 'catalogue.yaml';
@@ -32,13 +37,15 @@ const DEFINITION = 'catalogue.yaml';
 export class CatalogueUpdater {
   private readonly stopping = new AbortController();
   private retry: NodeJS.Timeout | undefined;
+  /** What `start` waits for, as it was logged. */
+  private loggedWait = '';
   private failed: { readonly inputsSha256: string; readonly error: CatalogueError } | null = null;
 
   constructor(private readonly options: CatalogueUpdaterOptions) {}
 
   /**
    * Activates what is available without requesting a URL: the definition, its files, and the last accepted lists. When
-   * the database is unreachable, this returns and tries again in the background.
+   * the database is unreachable, or does not fit this process, this returns and tries again in the background.
    */
   async start(): Promise<void> {
     const { log } = this.options;
@@ -46,11 +53,13 @@ export class CatalogueUpdater {
       await this.update(this.stopping.signal);
     } catch (error) {
       if (this.stopping.signal.aborted) return;
-      if (!isDatabaseUnreachable(error)) {
+      if (!(isDatabaseUnreachable(error) || error instanceof DatabaseMismatchError)) {
         log.error({ err: error }, 'the catalogue cannot be updated');
         return;
       }
-      log.warn({ reason: String(error) }, 'the catalogue waits for the database');
+      const reason = String(error);
+      if (reason !== this.loggedWait) log.warn({ reason }, 'the catalogue waits for the database');
+      this.loggedWait = reason;
       this.retry = setTimeout(() => void this.start(), RETRY_MS);
     }
   }
@@ -62,7 +71,8 @@ export class CatalogueUpdater {
 
   /** Reads the definition and its files, and activates a new image when they or the stored lists have changed. */
   async update(signal: AbortSignal): Promise<void> {
-    const { location, pool } = this.options;
+    const { location, pool, admit } = this.options;
+    await admit();
     try {
       await this.apply(await readDefinition(location), signal);
       await recordUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
@@ -74,6 +84,7 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
+    await this.options.admit();
     const definition = await readDefinition(this.options.location).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.pool);

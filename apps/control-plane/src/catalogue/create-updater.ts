@@ -19,6 +19,8 @@ export interface CreateUpdaterOptions {
   readonly writer: ConfigurationWriter;
   readonly registry: Registry;
   readonly key: HashKey;
+  /** See `CatalogueUpdaterOptions`. */
+  readonly admit: () => Promise<void>;
   readonly log: Logger;
 }
 
@@ -30,6 +32,7 @@ export function createUpdater({
   writer,
   registry,
   key,
+  admit,
   log,
 }: CreateUpdaterOptions): CatalogueUpdater {
   const { pool } = database;
@@ -41,6 +44,7 @@ export function createUpdater({
     pool,
     sources: new SourceRefresh({ pool, key, limits, metrics, log }),
     activation: new CatalogueActivation(database, writer, log),
+    admit,
     log,
   });
 }

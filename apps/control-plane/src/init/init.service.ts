@@ -14,9 +14,6 @@ import { readInit } from './read/init-reader.js';
 /** Replaces the whole configuration with a submitted one. */
 @Injectable()
 export class InitService {
-  /** Ends when the replacement that was begun last has ended. */
-  private last: Promise<unknown> = Promise.resolve();
-
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
@@ -25,15 +22,11 @@ export class InitService {
     private readonly bodies: HeldBodies,
   ) {}
 
-  /** A turn begins when the body is there. */
+  /** It waits for other changes only when the body is there and has been checked. */
   async replace(body: AsyncIterable<Uint8Array>): Promise<WithRevision<void>> {
-    return this.bodies.hold(body, async (counted) => {
-      const draft = await readInit(counted, this.hasher);
-      const mine = this.last.then(() => this.load(draft));
-      // The next one begins even if this one fails. The caller of this one gets the error.
-      this.last = mine.catch(() => undefined);
-      return mine;
-    });
+    return this.bodies.hold(body, async (counted) =>
+      this.load(await readInit(counted, this.hasher)),
+    );
   }
 
   private async load(draft: Draft): Promise<WithRevision<void>> {

@@ -7,7 +7,7 @@ import { Database } from '../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { startTcpProxy, type TcpProxy } from '../testing/tcp-proxy.js';
 import type { CommittedChange } from './change-trace.js';
-import { GroupCommit, type GroupLimits } from './group-commit.js';
+import { GroupCommit, type GroupLimits, LIMITS } from './group-commit.js';
 import type { Transaction } from '../platform/database/transaction.js';
 import type { GroupedChange } from './grouped-change.js';
 import type { WorkingTable } from './working-tables.js';
@@ -41,12 +41,13 @@ describe('GroupCommit', () => {
   let commits: ReturnType<typeof start>;
   let published: EncodedChange[][];
 
-  const start = (limits: GroupLimits, queueTimeoutMs = 60_000) => {
+  const start = (limits: Partial<GroupLimits>, queueTimeoutMs = 60_000) => {
     const onCommitted = (committed: readonly CommittedChange[]) => {
       published.push(committed.map(({ change }) => change));
       return Promise.resolve(NOTHING_APPLIED);
     };
-    const commit = new GroupCommit(database, new WriteQueue(queueTimeoutMs), onCommitted, limits);
+    const queue = new WriteQueue(queueTimeoutMs);
+    const commit = new GroupCommit(database, queue, onCommitted, { ...LIMITS, ...limits });
     return {
       submit: async <T>(change: GroupedChange<T>) => (await commit.submit(change, AUTHOR)).outcome,
     };
@@ -157,6 +158,19 @@ describe('GroupCommit', () => {
     expect((await groups()).map(({ length }) => length)).toEqual([32, 8]);
   });
 
+  it('commits large changes with few others or alone, in the order in which they were submitted', async () => {
+    const limited = start({ maxItems: 10 });
+    const sizes = [6, 3, 1, 1, 100, 2, 9, undefined, undefined];
+    const large = sizes.map((items, id) =>
+      items === undefined ? page(id) : { ...page(id), items },
+    );
+    const made = await whileLocked(() => large.map((change) => limited.submit(change)));
+    expect(made).toMatchObject(
+      sizes.map((_, id) => ({ result: id, change: { revision: id + 1 } })),
+    );
+    expect(await groups()).toEqual([[1, 2, 3], [4], [5], [6], [7, 8], [9]]);
+  });
+
   it('removes the queue tasks of changes that a group has made', async () => {
     const queue = new WriteQueue(60_000);
     let groups = 0;
@@ -164,7 +178,7 @@ describe('GroupCommit', () => {
       groups++;
       return Promise.resolve(NOTHING_APPLIED);
     };
-    const limits = { maxChanges: 2 };
+    const limits = { ...LIMITS, maxChanges: 2 };
     const busy = new GroupCommit(database, queue, onCommitted, limits);
     let ends = false;
     const writer = async () => {

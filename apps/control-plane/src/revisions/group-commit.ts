@@ -30,11 +30,13 @@ export interface Made<T> {
 /** Bounds of a group: its first change waits until its last one is made. */
 export interface GroupLimits {
   readonly maxChanges: number;
+  /** Items of all its changes together. A change with more is a group of its own. */
+  readonly maxItems: number;
   /** Longest time to wait for the changes of other replicas. */
   readonly waitMs?: number;
 }
 
-export const LIMITS: GroupLimits = { maxChanges: 256 };
+export const LIMITS: GroupLimits = { maxChanges: 256, maxItems: 10_000 };
 const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 
 /**
@@ -135,8 +137,10 @@ export class GroupCommit {
    */
   private takeWaiting(group: PendingChange[]): void {
     let [{ trace: first }] = group;
+    let items = group.reduce((sum, { change }) => sum + itemsOf(change), 0);
     for (const next of this.pending) {
-      if (group.length >= this.limits.maxChanges) return;
+      items += itemsOf(next.change);
+      if (group.length >= this.limits.maxChanges || items > this.limits.maxItems) return;
       this.pending.delete(next);
       this.queue.remove(next.task);
       next.trace?.beginTransaction(first);
@@ -144,6 +148,10 @@ export class GroupCommit {
       group.push(next);
     }
   }
+}
+
+function itemsOf({ items = 1 }: GroupedChange<unknown>): number {
+  return items;
 }
 
 function fail({ resolve, trace }: PendingChange, reason: unknown): void {

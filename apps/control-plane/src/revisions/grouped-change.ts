@@ -6,6 +6,8 @@ import { WorkingTables } from './working-tables.js';
 
 /** A change that shares its statements with the other changes of its group. */
 export interface GroupedChange<T> {
+  /** How many items its request lists; 1 unless given. Changes with many share a transaction with few others. */
+  readonly items?: number;
   /** Names what its checks need. A long change yields to the event loop, here and in `make`. */
   need(tables: WorkingTables): void | Promise<void>;
   /**

@@ -41,8 +41,7 @@ describe('changes that share a transaction', () => {
     const said: string[] = [];
     const applied = Promise.resolve({ applied: 0, total: 0 });
     const queue = new WriteQueue(60_000);
-    const limits = { maxChanges: 32 };
-    const commit = new GroupCommit(database, queue, () => applied, limits);
+    const commit = new GroupCommit(database, queue, () => applied);
     const submit = (name: string, id: number) =>
       commit.submit(page(id), { origin: 'repair' }, new RecordedSpan(name, said));
     await other.query('BEGIN; SELECT FROM config_head FOR UPDATE');

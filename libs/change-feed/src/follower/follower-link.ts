@@ -9,6 +9,7 @@ import {
   type FollowerKind,
   type FollowerState,
   HEARTBEAT_MS,
+  LEASE_KEPT_MS,
   LEASE_MS,
   type ReceivedChange,
   type Traced,
@@ -182,7 +183,9 @@ export class FollowerLink {
     try {
       const pipeline = this.commands.pipeline();
       for (const { names, channel, message } of this.messages.outgoing('follower', text)) {
-        if (command === 'set') pipeline.set(names.lease(id), message, 'PX', LEASE_MS);
+        // An unsigned message does not tell how old it is.
+        const keptMs = names === this.messages.names ? LEASE_KEPT_MS : LEASE_MS;
+        if (command === 'set') pipeline.set(names.lease(id), message, 'PX', keptMs);
         if (command === 'del') pipeline.del(names.lease(id));
         pipeline.publish(channel, message);
       }

@@ -92,11 +92,26 @@ export class DeploymentMessages {
     return typeof opened === 'string' ? null : opened.text;
   }
 
+  /** A message that may be old, and how old it is; null: nobody of this deployment has sent it. */
+  openKept(
+    channel: string,
+    message: string,
+  ): { readonly text: string; readonly ageMs: number } | null {
+    // Redis keeps no unsigned message for long.
+    if (this.isUnsigned(channel))
+      return this.acceptsUnsigned() ? { text: message, ageMs: 0 } : null;
+    const read = this.verifier.read(channel, message);
+    return read === 'forged' ? null : { text: read.text, ageMs: this.nowMs() - read.sentMs };
+  }
+
   private verify(channel: string, message: string): { readonly text: string } | Refusal {
-    const { change, head, follower } = this.unsigned;
-    const isUnsigned = channel === change || channel === head || channel === follower;
-    if (!isUnsigned) return this.verifier.verify(channel, message);
+    if (!this.isUnsigned(channel)) return this.verifier.verify(channel, message);
     return this.acceptsUnsigned() ? { text: message } : 'unsigned';
+  }
+
+  private isUnsigned(channel: string): boolean {
+    const { change, head, follower } = this.unsigned;
+    return channel === change || channel === head || channel === follower;
   }
 
   private acceptsUnsigned(): boolean {

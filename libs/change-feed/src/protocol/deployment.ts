@@ -24,7 +24,7 @@ export interface RedisNames {
   readonly head: string;
   /** Channel of follower states: each follower publishes its state after changes and each second. */
   readonly follower: string;
-  /** Key of a follower's lease; its value is the follower's last state. */
+  /** Key of a follower's lease; its value is the follower's last state. It is kept when the lease has ended. */
   lease(id: string): string;
   /** Prefix of the keys of the control plane's job queue. */
   readonly jobs: string;

@@ -25,6 +25,12 @@ export interface VerifiedMessage {
   readonly text: string;
 }
 
+/** A message that is kept in Redis. */
+export interface KeptMessage extends VerifiedMessage {
+  /** In milliseconds since 1970. */
+  readonly sentMs: number;
+}
+
 /** Tells which messages were sent by a process of the deployment, lately, and are no repetition. */
 export class MessageVerifier {
   /** When the last message of each sender was sent. Only senders with a key get here. */
@@ -38,17 +44,33 @@ export class MessageVerifier {
   ) {}
 
   verify(channel: string, message: string): VerifiedMessage | Refusal {
-    const signed = message.slice(SIGNATURE_LENGTH + 1);
-    const [head, sender, time] = SIGNED.exec(signed) ?? [];
-    if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {
-      return 'forged';
-    }
-    const sentMs = Number(time);
+    const opened = this.open(channel, message);
+    if (opened === null) return 'forged';
+    const { sender, sentMs, text } = opened;
     const nowMs = this.nowMs();
     if (Math.abs(nowMs - sentMs) > CLOCK_TOLERANCE_MS) return 'stale';
     if (sentMs <= (this.lastMs.get(sender) ?? 0)) return 'replayed';
     this.remember(sender, sentMs, nowMs);
-    return { text: signed.slice(head.length) };
+    return { text };
+  }
+
+  /** Reads a message of any age, as often as it comes. */
+  read(channel: string, message: string): KeptMessage | 'forged' {
+    const opened = this.open(channel, message);
+    return opened === null ? 'forged' : { text: opened.text, sentMs: opened.sentMs };
+  }
+
+  /** @returns null when it is forged. */
+  private open(
+    channel: string,
+    message: string,
+  ): (KeptMessage & { readonly sender: string }) | null {
+    const signed = message.slice(SIGNATURE_LENGTH + 1);
+    const [head, sender, time] = SIGNED.exec(signed) ?? [];
+    if (head === undefined || !this.isSigned(channel, message.slice(0, SIGNATURE_LENGTH), signed)) {
+      return null;
+    }
+    return { text: signed.slice(head.length), sentMs: Number(time), sender };
   }
 
   private isSigned(channel: string, signature: string, signed: string): boolean {

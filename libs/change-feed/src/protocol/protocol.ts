@@ -12,6 +12,11 @@ import { parseJson } from './message.js';
 
 /** Life of a follower's lease. Writes do not wait for a follower that has not renewed its lease. */
 export const LEASE_MS = 3_000;
+/**
+ * How long Redis keeps a lease, ended or not, unless its follower says goodbye: so that a replica that starts knows who
+ * is missing. At least the largest `MISSING_RESOLVER_S`.
+ */
+export const LEASE_KEPT_MS = 86_400_000 + LEASE_MS;
 /** How often a follower renews its lease and a replica publishes the head. */
 export const HEARTBEAT_MS = 1_000;
 /** Media type of a compressed snapshot (RFC 8878), and of a delta between catalogue images. */

@@ -70,6 +70,18 @@ describe('a signed message', () => {
     expect(verifier.verify(CHANNEL, another.sign(CHANNEL, '3'))).toEqual({ text: '3' });
   });
 
+  it('can be read later with its time, if it is not forged, which counts for nothing else', () => {
+    const time = clock();
+    const verifier = verifierOf([OLD], time.read);
+    const message = signerOf(OLD, time.read).sign(CHANNEL, 'text');
+    const sentMs = time.nowMs;
+    time.nowMs += 10 * CLOCK_TOLERANCE_MS;
+    expect(verifier.read(CHANNEL, message)).toEqual({ text: 'text', sentMs });
+    expect(verifier.read('weir:0123:change', message)).toBe('forged');
+    time.nowMs = sentMs;
+    expect(verifier.verify(CHANNEL, message)).toEqual({ text: 'text' });
+  });
+
   it('is stale when clocks differ by more than the tolerance, also for a receiver that has just started', () => {
     const time = clock();
     const message = signerOf(OLD, time.read).sign(CHANNEL, 'text');

@@ -153,6 +153,23 @@ describe('FollowerRegistry', () => {
       expect(registry.applied(at(6))).toEqual({ applied: 0, total: 0 });
     });
 
+    it('counts one whose lease ended before the start, for as long', () => {
+      const registry = withMissing();
+      registry.addMissing('b', LEASE_MS, LEASE_MS + 1);
+      expect(registry.applied(at(5))).toEqual({ applied: 0, total: 1 });
+      registry.removeExpired(LEASE_MS + MISSING_MS);
+      expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
+      registry.addMissing('b', LEASE_MS, LEASE_MS + MISSING_MS);
+      expect(registry.applied(at(5))).toEqual({ applied: 0, total: 0 });
+    });
+
+    it('counts one that is live once, whatever its lease said before', () => {
+      const registry = withMissing();
+      registry.update(resolver('a', 5), LEASE_MS);
+      registry.addMissing('a', 0, LEASE_MS);
+      expect(registry.applied(at(5))).toEqual({ applied: 1, total: 1 });
+    });
+
     it('does not count one that said goodbye, nor a block page', () => {
       const registry = withMissing();
       registry.update(resolver('a', 5), 0);

@@ -98,6 +98,13 @@ export class FollowerRegistry {
     this.waits.endFinished();
   }
 
+  /** Takes a resolver whose lease had ended before this replica could know of it. */
+  addMissing(id: string, endedMs: number, nowMs: number): void {
+    const untilMs = endedMs + this.missingMs;
+    if (untilMs <= nowMs || this.followers.has(id) || this.missing.has(id)) return;
+    this.missing.set(id, untilMs);
+  }
+
   /** Renews every lease: no message could arrive for a while. */
   renewAll(nowMs: number): void {
     for (const [id, follower] of this.followers) {

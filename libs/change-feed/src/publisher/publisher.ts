@@ -181,10 +181,33 @@ export class ChangePublisher {
     for await (const keys of this.commands.scanStream({ match: names.lease('*'), count: 1_000 })) {
       if ((keys as string[]).length === 0) continue;
       for (const message of await this.commands.mget(keys as string[])) {
-        // Often the same message was received a moment before.
-        const text = message === null ? null : this.messages.openAgain(names.follower, message);
-        if (text !== null) this.receive(text);
+        if (message !== null) this.receiveLease(names.follower, message);
       }
+    }
+  }
+
+  private receiveLease(channel: string, message: string): void {
+    const kept = this.messages.openKept(channel, message);
+    if (kept !== null && kept.ageMs > LEASE_MS) return this.receiveEndedLease(kept);
+    // Often the same message was received a moment before.
+    const text = this.messages.openAgain(channel, message);
+    if (text !== null) this.receive(text);
+  }
+
+  private receiveEndedLease({
+    text,
+    ageMs,
+  }: {
+    readonly text: string;
+    readonly ageMs: number;
+  }): void {
+    try {
+      const { id, kind, revision } = parseFollowerState(text);
+      const nowMs = performance.now();
+      if (kind !== 'resolver' || revision === null) return;
+      this.registry.addMissing(id, nowMs - ageMs + LEASE_MS, nowMs);
+    } catch (error) {
+      this.options.log.warn({ reason: String(error) }, 'cannot read the lease of a follower');
     }
   }
 

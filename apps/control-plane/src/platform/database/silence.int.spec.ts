@@ -122,6 +122,24 @@ describe('a COMMIT whose answer was lost', () => {
   });
 });
 
+describe('a PostgreSQL that hangs', () => {
+  it('lets no replacement wait for the failure of another one', async () => {
+    const { hostname, port } = new URL(inject('databaseUrl'));
+    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+    const harness = await startHarness({}, { databasePort: proxy.port });
+    const empty = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+    proxy.freeze();
+    // One after the other, these would take longer than a test may.
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => harness.call('POST', '/init/', empty)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    proxy.restore();
+    await harness.stop();
+    await proxy.stop();
+  });
+});
+
 describe('a request that exceeds a timeout of the database', () => {
   let harness: Harness;
   beforeEach(async () => {

@@ -38,6 +38,7 @@ export class ApplicationRulesService {
     locationOf: (i: number) => FaultLocation,
   ): Promise<WithRevision<ApplicationRule[]>> {
     return this.writer.write({
+      items: applicationIds.length,
       need: (tables) => {
         tables.of(WorkingProfiles.open).need(profileId);
         tables.of(this.catalogue.open);

@@ -23,6 +23,7 @@ export class DomainListsService {
   ): Promise<WithRevision<DomainRule[]>> {
     const after = Array.from(new Set(hashes), (domainHash) => ({ profileId, domainHash, verdict }));
     return this.writer.write({
+      items: after.length,
       need: (tables) => needRules(tables, profileId, after),
       make: async (tables) => {
         tables.of(WorkingProfiles.open).require(profileId);

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { startTcpProxy } from '../../testing/tcp-proxy.js';
@@ -5,10 +8,20 @@ import { startTcpProxy } from '../../testing/tcp-proxy.js';
 const OTHER_KEY = { DOMAIN_HASH_KEY: 'ffffffffffffffffffffffffffffffff' };
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 
+/** A catalogue folder whose category has a list with this domain. */
+async function catalogueWith(domain: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-catalogue-'));
+  const sources = '[{ file: list.txt, format: domains }]';
+  const yaml = `categories: [{ id: 12, name: Gambling, sources: ${sources} }]\napplications: []\n`;
+  await writeFile(join(folder, 'catalogue.yaml'), yaml);
+  await writeFile(join(folder, 'list.txt'), `${domain}\n`);
+  return folder;
+}
+
 describe('a control plane on a database that was used with a hash key', () => {
   let harness: Harness;
   beforeAll(async () => {
-    harness = await startHarness();
+    harness = await startHarness({ CATALOGUE: await catalogueWith('one.example.com') });
   });
   afterAll(() => harness.stop());
 
@@ -23,9 +36,21 @@ describe('a control plane on a database that was used with a hash key', () => {
     const proxied = new URL(harness.environment['DATABASE_URL']);
     proxied.port = String(proxy.port);
     proxy.cut();
-    const replica = await harness.startReplica({ ...OTHER_KEY, DATABASE_URL: proxied.href });
+    const replica = await harness.startReplica({
+      ...OTHER_KEY,
+      DATABASE_URL: proxied.href,
+      CATALOGUE: await catalogueWith('two.example.com'),
+    });
+    const stored = async () => [
+      await harness.sql('SELECT revision FROM config_head'),
+      await harness.sql('SELECT name, names_sha256 FROM catalogue_source ORDER BY name'),
+      await harness.sql('SELECT sha256 FROM catalogue_image'),
+    ];
+    const before = await stored();
     proxy.restore();
-    const before = await harness.sql('SELECT revision FROM config_head');
+    // Otherwise the lists of all replicas would have hashes of another key, and block nothing.
+    const refusal = /DOMAIN_HASH_KEY is not the key[^\n]*"msg":"the catalogue /;
+    await expect.poll(() => harness.logLines.join(''), { timeout: 20_000 }).toMatch(refusal);
     const call = (path: string, body: object) =>
       fetch(`http://127.0.0.1:${replica.managementPort}${path}`, {
         method: 'POST',
@@ -43,7 +68,7 @@ describe('a control plane on a database that was used with a hash key', () => {
         { detail: 'This control plane does not fit the database. Nothing was changed' },
       ]);
     }
-    expect(await harness.sql('SELECT revision FROM config_head')).toEqual(before);
+    expect(await stored()).toEqual(before);
     expect(harness.logLines.join('')).toContain('DOMAIN_HASH_KEY is not the key of this database');
     await replica.stop();
     await proxy.stop();

@@ -41,6 +41,7 @@ export class ProfilesService {
 
   create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {
     return this.writer.write({
+      items: itemsOf(draft),
       need: (tables) => {
         tables.of(WorkingProfiles.open).need(draft.id);
         this.needReferences(tables, draft);
@@ -62,6 +63,7 @@ export class ProfilesService {
     locations: ProfileLocations,
   ): Promise<WithRevision<Profile>> {
     return this.writer.write({
+      items: itemsOf(patch),
       need: (tables) => {
         tables.of(WorkingProfiles.open).need(id);
         this.needReferences(tables, patch);
@@ -101,4 +103,8 @@ export class ProfilesService {
     }
     return faults;
   }
+}
+
+function itemsOf({ applicationRules, categoryIds }: Partial<ProfilePatch>): number {
+  return 1 + (applicationRules?.length ?? 0) + (categoryIds?.length ?? 0);
 }

@@ -33,6 +33,7 @@ export class SchedulesService {
   ): Promise<WithRevision<ScheduleRecord>> {
     const { profileId } = record;
     return this.writer.write({
+      items: 1 + record.periods.length,
       need: (tables) => {
         need(tables, profileId);
         tables.of(WorkingProfiles.open).needId(record.targetProfileId);
@@ -58,6 +59,7 @@ export class SchedulesService {
   ): Promise<WithRevision<ScheduleRecord>> {
     const { targetProfileId } = patch;
     return this.writer.write({
+      items: 1 + (patch.periods?.length ?? 0),
       need: (tables) => {
         need(tables, profileId);
         if (targetProfileId !== undefined) tables.of(WorkingProfiles.open).needId(targetProfileId);

@@ -53,6 +53,7 @@ export class NaptService {
     locationsOf: (i: number) => NaptLocations,
   ): Promise<WithRevision<readonly NaptAssignment[]>> {
     return this.writer.write({
+      items: assignments.length,
       need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         const profiles = tables.of(WorkingProfiles.open);
@@ -119,6 +120,7 @@ export class NaptService {
   /** Deletes all or none. Duplicate keys are allowed. */
   remove(keys: readonly NaptKey[]): Promise<WithRevision<void>> {
     return this.writer.write({
+      items: keys.length,
       need: async (tables) => {
         const napts = tables.of(WorkingNapts.open);
         await forEachRow(new Yielder(), keys.length, (i) => {

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * The previous release, or the commit that stands for it if there is no release yet. Its control plane runs while
- * the migrations of this one are applied.
- */
+/** The previous release, or the commit that stands for it if there is no release yet. */
 export type PreviousRelease =
-  | { readonly commit: string; readonly newestMigration: string }
+  | {
+      readonly commit: string;
+      /** Whether migrations were added since. */
+      readonly hasOlderSchema: boolean;
+    }
   /** Why there is no previous release. */
   | { readonly none: string };
 
@@ -27,9 +28,7 @@ export function findPreviousRelease(repository: string): PreviousRelease {
   const tag = lastRelease(git);
   if (tag === null && names.length < 2) return { none: 'there is only one migration' };
   const commit = git('rev-parse', `${tag ?? before(git, newest)}^{commit}`);
-  const newestMigration = newestMigrationOf(git, commit);
-  if (newestMigration === newest) return { none: `no migration was added since ${tag ?? commit}` };
-  return { commit, newestMigration };
+  return { commit, hasOlderSchema: newestMigrationOf(git, commit) !== newest };
 }
 
 type Git = (...args: string[]) => string;

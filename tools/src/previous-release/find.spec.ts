@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findPreviousRelease } from './previous-release.js';
+import { findPreviousRelease } from './find.js';
 
 describe('findPreviousRelease', () => {
   let folder: string;
@@ -42,14 +42,14 @@ describe('findPreviousRelease', () => {
     addMigration('2_second');
     commit('second');
     commit('more');
-    expect(findPreviousRelease(repository)).toEqual({ commit: last, newestMigration: '1_first' });
+    expect(findPreviousRelease(repository)).toEqual({ commit: last, hasOlderSchema: true });
   });
 
   it('returns the checked-out commit if the newest migration is not committed', () => {
     addMigration('2_second');
     expect(findPreviousRelease(repository)).toEqual({
       commit: git('rev-parse', 'HEAD'),
-      newestMigration: '1_first',
+      hasOlderSchema: true,
     });
   });
 
@@ -61,18 +61,17 @@ describe('findPreviousRelease', () => {
     addMigration('3_third');
     commit('third');
     git('tag', 'other');
-    const found = { commit: released, newestMigration: '1_first' };
+    const found = { commit: released, hasOlderSchema: true };
     expect(findPreviousRelease(repository)).toEqual(found);
     git('tag', 'v1.1.0');
     expect(findPreviousRelease(repository)).toEqual(found);
   });
 
-  it('returns none if the last release has the same migrations', () => {
+  it('says if the last release has the same migrations', () => {
     git('tag', 'v1.0.0');
+    const released = git('rev-parse', 'HEAD');
     commit('more');
-    expect(findPreviousRelease(repository)).toEqual({
-      none: 'no migration was added since v1.0.0',
-    });
+    expect(findPreviousRelease(repository)).toEqual({ commit: released, hasOlderSchema: false });
   });
 
   it('returns none if there is only one migration', () => {

@@ -1,0 +1,46 @@
+import type { WeirProcess } from '../deployment/weir-process.js';
+import { cloneRelease } from '../previous-release/clone.js';
+import { findPreviousRelease } from '../previous-release/find.js';
+import type { FaultOptions } from './options.js';
+
+/** The folders of the releases that replicas are started from. */
+export interface Releases {
+  readonly own: string;
+  /** Null: the run is without a previous release. */
+  readonly previous: string | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The folder of the previous release, ready to run; null when the run is without it. */
+export async function previousRelease(
+  { seed, short, plant }: FaultOptions,
+  root: string,
+  print: (text: string) => void,
+): Promise<string | null> {
+  if (short || plant !== null || !hasPreviousRelease(seed)) return null;
+  const previous = findPreviousRelease(root);
+  if ('none' in previous) {
+    print(`WITHOUT the previous release: ${previous.none}`);
+    return null;
+  }
+  print(`with the previous release, ${previous.commit} (the first run builds it, in minutes)`);
+  return cloneRelease(root, previous.commit);
+}
+
+/** The others have signed messages only. */
+function hasPreviousRelease(seed: number): boolean {
+  return seed % 2 === 1;
+}
+
+/** What all processes are given for a rolling upgrade from a release that does not sign messages. */
+export function upgradeVariables(): Record<string, string> {
+  return { REDIS_UNSIGNED_UNTIL: new Date(Date.now() + DAY_MS).toISOString() };
+}
+
+/** As in a rolling upgrade, and in one that is rolled back; from the next start on. @returns which one it will be. */
+export function changeRelease(process: WeirProcess, { own, previous }: Releases): string {
+  const isUpgraded = process.releaseRoot !== own;
+  process.releaseRoot = isUpgraded ? own : (previous ?? own);
+  return isUpgraded ? 'this release' : 'the previous release';
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { rename, rm, stat } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/**
+ * A clone of a commit, ready to run. It is kept for later runs: to make one takes minutes.
+ * @param repository the folder that is cloned. @returns the folder of the clone.
+ */
+export async function cloneRelease(repository: string, commit: string): Promise<string> {
+  const clone = join(tmpdir(), `weir-previous-${userInfo().uid}-${commit}`);
+  if (await isOwn(clone)) return clone;
+  const made = `${clone}-${process.pid}`;
+  try {
+    await run('git', ['clone', '--quiet', '--no-checkout', repository, made], repository);
+    await run('git', ['checkout', '--quiet', '--detach', commit], made);
+    await run('node', ['tools/setup.mjs'], made);
+    await rename(made, clone);
+  } catch (error) {
+    await rm(made, { recursive: true, force: true });
+    // Another run may have been quicker.
+    if (!(await isOwn(clone))) throw error;
+  }
+  return clone;
+}
+
+function run(command: string, args: readonly string[], cwd: string) {
+  return promisify(execFile)(command, args, { cwd, env: environment() });
+}
+
+async function isOwn(folder: string): Promise<boolean> {
+  return (await stat(folder).catch(() => null))?.uid === userInfo().uid;
+}
+
+/** Neither the npm script nor the Node that this process runs under. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|VITEST|NODE_|INIT_CWD|TEST$)/i.test(name),
+  );
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const PATH = folders.filter((one) => !one.includes('node_modules')).join(delimiter);
+  return { ...Object.fromEntries(kept), PATH };
+}
