@@ -21,11 +21,13 @@ export type FeedState = Pick<
   readonly hasCatalogue: boolean;
   /** Checks at which a file was not usable, by the variable that names it. */
   readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
+  /** Memory of the policy in pages that the kernel was asked to make huge. */
+  readonly hugePageBytes: number;
 };
 
 export function feedState(
   follower: Follower,
-  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults'>,
+  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults' | 'hugePageBytes'>,
 ): FeedState {
   return {
     revision: follower.revision,

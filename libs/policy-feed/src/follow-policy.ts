@@ -11,7 +11,7 @@ import {
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
 import { openDeployment, openTlsFetch } from '@weir/ops';
-import { sharedBytes } from '@weir/policy';
+import { ChunkMemory, type HugePages, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { feedState, type FeedState } from './feed-state.js';
@@ -26,6 +26,8 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
+  /** For the policy and the image of the catalogue. */
+  readonly hugePages?: HugePages | null;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
   /** Called before the control plane is told what is in force. */
@@ -50,6 +52,7 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
+  hugePages = null,
   tracer,
   onAcknowledge,
 }: FollowPolicyOptions): FollowedPolicy {
@@ -60,7 +63,8 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
+  const allocate = (bytes: number): Uint8Array => sharedBytes(bytes, hugePages);
+  const images = new CatalogueImages(feed, disk, log, { allocate, buildImage });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.
@@ -69,7 +73,8 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const target: PolicyTarget = new PolicyTarget({ timeZone, readers }, catalogues);
+  const memory = new ChunkMemory(hugePages);
+  const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,
@@ -90,6 +95,7 @@ export function followPolicy({
         FEED_TOKENS_FILE: deployment.tokenFileFaults(),
         FEED_CA: tls?.faults() ?? 0,
       },
+      hugePageBytes: memory.hugeBytes,
     });
   return {
     target,

@@ -1,11 +1,13 @@
 import type { FeedLogger, FollowerTracer } from '@weir/change-feed';
 import { followPolicy } from '@weir/policy-feed';
 import type { FeedConfiguration } from '@weir/policy-feed/state';
+import type { MemoryConfiguration } from '../configuration/memory-variables.js';
+import { wantedHugePages } from '../memory/huge-pages.js';
 import { ShareReaders } from '../shared-policy/policy-readers.js';
 import type { Feed } from './feed.js';
 
 export interface OwnFeedOptions {
-  readonly configuration: FeedConfiguration;
+  readonly configuration: FeedConfiguration & MemoryConfiguration;
   readonly tracer: FollowerTracer | undefined;
   readonly log: FeedLogger;
 }
@@ -19,6 +21,7 @@ export function feedBesideQueries({ configuration, tracer, log }: OwnFeedOptions
     kind: 'resolver',
     configuration,
     log,
+    hugePages: wantedHugePages(configuration),
     tracer,
   });
   let isStarted = false;
