@@ -24,7 +24,8 @@ export default tseslint.config(
     plugins: { '@nx': nx },
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.ts'], defaultProject: 'tsconfig.check.json' },
+        // One program: with one for each project, the types of the libraries would be inferred again in each.
+        project: 'tsconfig.check.json',
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -31,6 +31,7 @@ export default defineConfig({
         // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
         testTimeout: 60_000,
         retry,
+        expect: { poll: { timeout: 20_000 } },
       }),
       project('integration', {
         include: [

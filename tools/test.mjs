@@ -1,19 +1,24 @@
 // `npm test`: everything that CI runs. `npm test -- <vitest arguments>` runs only matching specs, without the
 // static checks.
-import { runSteps } from './steps.mjs';
+import { runSteps, runTogether } from './steps.mjs';
 
 const args = process.argv.slice(2);
 if (args.length > 0) {
   runSteps([['Tests', 'vitest', ['run', ...args]]]);
 } else {
-  runSteps([
+  // ESLint alone would leave a processor idle.
+  await runTogether([
     ['Static checks', 'node', ['tools/lint.mjs']],
     ['Unit tests', 'vitest', ['run', '--project', 'unit']],
-    [
-      'Integration tests (real PostgreSQL, Redis, sockets)',
-      'vitest',
-      ['run', '--project', 'integration'],
-    ],
-    ['End-to-end tests (a fresh clone)', 'vitest', ['run', '--project', 'e2e']],
   ]);
+  if (process.exitCode === undefined) {
+    runSteps([
+      [
+        'Integration tests (real PostgreSQL, Redis, sockets)',
+        'vitest',
+        ['run', '--project', 'integration'],
+      ],
+      ['End-to-end tests (a fresh clone)', 'vitest', ['run', '--project', 'e2e']],
+    ]);
+  }
 }

@@ -62,7 +62,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const telemetry = await openTelemetry({ process: 'block-page', configuration, log });
   const tracer = telemetry?.tracer;
   const policy = followPolicy({ kind: 'block-page', configuration, log, tracer });
-  const { target: source, follower, notReady, degraded, feedFileFaults } = policy;
+  const { target: source, follower, notReady, degraded, state: feed } = policy;
   const counters = new PageCounters();
   const custom = new CustomPages({
     folder: configuration.BLOCK_PAGE_CONTENT,
@@ -114,7 +114,7 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
     listening.push(() => server.stop());
     const httpsPort = await startRefusal(configuration, refusal);
     if (httpsPort !== undefined) listening.push(() => refusal.stop());
-    const registry = createRegistry({ counters, custom, server, follower, feedFileFaults });
+    const registry = createRegistry({ counters, custom, server, feed });
     telemetry?.exportMetrics(registry);
     ops.serve({
       notReady,

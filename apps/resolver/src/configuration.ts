@@ -5,7 +5,7 @@ import {
   OPS_CALL_VARIABLES,
   OPS_VARIABLES,
 } from '@weir/ops';
-import { FEED_VARIABLES } from '@weir/policy-feed';
+import { FEED_VARIABLES } from '@weir/policy-feed/state';
 import { TELEMETRY_VARIABLES } from '@weir/telemetry';
 import { CACHE_VARIABLES } from './configuration/cache-variables.js';
 import { CLIENT_VARIABLES } from './configuration/client-variables.js';
@@ -13,6 +13,7 @@ import { FILTER_VARIABLES } from './configuration/filter-variables.js';
 import { LIMIT_VARIABLES } from './configuration/limit-variables.js';
 import { LISTENER_VARIABLES } from './configuration/listener-variables.js';
 import { LOCAL_ANSWER_VARIABLES } from './configuration/local-variables.js';
+import { MEMORY_VARIABLES } from './configuration/memory-variables.js';
 import { OBSERVABILITY_VARIABLES } from './configuration/observability-variables.js';
 import { UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';
 
@@ -31,6 +32,7 @@ const DNS_SCHEMA = {
 /** The environment variables of a resolver. */
 export const SCHEMA = {
   ...DNS_SCHEMA,
+  ...MEMORY_VARIABLES,
   ...FEED_VARIABLES,
   ...OPS_VARIABLES,
   ...OPS_CALL_VARIABLES,

@@ -8,7 +8,7 @@ import {
   type UpstreamEndpoint,
   type WatchedFile,
 } from '@weir/ops';
-import type { PolicyShare, PolicySource } from '@weir/policy';
+import type { PolicySource, QueryPolicy } from '@weir/policy';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,14 +35,18 @@ import { QueryCounters } from './metrics/query-counters.js';
 import { CountsOfAll, createThreadCounts } from './metrics/thread-counts.js';
 import { QueryLog } from './query-log/query-log.js';
 import { createQueryPath } from './query-path/create-query-path.js';
+import type { PolicyReaders } from './shared-policy/policy-readers.js';
+import { ReadPolicy } from './shared-policy/read-policy.js';
+import { PathInTurns, SubscriberKeyInTurns } from './shared-policy/turns.js';
 import type { Forwarder } from './upstream/forwarder.js';
 
 export interface DnsServiceOptions {
   readonly configuration: DnsConfiguration;
   readonly upstreams: readonly UpstreamEndpoint[];
-  readonly source: PolicySource;
-  /** Through which lanes read the policy of `source`. Without it there are no lanes. */
-  readonly share?: PolicyShare;
+  /** A `ReadPolicy` is read in turns. Nobody changes another one while this thread handles a query. */
+  readonly source: PolicySource<QueryPolicy>;
+  /** Through which lanes read the same policy. Without it there are no lanes. */
+  readonly readers?: PolicyReaders;
   /** The answer to health checks by DNS. Default: always ready. */
   readonly isReady?: () => boolean;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -129,8 +133,8 @@ export class DnsService {
     const { wallMs, monotonicMs } = withTimes(real, options.times);
     const nowSeconds = (): number => Math.floor(monotonicMs() / 1000);
     const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
-    const { share } = options;
-    const calls = share === undefined ? null : loadSystemCalls();
+    const { readers } = options;
+    const calls = readers === undefined ? null : loadSystemCalls();
     const lanes = calls === null ? 0 : laneCount(configuration.RESOLVER_THREADS);
     const { CACHE_MAX_TTL: maxTtlSeconds, METRICS_PROFILES: profiles } = configuration;
     this.cache = new AnswerCache({
@@ -154,7 +158,11 @@ export class DnsService {
       log.error({ err: error }, 'a query could not be handled');
     });
     const subscriberSalt = randomInt(2 ** 32);
-    const subscriber = new SubscriberKey(source, subscriberSalt);
+    const readPolicy = source instanceof ReadPolicy ? source : null;
+    const subscriber =
+      readPolicy === null
+        ? new SubscriberKey(source, subscriberSalt)
+        : new SubscriberKeyInTurns(readPolicy, subscriberSalt);
     const limits = new ClientLimits({
       queriesPerSecond: configuration.CLIENT_QUERY_RATE,
       errorsPerSecond: configuration.CLIENT_ERROR_RATE,
@@ -180,7 +188,7 @@ export class DnsService {
             ...(options.fileCheckMs !== undefined && { checkMs: options.fileCheckMs }),
           });
     const secrets = cookieSecrets(configuration);
-    const path = createQueryPath(configuration, {
+    const ownPath = createQueryPath(configuration, {
       source,
       hashKey,
       wallClockMs: wallMs,
@@ -201,6 +209,7 @@ export class DnsService {
       nowMs: monotonicMs,
       onDefect,
     });
+    const path = readPolicy === null ? ownPath : new PathInTurns(ownPath, readPolicy);
     this.failingZones = new FailingZones({
       key: hashKey,
       showNames: configuration.QUERY_LOG_NAMES,
@@ -226,10 +235,10 @@ export class DnsService {
       }),
     });
     this.createLanes = () => {
-      if (share === undefined || calls === null || lanes === 0) return null;
+      if (readers === undefined || calls === null || lanes === 0) return null;
       return new Lanes({
         calls,
-        share,
+        readers,
         cache: this.cache,
         sockets: this.listeners.laneSockets,
         task: {

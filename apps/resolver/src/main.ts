@@ -31,8 +31,9 @@ runMain(
     const resolver = await starting;
     const { dns, opsPort } = resolver;
     log.info({ dns, opsPort }, 'listening; waiting for the configuration');
-    await resolver.ready;
+    await Promise.race([resolver.ready, resolver.lost]);
     log.info({ dns, opsPort, upstreams: upstreams.map(showUpstream) }, 'ready');
+    await resolver.lost;
   },
 );
 

@@ -1,22 +1,21 @@
-import type { Follower } from '@weir/change-feed';
 import {
-  type FeedFileFaults,
   ReadMetrics,
-  registerFeedFileMetrics,
   registerRuntimeMetrics,
   registerTlsMetrics,
   type WatchedFile,
 } from '@weir/ops';
-import { registerFeedMetrics } from '@weir/policy-feed';
+import { registerFeedMetrics } from '@weir/policy-feed/state';
 import { Registry } from 'prom-client';
 import type { AnswerCache } from './cache/answer-cache.js';
 import { registerCacheMetrics } from './cache/cache-metrics.js';
 import type { FrameSender } from './dnstap/frame-sender.js';
+import type { Feed } from './feed/feed.js';
 import { registerLaneMetrics } from './lanes/lane-metrics.js';
 import type { Lanes } from './lanes/lanes.js';
 import type { AllowedClients } from './limits/allowed-clients.js';
 import { type QueryCounts, registerQueryMetrics } from './metrics/query-metrics.js';
 import type { QueryLog } from './query-log/query-log.js';
+import { readThread } from './threads/thread-state.js';
 import type { Forwarder } from './upstream/forwarder.js';
 import { registerForwarderMetrics } from './upstream/forwarder-metrics.js';
 
@@ -31,8 +30,7 @@ export interface MetricsSources {
   readonly queryLog: QueryLog | null;
   readonly dnstap: FrameSender | null;
   readonly forwarder: Forwarder;
-  readonly follower: Follower;
-  readonly feedFileFaults: FeedFileFaults;
+  readonly feed: Feed;
   /** Null: there are none. */
   readonly lanes: () => Lanes | null;
 }
@@ -41,7 +39,7 @@ const PREFIX = 'weir_resolver_';
 
 /** The metrics of a resolver. Nothing is counted here: plain counters are read when Prometheus scrapes. */
 export function createRegistry(sources: MetricsSources): Registry {
-  const { counts, cache, forwarder, lanes, follower, tlsFaults, queryLog, dnstap } = sources;
+  const { counts, cache, forwarder, lanes, feed, tlsFaults, queryLog, dnstap } = sources;
   const registry = new Registry();
   const metrics = new ReadMetrics(registry, PREFIX);
   registerRuntimeMetrics(registry);
@@ -54,8 +52,17 @@ export function createRegistry(sources: MetricsSources): Registry {
   if (queryLog !== null) registerQueryLogMetrics(metrics, queryLog);
   if (dnstap !== null) registerDnstapMetrics(metrics, dnstap);
   registerLaneMetrics(metrics, lanes);
-  registerFeedMetrics(registry, PREFIX, follower);
-  registerFeedFileMetrics(registry, sources.feedFileFaults);
+  registerFeedMetrics(registry, PREFIX, feed.state);
+  metrics.gauge(
+    'policy_huge_page_bytes',
+    'Memory of the configuration in pages that the kernel was asked to make huge',
+    () => feed.state().hugePageBytes,
+  );
+  metrics.gauge(
+    'feed_cpu_seconds',
+    'Processor time of the thread that follows the configuration; 0: it is the main thread',
+    () => (feed.threadId === 0 ? 0 : readThread(feed.threadId).cpuSeconds),
+  );
   return registry;
 }
 

@@ -6,11 +6,13 @@ import {
   StartError,
   type UpstreamEndpoint,
 } from '@weir/ops';
-import { followPolicy } from '@weir/policy-feed';
-import { openTelemetry } from '@weir/telemetry';
+import { whatIsDegraded, whyNotReady } from '@weir/policy-feed/state';
+import { openTelemetry, type Telemetry } from '@weir/telemetry';
 import type { ResolverConfiguration } from './configuration.js';
 import { DnsService } from './dns-service.js';
 import { failuresCall } from './failures/failures-call.js';
+import type { Feed } from './feed/feed.js';
+import { openFeed } from './feed/open-feed.js';
 import { CacheFlush } from './flush/cache-flush.js';
 import { flushCall } from './flush/flush-call.js';
 import { laneCount } from './lanes/lane-count.js';
@@ -25,6 +27,8 @@ export interface Resolver extends Service {
   readonly opsPort: number;
   /** Resolves when the first configuration is in force and up to date. */
   readonly ready: Promise<void>;
+  /** Rejects when the resolver cannot go on. */
+  readonly lost: Promise<never>;
 }
 
 /**
@@ -55,21 +59,36 @@ async function startParts(
   ops: OpsServer,
 ): Promise<Resolver> {
   const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
-  const policy = followPolicy({
-    kind: 'resolver',
-    configuration,
-    log,
-    tracer: telemetry?.tracer,
-    readers: laneCount(configuration.RESOLVER_THREADS, (reason) => {
-      log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
-    }),
+  const lanes = laneCount(configuration.RESOLVER_THREADS, (reason) => {
+    log.warn({ reason }, 'one thread answers all queries: UDP packets cannot come in batches');
   });
-  const { target: source, follower, notReady, degraded } = policy;
+  const feed = await openFeed({ configuration, lanes, tracer: telemetry?.tracer, log });
+  try {
+    return await serve(configuration, upstreams, log, { ops, feed, telemetry });
+  } catch (error) {
+    await feed.stop();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly ops: OpsServer;
+  readonly feed: Feed;
+  readonly telemetry: Telemetry | null;
+}
+
+async function serve(
+  configuration: ResolverConfiguration,
+  upstreams: readonly UpstreamEndpoint[],
+  log: Logger,
+  { ops, feed, telemetry }: Parts,
+): Promise<Resolver> {
   let isDraining = false;
+  const notReady = (): string | null => whyNotReady(feed.state(), configuration.CATCH_UP_GRACE_MS);
   const isReady = (): boolean => !isDraining && notReady() === null;
   const service = new DnsService({
-    ...{ configuration, upstreams, source, log, isReady },
-    share: source.share,
+    ...{ configuration, upstreams, log, isReady },
+    ...{ source: feed.source, readers: feed.readers },
   });
   const dns = await service.start();
   const registry = createRegistry({
@@ -84,10 +103,10 @@ async function startParts(
     queryLog: service.queryLog,
     dnstap: service.dnstapSender,
     forwarder: service.forwarder,
-    follower,
-    feedFileFaults: policy.feedFileFaults,
+    feed,
   });
   const calls = createCalls(configuration, service, log);
+  const degraded = (): readonly string[] => whatIsDegraded(feed.state());
   ops.serve({ notReady, degraded, registry, calls });
   telemetry?.exportMetrics(registry);
   const drain = (): void => {
@@ -98,14 +117,15 @@ async function startParts(
   return {
     dns,
     opsPort: ops.port,
-    ready: follower.start().then(() => service.lanes?.tellReady()),
+    ready: feed.start().then(() => service.lanes?.tellReady()),
+    lost: feed.lost,
     drain,
     stop: async () => {
       drain();
       // Follow the feed until the last answer is out: every answer must obey every change. Writes wait for this
       // resolver until then.
       await service.stop();
-      await follower.stop();
+      await feed.stop();
       await telemetry?.stop();
       await ops.close();
     },

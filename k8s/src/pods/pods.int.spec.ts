@@ -77,6 +77,7 @@ for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
           'MANAGEMENT_TLS_KEY',
           'FEED_TLS_KEY',
           'MANAGEMENT_TOKENS_FILE',
+          'FEED_TOKENS_FILE',
           'DNS_TLS_KEY',
         ];
         const allowed = ['FEED_URL', ...files];

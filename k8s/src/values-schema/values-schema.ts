@@ -96,7 +96,7 @@ export function valuesSchema(): ValueSchema {
         pullSecrets: OBJECTS,
         user: integer(1, 2 ** 31 - 1),
       }),
-      secrets: object({ existing: NAME, values: secretsSchema() }),
+      secrets: object({ existing: NAME, values: secretsSchema(), feedTokensSecret: NAME }),
       controlPlane,
       migration: object({
         backoffLimit: integer(0, 1000),

@@ -100,6 +100,13 @@ On the host network it also takes hostNetwork, podSecurity and containerSecurity
 */}}
 {{- define "weir.podTemplate" -}}
 {{- $values := index .root.Values .component -}}
+{{- $volumes := .volumes -}}
+{{- $mounts := .mounts -}}
+{{- with .root.Values.secrets.feedTokensSecret -}}
+{{- $_ := set $.settings "FEED_TOKENS_FILE" "/etc/weir/feed-tokens/tokens" -}}
+{{- $volumes = append $volumes (dict "name" "feed-tokens" "secret" (dict "secretName" .)) -}}
+{{- $mounts = append $mounts (dict "name" "feed-tokens" "mountPath" "/etc/weir/feed-tokens" "readOnly" true) -}}
+{{- end }}
 metadata:
   labels:
     {{- merge (include "weir.labels" . | fromYaml) $values.podLabels | toYaml | nindent 4 }}
@@ -135,11 +142,11 @@ spec:
       {{- include "weir.probes" . | nindent 6 }}
       resources:
         {{- toYaml $values.resources | nindent 8 }}
-      {{- with concat .mounts $values.extraVolumeMounts }}
+      {{- with concat $mounts $values.extraVolumeMounts }}
       volumeMounts:
         {{- toYaml . | nindent 8 }}
       {{- end }}
-  {{- with concat .volumes $values.extraVolumes }}
+  {{- with concat $volumes $values.extraVolumes }}
   volumes:
     {{- toYaml . | nindent 4 }}
   {{- end }}

@@ -112,7 +112,7 @@ describe('the trace of a change', () => {
     await expect.poll(() => said).toEqual(['one change.apply 1', 'one in force', 'one end']);
   });
 
-  it('is told apart from that of the next change, and from none', async () => {
+  it('differs from the trace of the next change, and from a change without a trace', async () => {
     const { said } = await follow();
     const [first, second, third] = [log.commit(1, 1), log.commit(1, 2), log.commit(2, 1)];
     await publisher.publish([first, { ...second, traceparent: traceOf(1) }, third]);

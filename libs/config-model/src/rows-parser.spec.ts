@@ -31,7 +31,7 @@ describe('RowsParser', () => {
     );
   });
 
-  it('reads nothing else than JSON.parse reads', () => {
+  it('reads a damaged text as JSON.parse does, or refuses it', () => {
     const damage = fc.record({
       written: rows,
       at: fc.nat(),

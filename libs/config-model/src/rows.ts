@@ -47,15 +47,14 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
     readKey: (r) => ({ id: r.integer('id', 0, MAX_ID) }),
   },
   profile: {
-    toRow: (profile) => [
-      profile.id,
-      profile.pageId,
-      encodeProfileFlags(profile),
-      profile.categoryIds.length,
-      ...profile.categoryIds,
-      profile.applicationRules.length,
-      ...profile.applicationRules.flatMap((rule) => [rule.applicationId, rule.verdict]),
-    ],
+    toRow: (profile) => {
+      const { categoryIds, applicationRules } = profile;
+      const row = [profile.id, profile.pageId, encodeProfileFlags(profile), categoryIds.length];
+      for (const id of categoryIds) row.push(id);
+      row.push(applicationRules.length);
+      for (const { applicationId, verdict } of applicationRules) row.push(applicationId, verdict);
+      return row;
+    },
     read: (r) => {
       const id = r.integer('id', 0, MAX_ID);
       const pageId = r.integerOrNull('pageId', 0, MAX_ID);
@@ -96,12 +95,11 @@ const CODECS: { readonly [K in EntityKind]: RowCodec<K> } = {
     readKey: readNaptKey,
   },
   schedule: {
-    toRow: (schedule) => [
-      schedule.profileId,
-      schedule.targetProfileId,
-      schedule.periods.length,
-      ...schedule.periods.flatMap((period) => [period.start, period.end]),
-    ],
+    toRow: ({ profileId, targetProfileId, periods }) => {
+      const row = [profileId, targetProfileId, periods.length];
+      for (const { start, end } of periods) row.push(start, end);
+      return row;
+    },
     read: (r) => ({
       profileId: readProfileId(r),
       targetProfileId: readProfileId(r),

@@ -5,6 +5,16 @@ import { toWireName } from './wire-name.js';
 
 const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
 
+/** Null when the name is refused. */
+function formOf(name: string): string | null {
+  try {
+    return normaliseDomain(name);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DomainError);
+    return null;
+  }
+}
+
 describe('normaliseDomain', () => {
   it.each([
     ['example.com', 'example.com'],
@@ -87,6 +97,22 @@ describe('normaliseDomain', () => {
         expect(normal).toMatch(/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/);
       }),
       { numRuns: 3000 },
+    );
+  });
+
+  it('gives a name and the same name with a trailing dot the same form', () => {
+    const label = fc.oneof(
+      fc.string({ unit: fc.constantFrom(...Array.from('a0-_')), minLength: 1, maxLength: 4 }),
+      fc.constantFrom('', 'xn--', 'xn--a', 'xn--mnchen-3ya', 'axn--b', '1', '255', 'a'.repeat(63)),
+      fc.constantFrom('a'.repeat(64), `-${'a'.repeat(62)}`, `${'a'.repeat(62)}-`, 'A', 'ü', 'a--b'),
+    );
+    fc.assert(
+      fc.property(fc.array(label, { minLength: 1, maxLength: 6 }), (labels) => {
+        const name = labels.join('.');
+        fc.pre(!name.endsWith('.') && name !== '');
+        expect(formOf(name)).toBe(formOf(`${name}.`));
+      }),
+      { numRuns: 3_000 },
     );
   });
 

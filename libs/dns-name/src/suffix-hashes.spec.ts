@@ -79,12 +79,12 @@ describe('SuffixHashes', () => {
     );
   });
 
-  it('agrees with 64-bit arithmetic on two million suffixes of random names under random keys', () => {
+  it('agrees with 64-bit arithmetic on 200,000 suffixes of random names under random keys', () => {
     const random = xorshift(0x5eed);
     const keyBytes = new Uint8Array(16);
     let hasher = hashes;
     let suffixes = 0;
-    for (let n = 0; suffixes < 2_000_000; n++) {
+    for (let n = 0; suffixes < 200_000; n++) {
       if (n % 1000 === 0) {
         for (let i = 0; i < 16; i++) keyBytes[i] = random();
         hasher = new SuffixHashes(parseHashKey(Buffer.from(keyBytes).toString('hex')));
@@ -100,7 +100,7 @@ describe('SuffixHashes', () => {
         if (!isRight) expect(hashesOf(hasher)[i]).toBe(expected);
       }
     }
-    expect(suffixes).toBeGreaterThanOrEqual(2_000_000);
+    expect(suffixes).toBeGreaterThanOrEqual(200_000);
   }, 120_000);
 
   it('gives the same hashes for upper and lower case', () => {

@@ -62,7 +62,7 @@ function startLogging(lines: number, then: 'stay' | 'exit' | 'throw' | 'end') {
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe('the log of a process whose output nobody reads', () => {
-  it('holds nothing up', async () => {
+  it('does not make the process wait', async () => {
     const { ask } = startLogging(600, 'stay');
     expect(await ask('a question')).toBe('a question');
   });

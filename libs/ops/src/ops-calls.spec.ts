@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OpsServer } from './ops-server.js';
@@ -49,6 +51,21 @@ describe('OpsCalls', () => {
     expect(told).toMatchObject({ status: 200, text: '{"told":true}\n' });
     expect(told.headers.get('content-type')).toBe('application/json');
     expect(bodies).toEqual([{ a: [1] }]);
+  });
+
+  it('log nothing when the client breaks off its request', async () => {
+    serve(TOKENS);
+    const socket = connect(ops.port, '127.0.0.1').on('error', () => undefined);
+    const head = `Host: weir\r\nAuthorization: Bearer ${TOKENS[0]}\r\n`;
+    socket.write(
+      `GET /livez HTTP/1.1\r\n${head}\r\nPOST /change HTTP/1.1\r\n${head}Content-Length: 9\r\n\r\n{`,
+    );
+    // The answer to the first request: the server has read what there is of the second.
+    await once(socket, 'data');
+    socket.destroy();
+    // By the time of the answer to a later client, the server knows that the first one is gone.
+    for (let i = 0; i < 5; i++) await call('/tell');
+    expect({ logged, bodies }).toEqual({ logged: [], bodies: [] });
   });
 
   it('are off without OPS_TOKENS', async () => {

@@ -53,7 +53,8 @@ export class OpsServer {
   private constructor(private readonly log: Pick<Logger, 'error'>) {
     this.server = createServer(SERVER, (request, response) => {
       this.handle(request, response).catch((error: unknown) => {
-        log.error({ err: error }, 'a request on the ops port failed');
+        // A client may break off its request at any time.
+        if (request.complete) log.error({ err: error }, 'a request on the ops port failed');
         response.destroy();
       });
     });

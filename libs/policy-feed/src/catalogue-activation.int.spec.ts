@@ -73,7 +73,7 @@ describe('the image of a catalogue that is activated', () => {
     return path;
   };
 
-  it('holds up no later change while it is missing; the one before stays in use', async () => {
+  it('does not delay later changes while it is missing; the image before it stays in use', async () => {
     const followed = follow();
     await followed.follower.start();
     expect(isBlocked(followed, 'bet.example')).toBe(true);
@@ -94,7 +94,7 @@ describe('the image of a catalogue that is activated', () => {
     expect(followed.follower.missingImage).toBeNull();
   });
 
-  it('holds up no later change while a wrong one is served in its place', async () => {
+  it('does not delay later changes while a wrong image is served in its place', async () => {
     const followed = follow();
     await followed.follower.start();
     plane.images.set(second.sha256, third.image);
@@ -108,7 +108,7 @@ describe('the image of a catalogue that is activated', () => {
     await expect.poll(() => isBlocked(followed, 'poker.example'), WAIT).toBe(true);
   });
 
-  it('holds up no later change while it is slow, and is given up for a newer one', async () => {
+  it('does not delay later changes while it is slow, and is given up for a newer image', async () => {
     const followed = follow();
     await followed.follower.start();
     const gate = Promise.withResolvers<undefined>();

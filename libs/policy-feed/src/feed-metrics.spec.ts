@@ -4,7 +4,7 @@ import { registerFeedMetrics } from './feed-metrics.js';
 
 it('registers the metrics of the follower under names with the prefix', async () => {
   const registry = new Registry();
-  registerFeedMetrics(registry, 'weir_example_', {
+  registerFeedMetrics(registry, 'weir_example_', () => ({
     revision: 7,
     headRevision: 9,
     lagMs: 1500,
@@ -23,7 +23,12 @@ it('registers the metrics of the follower under names with the prefix', async ()
       digestMismatches: 1,
       loads: { disk: 1, start: 1, replaced: 0, pruned: 0, lineage: 0, digest: 0, failed: 0 },
     },
-  });
+    isCaughtUp: true,
+    inForceForMs: 1,
+    hasCatalogue: true,
+    hugePageBytes: 0,
+    fileFaults: { FEED_TOKENS_FILE: 2, FEED_CA: 0 },
+  }));
   const lines = (await registry.metrics()).split('\n');
   expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
     'weir_example_revision 7',
@@ -54,5 +59,7 @@ it('registers the metrics of the follower under names with the prefix', async ()
     'weir_example_snapshot_loads_total{cause="lineage"} 0',
     'weir_example_snapshot_loads_total{cause="digest"} 0',
     'weir_example_snapshot_loads_total{cause="failed"} 0',
+    'weir_feed_file_faults_total{variable="FEED_TOKENS_FILE"} 2',
+    'weir_feed_file_faults_total{variable="FEED_CA"} 0',
   ]);
 });

@@ -1,21 +1,7 @@
-import type { Follower } from '@weir/change-feed';
-import { ReadMetrics } from '@weir/ops';
+import { ReadMetrics, registerFeedFileMetrics } from '@weir/ops';
 import type { Registry } from 'prom-client';
+import type { FeedState } from './feed-state.js';
 
-type FollowerState = Pick<
-  Follower,
-  | 'revision'
-  | 'headRevision'
-  | 'lagMs'
-  | 'isRedisConnected'
-  | 'isDiskCurrent'
-  | 'diskFailures'
-  | 'missingImage'
-  | 'imageFailures'
-  | 'imageCounters'
-  | 'refusedMessages'
-  | 'counters'
->;
 type Count = 'changesApplied' | 'duplicates' | 'gaps' | 'feedFailures' | 'digestMismatches';
 
 const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
@@ -39,17 +25,17 @@ const COUNTERS: Readonly<Record<string, { count: Count; help: string }>> = {
 };
 
 /**
- * Registers the metrics of a follower, which are read at each scrape.
+ * Registers the metrics of a follower, whose state is read at each scrape.
  * @param prefix of the metric names, such as `weir_resolver_`
  */
 export function registerFeedMetrics(
   registry: Registry,
   prefix: string,
-  follower: FollowerState,
+  state: () => FeedState,
 ): void {
   const metrics = new ReadMetrics(registry, prefix);
-  const revision = (): number => follower.revision ?? -1;
-  const headRevision = (): number => follower.headRevision ?? -1;
+  const revision = (): number => state().revision ?? -1;
+  const headRevision = (): number => state().headRevision ?? -1;
   metrics.gauge('revision', 'Revision in force; -1 before the first snapshot', revision);
   metrics.gauge('head_revision', 'Newest revision received; -1 before any', headRevision);
   metrics.gauge('lag_revisions', 'Revisions received that are not in force', () =>
@@ -58,44 +44,44 @@ export function registerFeedMetrics(
   metrics.gauge(
     'lag_seconds',
     'Time since the configuration in force was last known to be the newest; below 2 while all is well',
-    () => follower.lagMs / 1000,
+    () => state().lagMs / 1000,
   );
   metrics.gauge(
     'redis_connected',
     '1: changes come from Redis; 0: they are fetched from the feed API',
-    () => (follower.isRedisConnected ? 1 : 0),
+    () => (state().isRedisConnected ? 1 : 0),
   );
   metrics.gauge(
     'disk_current',
     '1: a start from disk would have the configuration in force; 0: the disk fails, or does not answer',
-    () => (follower.isDiskCurrent ? 1 : 0),
+    () => (state().isDiskCurrent ? 1 : 0),
   );
   metrics.gauge(
     'catalogue_image_missing_seconds',
     'How long the image of the active catalogue has been missing, while the one before is in use; 0: it is in use',
-    () => (follower.missingImage?.forMs ?? 0) / 1000,
+    () => (state().missingImage?.forMs ?? 0) / 1000,
   );
   metrics.counter(
     'disk_failures_total',
     'Errors of the disk, and calls that it did not answer in time',
-    () => follower.diskFailures,
+    () => state().diskFailures,
   );
   metrics.counter(
     'catalogue_image_failures_total',
     'Attempts to fetch the image of the active catalogue that failed and are repeated',
-    () => follower.imageFailures,
+    () => state().imageFailures,
   );
   metrics.counter(
     'catalogue_delta_faults_total',
     'Deltas of catalogue images that were damaged or wrong; the image was fetched whole',
-    () => follower.imageCounters.deltaFaults,
+    () => state().imageCounters.deltaFaults,
   );
   metrics.counters(
     'catalogue_images_fetched_total',
     'Catalogue images fetched from the control plane: whole, or as the delta to the image in use',
     ['as'],
     () => {
-      const { whole, built } = follower.imageCounters;
+      const { whole, built } = state().imageCounters;
       return [
         [{ as: 'whole' }, whole],
         [{ as: 'delta' }, built],
@@ -103,15 +89,19 @@ export function registerFeedMetrics(
     },
   );
   for (const [name, { count, help }] of Object.entries(COUNTERS)) {
-    metrics.counter(name, help, () => follower.counters[count]);
+    metrics.counter(name, help, () => state().counters[count]);
   }
   metrics.counters(
     'redis_messages_refused_total',
     'Messages on Redis that were ignored: forged, replayed, stale, or unsigned',
     ['reason'],
-    () => Object.entries(follower.refusedMessages).map(([reason, n]) => [{ reason }, n]),
+    () => Object.entries(state().refusedMessages).map(([reason, n]) => [{ reason }, n]),
   );
   metrics.counters('snapshot_loads_total', 'Snapshots loaded', ['cause'], () =>
-    Object.entries(follower.counters.loads).map(([cause, n]) => [{ cause }, n]),
+    Object.entries(state().counters.loads).map(([cause, n]) => [{ cause }, n]),
   );
+  registerFeedFileMetrics(registry, {
+    FEED_TOKENS_FILE: () => state().fileFaults.FEED_TOKENS_FILE,
+    FEED_CA: () => state().fileFaults.FEED_CA,
+  });
 }

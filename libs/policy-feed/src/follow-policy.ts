@@ -10,10 +10,11 @@ import {
   SnapshotDisk,
 } from '@weir/change-feed';
 import { parseHashKey } from '@weir/dns-name';
-import { type FeedFileFaults, openDeployment, openTlsFetch } from '@weir/ops';
-import { sharedBytes } from '@weir/policy';
+import { openDeployment, openTlsFetch } from '@weir/ops';
+import { ChunkMemory, type HugePages, sharedBytes } from '@weir/policy';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { feedState, type FeedState } from './feed-state.js';
 import type { FeedConfiguration } from './feed-variables.js';
 import { PolicyTarget } from './policy-target.js';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
@@ -25,8 +26,12 @@ export interface FollowPolicyOptions {
   readonly log: FeedLogger;
   /** Most threads that read the policy through `target.share`; 0 unless given. */
   readonly readers?: number;
+  /** For the policy and the image of the catalogue. */
+  readonly hugePages?: HugePages | null;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
+  /** Called before the control plane is told what is in force. */
+  readonly onAcknowledge?: () => void;
 }
 
 /** The policy in force in this process, and the follower that keeps it up to date. */
@@ -38,7 +43,7 @@ export interface FollowedPolicy {
   readonly notReady: () => string | null;
   /** What does not work as it should although the process is ready. One text for each. */
   readonly degraded: () => readonly string[];
-  readonly feedFileFaults: FeedFileFaults;
+  readonly state: () => FeedState;
 }
 
 /** Creates a follower whose target is the policy. It connects to nothing before `follower.start()`. */
@@ -47,7 +52,9 @@ export function followPolicy({
   configuration,
   log,
   readers = 0,
+  hugePages = null,
   tracer,
+  onAcknowledge,
 }: FollowPolicyOptions): FollowedPolicy {
   const key = parseHashKey(configuration.DOMAIN_HASH_KEY);
   const deployment = openDeployment(configuration, log);
@@ -56,7 +63,8 @@ export function followPolicy({
   const feed = new FeedClient(url, () => deployment.tokens()[0], undefined, tls?.send);
   const { DATA_DIR: dataDir } = configuration;
   const disk = dataDir === undefined ? undefined : new SnapshotDisk({ folder: dataDir, log });
-  const images = new CatalogueImages(feed, disk, log, { allocate: sharedBytes, buildImage });
+  const allocate = (bytes: number): Uint8Array => sharedBytes(bytes, hugePages);
+  const images = new CatalogueImages(feed, disk, log, { allocate, buildImage });
   const catalogues = new ImageFollower({
     images,
     // Its sha256 has been verified.
@@ -65,7 +73,8 @@ export function followPolicy({
     log,
   });
   const timeZone = configuration.SCHEDULE_TIMEZONE;
-  const target: PolicyTarget = new PolicyTarget({ timeZone, readers }, catalogues);
+  const memory = new ChunkMemory(hugePages);
+  const target: PolicyTarget = new PolicyTarget({ timeZone, readers, memory }, catalogues);
   const follower = new Follower({
     id: `${hostname()}-${process.pid}-${randomUUID()}`,
     kind,
@@ -75,16 +84,24 @@ export function followPolicy({
     target,
     ...(disk !== undefined && { disk }),
     tracer,
+    onAcknowledge,
     log,
   });
+  const state = (): FeedState =>
+    feedState(follower, {
+      // A policy that names a catalogue decides nothing before there is an image.
+      hasCatalogue: (target.policy?.catalogue ?? null) !== null,
+      fileFaults: {
+        FEED_TOKENS_FILE: deployment.tokenFileFaults(),
+        FEED_CA: tls?.faults() ?? 0,
+      },
+      hugePageBytes: memory.hugeBytes,
+    });
   return {
     target,
     follower,
-    notReady: () => whyNotReady(target.policy, follower, configuration.CATCH_UP_GRACE_MS),
-    degraded: () => whatIsDegraded(follower),
-    feedFileFaults: {
-      FEED_TOKENS_FILE: deployment.tokenFileFaults,
-      FEED_CA: () => tls?.faults() ?? 0,
-    },
+    notReady: () => whyNotReady(state(), configuration.CATCH_UP_GRACE_MS),
+    degraded: () => whatIsDegraded(state()),
+    state,
   };
 }

@@ -15,7 +15,7 @@ import {
   type Row,
   RowError,
 } from '@weir/config-model';
-import { type CatalogueIndex, Policy, PolicyShare } from '@weir/policy';
+import { type CatalogueIndex, type ChunkMemory, Policy, PolicyShare } from '@weir/policy';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Fetches the image of the active catalogue, and then calls `useCatalogue`. */
@@ -29,6 +29,8 @@ export interface PolicyTargetOptions {
   readonly timeZone: string;
   /** Most threads that read the policy beside this one; 0 unless given. */
   readonly readers?: number;
+  /** Where the chunks of policies come from. */
+  readonly memory?: ChunkMemory | undefined;
 }
 
 /** Most milliseconds that a step waits for each reader before the event loop has its turn. */
@@ -81,7 +83,7 @@ export class PolicyTarget implements FollowerTarget {
 
   /** Builds a new policy. The old one decides queries meanwhile; the build yields to them after two milliseconds. */
   async build(parts: AsyncIterable<SnapshotPart>): Promise<BuiltConfiguration> {
-    const policy = new Policy({ timeZone: this.options.timeZone });
+    const policy = new Policy(this.options);
     let catalogue: ActiveCatalogue | null = null;
     let revision = -1;
     const yielder = new Yielder();

@@ -1,30 +1,25 @@
-import { CatalogueImage, compileCatalogue } from '@weir/catalogue';
-import { parseHashKey } from '@weir/dns-name';
 import { describe, expect, it } from 'vitest';
+import { agedState, type FeedState } from './feed-state.js';
 import { whatIsDegraded, whyNotReady } from './readiness.js';
-import { HASH_KEY_HEX, policyOf, profile, put } from './testing/policies.js';
 
-const key = parseHashKey(HASH_KEY_HEX);
-const { image } = compileCatalogue({ categories: [], applications: [] }, key);
-const policy = policyOf(profile(1));
-policy.setCatalogue(CatalogueImage.open(image, key));
-const behind = (inForceForMs: number) => ({ revision: 1, isCaughtUp: false, inForceForMs });
-const named = put('catalogue', { version: 1, sha256: 'ab'.repeat(32), sizeBytes: 100 });
+const behind = (inForceForMs: number) => ({
+  revision: 1,
+  hasCatalogue: true,
+  isCaughtUp: false,
+  inForceForMs,
+});
 
 describe('whyNotReady', () => {
   it('says what is missing', () => {
-    expect(whyNotReady(null, { ...behind(0), revision: null }, 5_000)).toBe('no configuration yet');
-    expect(whyNotReady(policyOf(profile(1)), behind(0), 5_000)).toBe('no catalogue yet');
-    // The catalogue is named, but its image is not there.
-    expect(whyNotReady(policyOf(profile(1), named), behind(0), 5_000)).toBe('no catalogue yet');
-    expect(whyNotReady(null, behind(0), 5_000)).toBe('no catalogue yet');
+    expect(whyNotReady({ ...behind(0), revision: null }, 5_000)).toBe('no configuration yet');
+    expect(whyNotReady({ ...behind(0), hasCatalogue: false }, 5_000)).toBe('no catalogue yet');
   });
 
   it('waits until the policy is the newest, at most for the grace period', () => {
-    expect(whyNotReady(policy, behind(4_999), 5_000)).toBe('catching up with the control plane');
-    expect(whyNotReady(policy, behind(5_000), 5_000)).toBeNull();
-    expect(whyNotReady(policy, behind(0), 0)).toBeNull();
-    expect(whyNotReady(policy, { ...behind(1), isCaughtUp: true }, 5_000)).toBeNull();
+    expect(whyNotReady(behind(4_999), 5_000)).toBe('catching up with the control plane');
+    expect(whyNotReady(behind(5_000), 5_000)).toBeNull();
+    expect(whyNotReady(behind(0), 0)).toBeNull();
+    expect(whyNotReady({ ...behind(1), isCaughtUp: true }, 5_000)).toBeNull();
   });
 });
 
@@ -59,5 +54,24 @@ describe('whatIsDegraded', () => {
     expect(
       whatIsDegraded({ ...fine, revision: null, lagMs: 60_000, isDiskCurrent: false }),
     ).toEqual([]);
+  });
+});
+
+describe('agedState', () => {
+  const missingImage = { sha256: 'ab'.repeat(32), forMs: 30 };
+  const state = { revision: 7, lagMs: 10, inForceForMs: 20, missingImage } as FeedState;
+
+  it('lets what lasts go on', () => {
+    expect(agedState(state, 5)).toEqual({
+      revision: 7,
+      lagMs: 15,
+      inForceForMs: 25,
+      missingImage: { ...missingImage, forMs: 35 },
+    });
+  });
+
+  it('does not let begin what has not begun', () => {
+    const before = { ...state, revision: null, inForceForMs: 0, missingImage: null };
+    expect(agedState(before, 5)).toEqual({ ...before, lagMs: 15 });
   });
 });

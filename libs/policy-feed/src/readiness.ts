@@ -1,5 +1,4 @@
-import type { Follower } from '@weir/change-feed';
-import type { Policy } from '@weir/policy';
+import type { FeedState } from './feed-state.js';
 
 /** Longer than a heartbeat (1 s) and the timeout of a request to the feed API (10 s) together. */
 const NO_NEWS_MS = 15_000;
@@ -13,17 +12,16 @@ const IMAGE_LATE_MS = 5_000;
  * @returns null when it is ready
  */
 export function whyNotReady(
-  policy: Pick<Policy, 'catalogue'> | null,
   {
     revision,
+    hasCatalogue,
     isCaughtUp,
     inForceForMs,
-  }: Pick<Follower, 'revision' | 'isCaughtUp' | 'inForceForMs'>,
+  }: Pick<FeedState, 'revision' | 'hasCatalogue' | 'isCaughtUp' | 'inForceForMs'>,
   graceMs: number,
 ): string | null {
   if (revision === null) return 'no configuration yet';
-  // A policy that names a catalogue decides nothing before there is an image.
-  if (policy === null || policy.catalogue === null) return 'no catalogue yet';
+  if (!hasCatalogue) return 'no catalogue yet';
   return !isCaughtUp && inForceForMs < graceMs ? 'catching up with the control plane' : null;
 }
 
@@ -33,7 +31,7 @@ export function whatIsDegraded({
   lagMs,
   isDiskCurrent,
   missingImage: missing,
-}: Pick<Follower, 'revision' | 'lagMs' | 'isDiskCurrent' | 'missingImage'>): readonly string[] {
+}: Pick<FeedState, 'revision' | 'lagMs' | 'isDiskCurrent' | 'missingImage'>): readonly string[] {
   if (revision === null) return [];
   const degraded: string[] = [];
   if (lagMs >= NO_NEWS_MS) {

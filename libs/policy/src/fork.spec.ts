@@ -4,12 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Client } from './client.js';
 import { Decision } from './decision.js';
+import type { ChunkMemory } from './memory/chunk-memory.js';
 import { Policy } from './policy.js';
 import type { PolicyMessage } from './sharing/policy-messages.js';
 import { PolicyShare } from './sharing/policy-share.js';
 import { SharedPolicy } from './sharing/shared-policy.js';
 import { asker, name, operation } from './testing/arbitraries.js';
 import { client, KEY, profile } from './testing/fixtures.js';
+import { MEMORIES } from './testing/memories.js';
 
 const RULES = 30_000;
 const NOW_MS = Date.UTC(2026, 2, 2, 10);
@@ -89,8 +91,8 @@ const questions = fc.record({
 type Questions = typeof questions extends fc.Arbitrary<infer T> ? T : never;
 
 /** Writes what has been given away. */
-function useSpareMemory(): void {
-  apply(new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS }), bulk('put', 1, 2));
+function useSpareMemory(memory: ChunkMemory): void {
+  apply(new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS, memory }), bulk('put', 1, 2));
 }
 
 /** What reads a policy: itself, or a reader in another thread. */
@@ -128,8 +130,9 @@ function expectSameDecisions(
   }
 }
 
-describe('a fork of a policy', () => {
+describe.each(MEMORIES)('a fork of a policy, with %s', (_, createMemory) => {
   it('and its origin are changed, shared and replaced as if they had nothing in common', () => {
+    const memory = createMemory();
     const world = fc.record({
       before: fc.array(operation, { minLength: 20, maxLength: 80 }),
       ofFork: operations,
@@ -160,7 +163,7 @@ describe('a fork of a policy', () => {
           shared.leave();
         };
 
-        const origin = new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS });
+        const origin = new Policy({ timeZone: 'UTC', chunkWords: CHUNK_WORDS, memory });
         apply(origin, before);
         expect(origin.spaces.domainRules.chunks.length).toBeGreaterThan(2);
         expect(origin.spaces.ipv4Long.chunks.length).toBeGreaterThan(3);
@@ -172,7 +175,7 @@ describe('a fork of a policy', () => {
         apply(fork, ofFork.slice(0, half));
         expect(share.tryChange(() => apply(origin, ofOrigin), 1)).toBe(true);
         apply(fork, ofFork.slice(half));
-        useSpareMemory();
+        useSpareMemory(memory);
         expectSame(fork, alone(before, ofFork.slice(0, half), ofFork.slice(half)));
         expectSame(origin, alone(before, ofOrigin));
         expectRead(alone(before, ofOrigin));
@@ -180,7 +183,7 @@ describe('a fork of a policy', () => {
         expect(share.trySwap(fork, 1)).toBe(true);
         origin.giveWayTo(fork);
         fork.endFork();
-        useSpareMemory();
+        useSpareMemory(memory);
         const expected = alone(before, ofFork.slice(0, half), ofFork.slice(half));
         expectSame(fork, expected);
         expectRead(expected);
@@ -196,10 +199,12 @@ describe('a fork of a policy', () => {
         expect(share.trySwap(second, 1)).toBe(true);
         expectRead(expected);
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   }, 120_000);
+});
 
+describe('a fork of a policy', () => {
   it('has a copy of the chunks that it writes, and no others', () => {
     const origin = new Policy({ timeZone: 'UTC' });
     apply(

@@ -1,6 +1,6 @@
+import { bufferBytesOf } from './memory/chunk-memory.js';
 import type { Fork } from './memory/fork.js';
-import { type ChunkChange, Space } from './memory/space.js';
-import { limitSpares } from './memory/spare-buffers.js';
+import { type ChunkChange, Space, type SpaceOptions } from './memory/space.js';
 
 /** The structures of a policy, each with a space of its own. */
 const NAMES = [
@@ -25,8 +25,8 @@ export type PolicySpaces = Readonly<Record<SpaceName, Space>>;
 /** Chunks to be adopted, by structure. Can be sent to another thread. */
 export type SpaceChanges = Readonly<Partial<Record<SpaceName, readonly ChunkChange[]>>>;
 
-export function createSpaces(chunkWords?: number): PolicySpaces {
-  return mapSpaces(() => new Space(chunkWords));
+export function createSpaces(options?: SpaceOptions): PolicySpaces {
+  return mapSpaces(() => new Space(options));
 }
 
 /** Spaces with the same chunks (`Space.forkFor`). */
@@ -36,14 +36,23 @@ export function forkSpaces(spaces: PolicySpaces, fork: Fork): PolicySpaces {
 
 /** See `Space.giveAwayFor`. */
 export function giveAwaySpaces(spaces: PolicySpaces, others: PolicySpaces): void {
-  limitSpares(bytesOf(others));
+  spaces.head.memory.limit(bytesOf(others));
   for (const name of NAMES) spaces[name].giveAwayFor(others[name]);
 }
 
 /** Bytes of all chunks. */
-export function bytesOf(spaces: PolicySpaces): number {
+function bytesOf(spaces: PolicySpaces): number {
+  return sumOf(spaces, ({ byteLength }) => byteLength);
+}
+
+/** Bytes of all buffers that belong to one chunk: what a thread leaves to the garbage collector. */
+export function bufferBytes(spaces: PolicySpaces): number {
+  return sumOf(spaces, bufferBytesOf);
+}
+
+function sumOf(spaces: PolicySpaces, bytes: (chunk: Int32Array) => number): number {
   let sum = 0;
-  for (const name of NAMES) for (const { byteLength } of spaces[name].chunks) sum += byteLength;
+  for (const name of NAMES) for (const chunk of spaces[name].chunks) sum += bytes(chunk);
   return sum;
 }
 

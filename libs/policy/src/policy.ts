@@ -20,6 +20,7 @@ import { type EntityStore, EntityStores } from './entity-stores.js';
 import type { Explanation } from './explain.js';
 import { loadRows } from './load-rows.js';
 import { Fork } from './memory/fork.js';
+import type { SpaceOptions } from './memory/space.js';
 import { PolicyHead } from './policy-head.js';
 import { type PolicyOptions, PolicyReader } from './policy-reader.js';
 import { createSpaces, forkSpaces, giveAwaySpaces, type PolicySpaces } from './policy-spaces.js';
@@ -50,14 +51,12 @@ export class Policy {
   private readonly sum: Digest;
 
   /**
-   * @param options `chunkWords` see `Space`.
    * @param from the policy of which the new one is a fork, for `fork` only.
    * @throws PolicyError when there is no such time zone.
    */
-  constructor(options: PolicyOptions & { readonly chunkWords?: number }, from?: Policy) {
+  constructor(options: PolicyOptions & SpaceOptions, from?: Policy) {
     this.timeZone = options.timeZone;
-    this.spaces =
-      from === undefined ? createSpaces(options.chunkWords) : forkSpaces(from.spaces, new Fork());
+    this.spaces = from === undefined ? createSpaces(options) : forkSpaces(from.spaces, new Fork());
     this.stores = new EntityStores(this.spaces, from?.stores);
     this.head = new PolicyHead(this.spaces.head);
     this.reader = new PolicyReader(this.spaces, options);
@@ -73,7 +72,7 @@ export class Policy {
    */
   fork(): Policy {
     if (!this.spaces.head.fork.isOver) throw new Error('a policy has one fork at a time');
-    return new Policy(this, this);
+    return new Policy({ timeZone: this.timeZone }, this);
   }
 
   /** Whether one of the two was made from the other, and both are used. */
@@ -88,6 +87,11 @@ export class Policy {
    */
   giveWayTo(successor: Policy): void {
     giveAwaySpaces(this.spaces, successor.spaces);
+  }
+
+  /** Makes memory ready that the next change may need. Takes a while, so it belongs outside of a change. */
+  prepare(): void {
+    this.spaces.head.memory.prepare();
   }
 
   /** The other policy of a fork is no longer used, in any thread: its memory is this one's alone. */

@@ -4,17 +4,18 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Decision, Verdict } from './decision.js';
-import { spareBytes } from './memory/spare-buffers.js';
+import { ChunkMemory } from './memory/chunk-memory.js';
 import { Policy } from './policy.js';
 import { ipv4Client, namesOf, profile, KEY } from './testing/fixtures.js';
+import { MEMORIES } from './testing/memories.js';
 
 const RULES = 40_000;
 const hashes = Array.from({ length: RULES }, (_, i) => hashDomain(`r${i}.example`, KEY));
 const out = new Decision();
 
 /** Denies the rules from `first` on. */
-function build(first: number): Policy {
-  const policy = new Policy({ timeZone: 'UTC' });
+function buildIn(memory: ChunkMemory, first: number): Policy {
+  const policy = new Policy({ timeZone: 'UTC', memory });
   policy.put({ type: 'put', kind: 'profile', entity: profile(1) });
   policy.load('ipv4Network', [[0xc000_0201, 32, 1]]);
   policy.load(
@@ -36,23 +37,34 @@ function expectDenied(policy: Policy, first: number): void {
   expect(policy.decide(ipv4Client(3), namesOf('r0.example'), 0, out)).toBe(Verdict.unfiltered);
 }
 
-function buffersOf({ spaces }: Policy): Set<unknown> {
-  const all = Object.values(spaces).flatMap(({ chunks }) => chunks.map(({ buffer }) => buffer));
-  return new Set(all.filter(({ byteLength }) => byteLength > 0));
+const bufferNumbers = new Map<ArrayBufferLike, number>();
+
+/** Where the chunks of a policy are. */
+function placesOf({ spaces }: Policy): Set<string> {
+  const chunks = Object.values(spaces).flatMap((space) => space.chunks);
+  const places = chunks.map(({ buffer, byteOffset }) => {
+    const number = bufferNumbers.get(buffer) ?? bufferNumbers.size;
+    bufferNumbers.set(buffer, number);
+    return `${number}:${byteOffset}`;
+  });
+  return new Set(places.filter((_, i) => chunks[i].length > 0));
 }
 
-describe('a policy that was replaced', () => {
+describe.each(MEMORIES)('a policy that was replaced, with %s', (_, createMemory) => {
+  const memory = createMemory();
+  const build = (first: number): Policy => buildIn(memory, first);
+
   it('gives its memory to the next ones, which decide as if it were new', () => {
     const [old, inForce] = [build(0), build(10_000)];
     const digest = inForce.digest();
-    const buffers = buffersOf(old);
+    const places = placesOf(old);
     old.giveWayTo(inForce);
     const next = build(20_000);
-    expect(buffersOf(next).intersection(buffers).size).toBeGreaterThan(5);
+    expect(placesOf(next).intersection(places).size).toBeGreaterThan(5);
     expectDenied(next, 20_000);
     expectDenied(inForce, 10_000);
     expect(inForce.digest()).toBe(digest);
-    expect(buffersOf(build(30_000)).intersection(buffersOf(next)).size).toBe(0);
+    expect(placesOf(build(30_000)).intersection(placesOf(next)).size).toBe(0);
   });
 
   it('keeps nothing from its fork', () => {
@@ -68,37 +80,44 @@ describe('a policy that was replaced', () => {
     expect(fork.digest()).toBe(digest);
   });
 
-  it('keeps its memory for the next one, whatever the garbage collector does', () => {
-    const [old, inForce] = [build(0), build(1)];
-    const lengths = Array.from(buffersOf(old) as Set<SharedArrayBuffer>, (one) => one.byteLength);
-    old.giveWayTo(inForce);
-    setFlagsFromString('--expose-gc');
-    (runInNewContext('gc') as () => void)();
-    const before = spareBytes();
-    build(0);
-    expect(before - spareBytes()).toBe(lengths.reduce((sum, one) => sum + one, 0));
-  });
-
   it('keeps no more than the policy in force takes', () => {
     for (let i = 0; i < 15; i++) build(0).giveWayTo(build(RULES));
-    expect(spareBytes()).toBeGreaterThan(0);
-    expect(spareBytes()).toBeLessThanOrEqual(32 * 2 ** 20);
+    expect(memory.spareBytes).toBeGreaterThan(0);
+    expect(memory.spareBytes).toBeLessThanOrEqual(32 * 2 ** 20);
   });
 
   it('gives the memory of deleted rules back for others', () => {
     const policy = build(0);
-    const rules = policy.spaces.domainRules.chunks.map(({ buffer }) => buffer);
+    const before = placesOf(policy);
     const operations = hashes.map((domainHash): Operation => {
       return { type: 'delete', kind: 'domainRule', key: { profileId: 1, domainHash } };
     });
     policy.apply({ revision: 1, digest: '', operations });
-    const reused = buffersOf(build(0));
-    expect(rules.filter((buffer) => reused.has(buffer)).length).toBeGreaterThan(0);
+    const left = placesOf(policy);
+    expect(left.size).toBeLessThan(before.size);
+    const reused = placesOf(build(0)).intersection(before);
+    expect(reused.size).toBeGreaterThan(0);
+    expect(reused.intersection(left).size).toBe(0);
   });
 
-  it('can no longer be asked', () => {
+  it('throws an error when it is asked', () => {
     const old = build(0);
     old.giveWayTo(build(1));
     expect(() => old.decide(ipv4Client(1), namesOf('r0.example'), 0, out)).toThrow(TypeError);
+  });
+});
+
+describe('a policy that was replaced', () => {
+  it('keeps its memory for the next one, whatever the garbage collector does', () => {
+    const memory = new ChunkMemory();
+    const [old, inForce] = [buildIn(memory, 0), buildIn(memory, 1)];
+    const chunks = Object.values(old.spaces).flatMap((space) => space.chunks);
+    const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    old.giveWayTo(inForce);
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    const before = memory.spareBytes;
+    buildIn(memory, 0);
+    expect(before - memory.spareBytes).toBe(bytes);
   });
 });

@@ -13,6 +13,7 @@ import { parseHashKey } from '@weir/dns-name';
 import { journalLine } from '../../../libs/change-feed/dist/disk/journal-file.js';
 import { readChangesPage } from '../../../libs/change-feed/dist/protocol/read-changes.js';
 import { makeRows, network6Row, profileRow, SIZES, sizeOf } from './configuration.mjs';
+import { memoryOf } from './memory.mjs';
 import { randomNumbers } from './names.mjs';
 import { threadMs } from './thread-clock.mjs';
 
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     readers: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string', default: '1' },
+    'huge-pages': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -30,6 +32,7 @@ const print = (line = '') => process.stdout.write(`${line}\n`);
 if (values.help) {
   print(`node tools/bench/policy/large-change.mjs [--size ${Object.keys(SIZES).join('|')}]`);
   print('  [--only TEXT, that the name of a change has] [--rounds N]');
+  print('  [--huge-pages]');
   print('  [--operations N, of each change] [--readers N, threads that decide meanwhile]');
   process.exit();
 }
@@ -111,7 +114,10 @@ function watchWrites(share) {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-const target = new PolicyTarget({ timeZone: 'UTC', readers }, { want: () => undefined });
+const target = new PolicyTarget(
+  { timeZone: 'UTC', readers, memory: memoryOf(values['huge-pages']) },
+  { want: () => undefined },
+);
 async function* parts() {
   yield { type: 'head', lineage: null, revision: 1, digest: '' };
   for (const [kind, rowsOf] of Object.entries(makeRows(size, KEY))) {

@@ -2,8 +2,9 @@
 // object. Started by run.mjs and by bench:scale.
 import { CatalogueImage } from '@weir/catalogue';
 import { parseHashKey, SuffixHashes } from '@weir/dns-name';
-import { Decision, Policy, Reason } from '@weir/policy';
+import { Decision, Policy, Reason, sharedBytes } from '@weir/policy';
 import { PerformanceObserver } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
 import { measureChanges } from './changes.mjs';
 import {
   compileDomains,
@@ -15,6 +16,7 @@ import {
   SIZES,
 } from './configuration.mjs';
 import { measureFloor } from './floor.mjs';
+import { hugeMb, hugePagesFor, memoryOf } from './memory.mjs';
 import { measureLatency } from './memory-latency.mjs';
 import { makeQueries } from './queries.mjs';
 import { threadMs as cpuMs } from './thread-clock.mjs';
@@ -23,7 +25,12 @@ const KEY = parseHashKey('000102030405060708090a0b0c0d0e0f');
 const NOW_MS = Date.UTC(2026, 0, 7);
 const ROUNDS = 5;
 
-const [sizeName, domainsText] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'huge-pages': { type: 'boolean', default: false } },
+});
+const [sizeName, domainsText] = positionals;
+const isHuge = values['huge-pages'];
 const size = sizeOf(sizeName);
 const QUERIES = effortOf(sizeName, 1 << 17, 1 << 12);
 const CHANGES = effortOf(sizeName, 20_000, 200);
@@ -33,7 +40,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const definition = makeDefinition(size.domains);
 
-const policy = new Policy({ timeZone: 'Europe/Berlin' });
+const policy = new Policy({ timeZone: 'Europe/Berlin', memory: memoryOf(isHuge) });
 const rows = makeRows(size, KEY);
 const loadMs = {};
 const startMs = cpuMs();
@@ -46,7 +53,9 @@ const digest = policy.digest();
 loadMs.all = cpuMs() - startMs;
 policy.setRevision(1);
 
-const { image } = compileDomains(size.domains, KEY);
+const compiled = compileDomains(size.domains, KEY).image;
+const image = sharedBytes(compiled.length, hugePagesFor(isHuge));
+image.set(compiled);
 const openedMs = cpuMs();
 const catalogue = CatalogueImage.open(image, KEY);
 loadMs.catalogue = cpuMs() - openedMs;
@@ -137,6 +146,7 @@ const result = {
   catalogueBytes: image.length,
   catalogueDomains: catalogue.domainCount,
   rssMb: process.memoryUsage.rss() / 2 ** 20,
+  hugeMb: hugeMb(),
   latency,
   decide,
   changes,

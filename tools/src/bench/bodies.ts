@@ -26,6 +26,12 @@ const napts = list(100_000, (i) => ({
   upper_port_bound: (i & 1) * 1024 + 1023,
 }));
 const addedNapts = napts.map((key) => ({ ...(key as object), profile_id: 1 }));
+const periods = list(100_000, (i) => ({
+  start: { day: i % 7, time: '18:00' },
+  end: { day: (i + 1) % 7, time: i & 1 ? '06:30' : '07:00' },
+}));
+const categories = list(100_000, (i) => (i * 7919) % 1_000_003);
+const apps = list(100_000, (i) => ({ app_id: 900_000_000 + i }));
 const fields = Object.fromEntries(list(1_000_000, (i) => [`k${i}`, 0]) as [string, number][]);
 /** Bodies by name, with their path. */
 const BODIES: Readonly<Record<string, readonly [string, string]>> = {
@@ -39,6 +45,7 @@ const BODIES: Readonly<Record<string, readonly [string, string]>> = {
     '/profile/1/bw_list/batch',
     JSON.stringify({ type: 'deny', domains: domains.map(() => 'a..b') }),
   ],
+  '100,000 unknown applications': ['/profiles/', JSON.stringify({ profile: { id: 3 }, apps })],
   'deep lists': ['/napt/batch', '['.repeat(16e6)],
   'millions of objects': ['/napt/batch', `[${'{},'.repeat(5.3e6)}{}]`],
   'a million fields': ['/blockpage/', JSON.stringify(fields)],
@@ -51,13 +58,22 @@ const services = await startServices(ROOT, folder);
 const { client } = services;
 const { url, opsUrl, token } = services.controlPlane;
 try {
-  await client.sendJson('POST', '/profiles/', { profile: { id: 1 } });
+  for (const id of [1, 2]) await client.sendJson('POST', '/profiles/', { profile: { id } });
   for (const [name, [path, body]] of Object.entries(BODIES)) {
     await measure(name, () => (path === '' ? sleep(PAUSE_MS) : post(path, body)));
   }
   await measure('100,000 NAPT ranges, added and deleted', async () => {
     await post('/napt/batch', JSON.stringify(addedNapts));
     await post('/napt/batch', JSON.stringify(napts), 'DELETE');
+  });
+  await measure('a schedule of 100,000 periods, created and deleted', async () => {
+    await post('/profile/1/schedule', JSON.stringify({ target_profile_id: 2, periods }));
+    await post('/profile/1/schedule', '{"target_profile_id":2}', 'PATCH');
+    await post('/profile/1/schedule', '', 'DELETE');
+  });
+  await measure('a profile with 100,000 categories, changed twice', async () => {
+    await post('/profiles/2', JSON.stringify({ cat_ids: categories }), 'PATCH');
+    await post('/profiles/2', '{"cat_ids":[]}', 'PATCH');
   });
   await measure('POST /init/ of 1 M networks', () =>
     client.send('POST', '/init/', initBody(FULL_SIZE, 0)),
@@ -69,7 +85,7 @@ try {
 
 async function post(path: string, body: string, method = 'POST'): Promise<void> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}${path}`, { method, headers, body });
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body }) });
   await response.arrayBuffer();
 }
 

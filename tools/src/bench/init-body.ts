@@ -23,10 +23,17 @@ const APPLICATIONS = 5;
 const RANGES_AN_ADDRESS = 50;
 
 /**
- * The text of a body in chunks, generated while it is sent. @param variant other variants have other networks and
- * domains.
+ * The text of a body in chunks, generated while it is sent.
+ * @param variant other variants have other networks and domains.
+ * @param changedEach each so many-th network has another profile than without this parameter.
  */
-export function* initBody(size: InitSize, variant: number): Generator<string> {
+export function* initBody(
+  size: InitSize,
+  variant: number,
+  changedEach?: number,
+): Generator<string> {
+  const profileOf = (i: number): number =>
+    (changedEach !== undefined && i % changedEach === 0 ? i + 1 : i) % size.profiles;
   yield '{"blockpages":[{"id":1,"type":0},{"id":2,"type":1}],"profiles":[';
   yield* values(size.profiles, (i) => ({
     profile: { id: i, page_id: 1 + (i % 2), empty_dns_answer: i % 3 === 0 },
@@ -55,7 +62,7 @@ export function* initBody(size: InitSize, variant: number): Generator<string> {
   yield* values(size.networks, (i) => ({
     ip: ipv4(0x0a00_0000 + variant + i * 4),
     prefix_len: 30,
-    profile_id: i % size.profiles,
+    profile_id: profileOf(i),
   }));
   yield '],"nets6":[]}';
 }

@@ -1,13 +1,14 @@
 /**
  * Measures how fast changes come into force, and how fast a resolver catches up: `npm run bench:propagation`, or
- * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot`. Real processes on
- * loopback; PostgreSQL with its default durability. It prints the load of the machine, because other work on the
- * cores makes every figure worse.
+ * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot|reconciliation`. Real
+ * processes on loopback; PostgreSQL with its default durability. It prints the load of the machine, because other work
+ * on the cores makes every figure worse.
  */
 import { print } from '../output.js';
 import { describeLoad, describeMachine } from './machine.js';
 import { measureBatch } from './propagation-batches.js';
 import { measureLatency, measureThroughput } from './propagation-changes.js';
+import { measureReconciliation } from './propagation-reconciliation.js';
 import { measureCatchUp, measureSnapshot } from './propagation-recovery.js';
 
 const ROUNDS = 3;
@@ -31,6 +32,8 @@ const PARTS: Record<string, () => Promise<void>> = {
   },
   'catch-up': () => repeat('catch-up after 10,000 missed changes (ms)', measureCatchUp),
   snapshot: () => repeat('1,000,000 networks and 1,000,000 rules', measureSnapshot),
+  reconciliation: () =>
+    repeat('POST /init/ of 1 M networks and 1 M domains, 3 resolvers', measureReconciliation),
 };
 
 async function repeat(

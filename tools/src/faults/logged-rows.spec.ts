@@ -25,7 +25,7 @@ describe('LoggedRows', () => {
     expect(logged.text(records)).toBeNull();
   });
 
-  it('knows nothing after a reload but what is changed then', () => {
+  it('knows only what was changed after a reload', () => {
     const logged = new LoggedRows();
     logged.apply([put(7, 1)]);
     logged.apply([['reload']]);

@@ -35,6 +35,8 @@ const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
 /** Upper bound only: the fixed scripts end by themselves. */
 const FIXED_LIMIT_MS = 120_000;
+/** So many changes show each planted defect that needs no fault, however slow the machine is. */
+const PLANTED_CHANGES = 150;
 
 export interface RunResult {
   readonly stats: RunStats;
@@ -188,6 +190,7 @@ async function runUnderFaults(
   const log = (text: string): void => {
     print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
   };
+  const setUpChanges = stats.counts.acknowledged;
   const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);
   const writing = writers.map((writer) => writer.run());
   writing.push(replacer.replacePeriodically(keys));
@@ -207,6 +210,8 @@ async function runUnderFaults(
     breaking.push(injector.run(messages, endMs, (fault) => injector.injectMessageFault(fault)));
   }
   await Promise.all(breaking);
+  const enough = options.plant === null ? 0 : setUpChanges + PLANTED_CHANGES;
+  while (stats.counts.acknowledged < enough && performance.now() < endMs) await sleep(50);
   for (const writer of writers) writer.stop();
   await Promise.all(writing);
   checker.stop();
@@ -218,6 +223,6 @@ function scriptOf(
   random: Random,
   hasPrevious: boolean,
 ): Iterable<Fault<ProcessFaultKind>> {
-  if (plant !== null) return plantScript(random);
+  if (plant !== null) return plantScript(random, plant);
   return short ? shortScript(random) : processFaults(random, hasPrevious);
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../deployment/random.js';
+import type { DefectName } from './plant/plants.js';
 
 export const PROCESS_FAULTS = [
   'kill replica',
@@ -30,6 +31,7 @@ export const PROCESS_FAULTS = [
 ] as const;
 /** To the previous release, and back again the next time. */
 const RELEASE_CHANGED: ProcessFaultKind = 'release of a replica changed';
+const FAULTS_OF_A_RELEASE = 6;
 export const MESSAGE_FAULTS = ['drop', 'duplicate', 'cut', 'stall', 'silence'] as const;
 
 export type ProcessFaultKind = (typeof PROCESS_FAULTS)[number];
@@ -62,16 +64,22 @@ const DURATIONS_MS: Partial<Record<ProcessFaultKind, readonly [number, number]>>
 
 /**
  * Endless rounds. Each round has every kind of fault once, in a random order.
- * @param hasPrevious there is a previous release. One replica is of it from the beginning on, and changes in each
- * round.
+ * @param hasPrevious there is a previous release: a replica is exchanged for one of it, and back again, every few
+ * faults.
  */
 export function* processFaults(
   random: Random,
   hasPrevious = false,
 ): Generator<Fault<ProcessFaultKind>> {
-  const kinds = PROCESS_FAULTS.filter((kind) => hasPrevious || kind !== RELEASE_CHANGED);
-  if (hasPrevious) yield drawProcessFault(RELEASE_CHANGED, random);
-  for (;;) for (const kind of random.shuffle(kinds)) yield drawProcessFault(kind, random);
+  const kinds = PROCESS_FAULTS.filter((kind) => kind !== RELEASE_CHANGED);
+  for (let n = 0; ;) {
+    for (const kind of random.shuffle(kinds)) {
+      if (hasPrevious && n++ % FAULTS_OF_A_RELEASE === 0) {
+        yield drawProcessFault(RELEASE_CHANGED, random);
+      }
+      yield drawProcessFault(kind, random);
+    }
+  }
 }
 
 function drawProcessFault(kind: ProcessFaultKind, random: Random): Fault<ProcessFaultKind> {
@@ -103,12 +111,21 @@ export function* shortScript(random: Random): Generator<Fault<ProcessFaultKind>>
   ]);
 }
 
-/** Forged resolvers, and one that lags behind for longer than its lease: enough for each of the planted defects. */
-export function* plantScript(random: Random): Generator<Fault<ProcessFaultKind>> {
-  yield* fixedScript(random, [
-    ['forged followers', 4_000],
-    ['stop resolver', 5_500],
-  ]);
+/** The fault that shows a planted defect. The other defects are shown by changes without any fault. */
+const SHOWN_BY: Partial<Record<DefectName, readonly [ProcessFaultKind, number]>> = {
+  // It lags behind for longer than its lease (3 s).
+  'k is told as large as m': ['stop resolver', 5_500],
+  'm is told without missing resolvers': ['stop resolver', 5_500],
+  'messages are believed without a signature': ['forged followers', 4_000],
+};
+
+/** No more than shows the planted defect. */
+export function* plantScript(
+  random: Random,
+  defect: DefectName,
+): Generator<Fault<ProcessFaultKind>> {
+  const fault = SHOWN_BY[defect];
+  if (fault !== undefined) yield* fixedScript(random, [fault]);
 }
 
 function* fixedScript(

@@ -14,7 +14,7 @@ import {
   spawnControlPlane,
   startControlPlane,
 } from '../services/control-plane.js';
-import { playBasicCalls } from '../testing/basic-calls.js';
+import { playBasicCalls, playSharedCalls } from '../testing/basic-calls.js';
 import { migrate } from './migrate.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -142,10 +142,23 @@ describe('the control plane of the previous release', () => {
   const none = 'none' in previous ? previous.none : previous.hasOlderSchema ? null : same;
 
   if (none !== null) process.stdout.write(`the previous release is not tested: ${none}\n`);
-  it.skipIf(none !== null)('serves on the schema of this one', { timeout: 900_000 }, async () => {
-    const { commit } = previous as { commit: string };
-    const clone = await cloneRelease(ROOT, commit);
-    await migrate({ databaseUrl, folder: MIGRATIONS });
-    expect(await playBasicCalls(await start(clone))).toEqual([]);
+  describe.skipIf(none !== null)('on the schema of this one', () => {
+    let clone: string;
+    beforeAll(async () => {
+      clone = await cloneRelease(ROOT, (previous as { commit: string }).commit);
+    }, 900_000);
+
+    it('serves', { timeout: 120_000 }, async () => {
+      await migrate({ databaseUrl, folder: MIGRATIONS });
+      expect(await playBasicCalls(await start(clone))).toEqual([]);
+    });
+
+    it('serves beside this release, and each reads what the other has written', async () => {
+      await migrate({ databaseUrl, folder: join(clone, 'prisma/migrations') });
+      const old = await start(clone);
+      expect(await playBasicCalls(old)).toEqual([]);
+      await migrate({ databaseUrl, folder: MIGRATIONS });
+      expect(await playSharedCalls(old, await start())).toEqual([]);
+    }, 120_000);
   });
 });

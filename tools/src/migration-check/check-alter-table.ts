@@ -9,8 +9,13 @@ const STABLE_FUNCTIONS = new Set(['now', 'transaction_timestamp', 'statement_tim
 
 /**
  * Checks one clause of an ALTER TABLE. An unknown clause counts as contracting.
+ * @param fresh columns that the same file adds, as `table.column`.
  */
-export function checkAlterTable(table: string, command: AlterTableCmd): Finding[] {
+export function checkAlterTable(
+  table: string,
+  command: AlterTableCmd,
+  fresh: ReadonlySet<string>,
+): Finding[] {
   const column = `${table}.${command.name ?? ''}`;
   switch (command.subtype) {
     case 'AT_AddColumn':
@@ -19,7 +24,10 @@ export function checkAlterTable(table: string, command: AlterTableCmd): Finding[
       return checkNewConstraint(table, constraintOf(command.def));
     case 'AT_ColumnDefault':
       return command.def === undefined ? [contracts(`drops the default of ${column}`)] : [];
+    case 'AT_DropExpression':
+      return fresh.has(column) ? [] : [contracts(`no longer computes ${column}`)];
     case 'AT_DropNotNull':
+    case 'AT_EnableAlwaysTrig':
     case 'AT_ValidateConstraint':
     case 'AT_SetStorage':
     case 'AT_SetStatistics':
@@ -104,7 +112,7 @@ export function lastName(names: readonly Node[] | undefined): string {
   return last !== undefined && 'String' in last ? (last.String.sval ?? '') : '';
 }
 
-function columnOf(node: Node | undefined): ColumnDef {
+export function columnOf(node: Node | undefined): ColumnDef {
   if (node === undefined || !('ColumnDef' in node)) throw new TypeError('ADD COLUMN has no column');
   return node.ColumnDef;
 }

@@ -26,6 +26,9 @@ describe('checkMigration', () => {
     'ALTER TABLE profile ADD CONSTRAINT c CHECK (id > 0) NOT VALID',
     'ALTER TABLE profile ADD CONSTRAINT f FOREIGN KEY (page_id) REFERENCES block_page (id) NOT VALID',
     'ALTER TABLE profile VALIDATE CONSTRAINT c',
+    'ALTER TABLE profile ENABLE ALWAYS TRIGGER t',
+    `-- locks: few rows
+     ALTER TABLE profile ADD n integer GENERATED ALWAYS AS (id) STORED; ALTER TABLE profile ALTER n DROP EXPRESSION`,
     'ALTER TABLE profile ADD CONSTRAINT u UNIQUE USING INDEX i',
     "ALTER TYPE rule_status ADD VALUE 'log'",
     "CREATE TYPE colour AS ENUM ('red'); CREATE FUNCTION f() RETURNS integer LANGUAGE sql RETURN 1",
@@ -50,6 +53,7 @@ describe('checkMigration', () => {
     ['ALTER TABLE profile ALTER page_id DROP DEFAULT', 'drops the default of profile.page_id'],
     ['ALTER TABLE profile ALTER page_id TYPE bigint', 'changes the type of profile.page_id'],
     ['ALTER TABLE profile ALTER page_id SET NOT NULL', 'forbids null in profile.page_id'],
+    ['ALTER TABLE profile ALTER n DROP EXPRESSION', 'no longer computes profile.n'],
     [
       'ALTER TABLE profile ADD CONSTRAINT n NOT NULL page_id',
       'adds the constraint n to profile, which forbids null',

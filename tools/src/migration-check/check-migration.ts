@@ -1,6 +1,6 @@
 import { type Node, parse } from 'libpg-query';
 import { runsInTransaction, splitStatements } from '../migrate/migration-files.js';
-import { checkStatement, namesOf, tableOf } from './check-statement.js';
+import { checkStatement, createdBy, namesOf, tableOf } from './check-statement.js';
 import type { Finding, FindingKind } from './finding.js';
 
 /**
@@ -31,9 +31,7 @@ export async function checkMigration(sql: string, earlier: readonly string[]): P
   const statements = await readStatements(sql);
   if (earlier.length === 0) return [];
   if (!runsInTransaction(sql)) return checkWithoutTransaction(sql, statements);
-  const fresh = new Set(
-    statements.filter(({ node }) => 'CreateStmt' in node).map(({ node }) => tableOf(node)),
-  );
+  const fresh = new Set(statements.flatMap(({ node }) => createdBy(node)));
   const permitted = permittedKinds(sql);
   const faults = statements.flatMap(({ node, line }) =>
     [...checkStatement(node, fresh), ...checkConcurrently(node)]

@@ -1,5 +1,5 @@
 import type { DropStmt, Node, RangeVar } from 'libpg-query';
-import { checkAlterTable, lastName } from './check-alter-table.js';
+import { checkAlterTable, columnOf, lastName } from './check-alter-table.js';
 import { contracts, type Finding, locks, never } from './finding.js';
 
 /** Tables with few rows: a lock on them is short. */
@@ -16,19 +16,19 @@ const HARMLESS = new Set([
   'ViewStmt',
 ]);
 
-/** @param fresh tables that the same file creates: nobody uses them yet. */
+/** @param fresh tables and columns that the same file creates: nobody uses them yet. */
 export function checkStatement(statement: Node, fresh: ReadonlySet<string>): Finding[] {
   const table = tableOf(statement);
   if (fresh.has(table)) return [];
-  const findings = checkAny(statement, table);
+  const findings = checkAny(statement, table, fresh);
   return SMALL_TABLES.has(table) ? findings.filter(({ kind }) => kind !== 'locks') : findings;
 }
 
-function checkAny(statement: Node, table: string): Finding[] {
+function checkAny(statement: Node, table: string, fresh: ReadonlySet<string>): Finding[] {
   if ('AlterTableStmt' in statement) {
     const commands = statement.AlterTableStmt.cmds ?? [];
     return commands.flatMap((node) =>
-      'AlterTableCmd' in node ? checkAlterTable(table, node.AlterTableCmd) : [],
+      'AlterTableCmd' in node ? checkAlterTable(table, node.AlterTableCmd, fresh) : [],
     );
   }
   if ('IndexStmt' in statement) {
@@ -58,6 +58,17 @@ function checkAny(statement: Node, table: string): Finding[] {
   if ('TransactionStmt' in statement) return [never('begins or ends a transaction of its own')];
   const [kind = ''] = Object.keys(statement);
   return HARMLESS.has(kind) ? [] : [contracts(`is a ${kind}, which the check does not know`)];
+}
+
+/** The tables and columns that a statement creates: `table` and `table.column`. */
+export function createdBy(statement: Node): string[] {
+  const table = tableOf(statement);
+  if ('CreateStmt' in statement) return [table];
+  if (!('AlterTableStmt' in statement)) return [];
+  return (statement.AlterTableStmt.cmds ?? []).flatMap((node) => {
+    if (!('AlterTableCmd' in node) || node.AlterTableCmd.subtype !== 'AT_AddColumn') return [];
+    return [`${table}.${columnOf(node.AlterTableCmd.def).colname ?? ''}`];
+  });
 }
 
 /** The table of a statement, without its schema; empty if there is none. */

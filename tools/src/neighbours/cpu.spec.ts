@@ -19,11 +19,11 @@ describe('cpuBetween', () => {
     waitingMs: 100 + waitingMs,
   });
 
-  it('adds up what threads ran', () => {
+  it('adds up the processor time of all threads', () => {
     expect(cpuBetween([start, start], [after(30, 0), after(20, 0)]).runningMs).toBe(50);
   });
 
-  it('does not count that a thread waited for another one of them', () => {
+  it('does not count the time that a thread waited for another thread of the process', () => {
     expect(cpuBetween([start, start], [after(30, 20), after(20, 0)]).waitingMs).toBe(0);
     expect(cpuBetween([start, start], [after(30, 25), after(20, 0)]).waitingMs).toBe(5);
     expect(cpuBetween([start, start], [after(30, 0), after(20, 37)]).waitingMs).toBe(7);

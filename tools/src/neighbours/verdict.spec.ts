@@ -61,7 +61,7 @@ describe('judge', () => {
     expect(judge(observe({ samples })).reasons).toEqual(['2 × fresh: rcode 2']);
   });
 
-  it('excuses as many UDP queries as the kernel has dropped, and nothing else', () => {
+  it('accepts the loss of as many UDP queries as the kernel has dropped, and no other loss', () => {
     const dropped = [sample('cached', 'no answer')];
     expect(judge(observe({ samples: dropped, kernelDrops: 1 })).result).toBe('ok');
     const closed = [sample('tcp', 'no answer')];

@@ -85,7 +85,7 @@ describe('the systemd unit', () => {
     expect([stdout, stderr, status]).toEqual(['', '', 0]);
   });
 
-  it.skipIf(!systemd)('exposes little', () => {
+  it.skipIf(!systemd)('is rated as little exposed by systemd-analyze', () => {
     const file = join(work, 'weir.service');
     writeFileSync(file, unit);
     const threshold = `--threshold=${MOST_EXPOSURE * 10}`;

@@ -1,5 +1,10 @@
 type Call = readonly [request: string, body: unknown, answer: string];
 
+interface Target {
+  readonly url: string;
+  readonly token: string;
+}
+
 const schedule = {
   target_profile_id: 2,
   periods: [{ start: { day: 'monday', time: '08:00' }, end: { day: 'monday', time: '12:00' } }],
@@ -43,26 +48,72 @@ const CALLS: readonly Call[] = [
   ['GET /profiles/', undefined, '200 []'],
 ];
 
+const rules = (app_id: number, status: string, type: string) => ({
+  ...init,
+  profiles: [{ profile: { id: 1 }, apps: [{ app_id, status }] }],
+  bw_lists: [{ profile_id: 1, type, domains: ['example.com'] }],
+});
+const GET_APPS = 'GET /profile/1/app_aware';
+
+/** Each a write, and reads that show it. */
+const SHARED_CALLS: readonly (readonly [Call, ...Call[]])[] = [
+  [
+    ['POST /init/', rules(1, 'allow', 'deny'), '204'],
+    [GET_APPS, undefined, '200 "allow"'],
+  ],
+  [
+    ['POST /init/', rules(1, 'deny', 'allow'), '204'],
+    [GET_APPS, undefined, '200 "deny"'],
+  ],
+  [
+    ['POST /profile/1/app_aware', { app_id: 1, status: 'allow' }, '201 "allow"'],
+    [GET_APPS, undefined, '200 "allow"'],
+    ['GET /profiles/1', undefined, '200 "allow"'],
+  ],
+  [
+    ['PATCH /profiles/1', { apps: [{ app_id: 2 }] }, '200 "deny"'],
+    [GET_APPS, undefined, '200 "app_id":2,"status":"deny"'],
+  ],
+];
+
 /**
  * Makes these calls as a back office does. They replace the configuration.
  * @returns the calls with an unexpected answer, each with that answer.
  */
-export async function playBasicCalls(target: { url: string; token: string }): Promise<string[]> {
+export async function playBasicCalls(target: Target): Promise<string[]> {
   const faults: string[] = [];
-  for (const [request, body, expected] of CALLS) {
-    const answer = await call(target, request, body);
-    const [status = '', part = ''] = expected.split(/ (.*)/, 2);
-    const isRight = answer.startsWith(status) && answer.includes(part);
-    if (!isRight) faults.push(`${request}: ${answer.slice(0, 200)}`);
+  for (const expected of CALLS) faults.push(...(await play(target, expected)));
+  return faults;
+}
+
+/**
+ * Changes rules through one of two control planes of a database and reads them through the other, and then the other
+ * way round. The calls replace the configuration.
+ * @returns the calls with an unexpected answer, each with that answer.
+ */
+export async function playSharedCalls(first: Target, second: Target): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [writer, reader] of [
+    [first, second],
+    [second, first],
+    [first, second],
+  ] as const) {
+    for (const [write, ...reads] of SHARED_CALLS) {
+      faults.push(...(await play(writer, write)));
+      for (const read of reads) faults.push(...(await play(reader, read)));
+    }
   }
   return faults;
 }
 
-async function call(
-  { url, token }: { url: string; token: string },
-  request: string,
-  body: unknown,
-): Promise<string> {
+async function play(target: Target, [request, body, expected]: Call): Promise<string[]> {
+  const answer = await call(target, request, body);
+  const [status = '', part = ''] = expected.split(/ (.*)/, 2);
+  const isRight = answer.startsWith(status) && answer.includes(part);
+  return isRight ? [] : [`${request}: ${answer.slice(0, 200)}`];
+}
+
+async function call({ url, token }: Target, request: string, body: unknown): Promise<string> {
   const [method = '', path = ''] = request.split(' ', 2);
   const response = await fetch(new URL(path, url), {
     method,

@@ -1,11 +1,5 @@
-import type { Follower } from '@weir/change-feed';
-import {
-  type FeedFileFaults,
-  ReadMetrics,
-  registerFeedFileMetrics,
-  registerRuntimeMetrics,
-} from '@weir/ops';
-import { registerFeedMetrics } from '@weir/policy-feed';
+import { ReadMetrics, registerRuntimeMetrics } from '@weir/ops';
+import { type FeedState, registerFeedMetrics } from '@weir/policy-feed';
 import { Registry } from 'prom-client';
 import type { CustomPages } from '../content/custom-pages.js';
 import type { PageCounters } from './page-counters.js';
@@ -14,15 +8,14 @@ export interface MetricsSources {
   readonly counters: PageCounters;
   readonly custom: CustomPages;
   readonly server: { readonly connectionCount: number };
-  readonly follower: Follower;
-  readonly feedFileFaults: FeedFileFaults;
+  readonly feed: () => FeedState;
 }
 
 const PREFIX = 'weir_block_page_';
 
 /** The metrics of a block page, read from plain counters when Prometheus asks. */
 export function createRegistry(sources: MetricsSources): Registry {
-  const { counters, custom, server, follower, feedFileFaults } = sources;
+  const { counters, custom, server, feed } = sources;
   const registry = new Registry();
   registerRuntimeMetrics(registry);
   const metrics = new ReadMetrics(registry, PREFIX);
@@ -43,7 +36,6 @@ export function createRegistry(sources: MetricsSources): Registry {
     () => custom.missing.map((id) => [{ page_id: id }, 1]),
   );
   metrics.gauge('connections', 'Open connections', () => server.connectionCount);
-  registerFeedMetrics(registry, PREFIX, follower);
-  registerFeedFileMetrics(registry, feedFileFaults);
+  registerFeedMetrics(registry, PREFIX, feed);
   return registry;
 }

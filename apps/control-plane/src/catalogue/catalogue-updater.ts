@@ -1,4 +1,4 @@
-import { CatalogueError, type Definition, readDefinition, sourcesOf } from '@weir/catalogue';
+import { CatalogueError, type Definition, sourcesOf } from '@weir/catalogue';
 import type { HashKey } from '@weir/dns-name';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
@@ -13,6 +13,7 @@ import { isDue } from './sources/source-due.js';
 import type { SourceRefresh } from './sources/source-refresh.js';
 import { readActiveInputsSha256 } from './store/catalogue-store.js';
 import { readStates, recordFailure, recordNamed, recordUnchanged } from './store/source-store.js';
+import { readDefinitionInThread } from './worker/worker-thread.js';
 
 export interface CatalogueUpdaterOptions {
   /** Folder of the definition, or the http(s) URL of one. */
@@ -74,7 +75,7 @@ export class CatalogueUpdater {
     const { location, pool, admit } = this.options;
     await admit();
     try {
-      await this.apply(await readDefinition(location), signal);
+      await this.apply(await readDefinitionInThread(location, signal), signal);
       await recordUnchanged(pool, { name: DEFINITION, etag: null, lastModified: null });
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
@@ -84,8 +85,9 @@ export class CatalogueUpdater {
 
   /** Requests the URLs that are due. The next `update` activates the new lists. */
   async refreshUrls(signal: AbortSignal): Promise<void> {
-    await this.options.admit();
-    const definition = await readDefinition(this.options.location).catch(nullWhenUnusable);
+    const { location, admit } = this.options;
+    await admit();
+    const definition = await readDefinitionInThread(location, signal).catch(nullWhenUnusable);
     if (definition === null) return;
     const states = await readStates(this.options.pool);
     const due = sourcesOf(definition)

@@ -166,7 +166,7 @@ describe('every change', () => {
 });
 
 describe('an author', () => {
-  it('is that of the work, however deep, and is missing elsewhere', async () => {
+  it('is known in all functions that the work calls, and nowhere else', async () => {
     const author = { origin: 'repair' } as const;
     const found = actAs(author, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));

@@ -25,11 +25,11 @@ afterAll(async () => {
 });
 
 const each = <T>(make: (i: number) => T) => Array.from({ length: ITEMS }, (_, i) => make(i));
-/** A range for each item. */
+/** A range for each item, all of one address. */
 const naptRange = (profile: number, i: number) => ({
-  ip: `10.${profile}.${i >> 8}.${i & 255}`,
-  lower_port_bound: 0,
-  upper_port_bound: 65_535,
+  ip: `198.51.100.${profile}`,
+  lower_port_bound: 2 * i,
+  upper_port_bound: 2 * i + 1,
 });
 const period = { start: { day: 0, time: '08:00' }, end: { day: 0, time: '09:00' } };
 

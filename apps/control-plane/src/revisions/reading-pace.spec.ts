@@ -13,7 +13,7 @@ it('counts the time for which the client is waited for, less what its bytes may 
   expect(pace.behindMs(9_050)).toBe(250);
 });
 
-it('gives nothing for what was read before', () => {
+it('allows no extra time for bytes that were read before', () => {
   const pace = new ReadingPace();
   pace.wait(1_000_000, 0);
   pace.resume(0);

@@ -60,8 +60,8 @@ describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
     const service = new DnsService({
       configuration: { ...CONFIGURATION, RESOLVER_THREADS, ...configuration },
       upstreams: [upstream.endpoint],
-      source,
-      share: source.share,
+      source: await source.readWith(RESOLVER_THREADS),
+      readers: source.readers,
       log,
       ...options,
     });

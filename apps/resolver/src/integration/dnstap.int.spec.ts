@@ -55,7 +55,7 @@ async function startService(configuration: Partial<DnsConfiguration>) {
     configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
     upstreams: [upstream.endpoint],
     source,
-    share: source.share,
+    readers: source.readers,
     log,
   });
   const server = await service.start();

@@ -40,7 +40,7 @@ describe('an upstream that answers with an error', () => {
     },
   );
 
-  it('does not hide it over TCP either', async () => {
+  it('over TCP does not hide the answer of the next upstream either', async () => {
     const first = await upstream((query) =>
       respond(query, { flags: query.transport === 'udp' ? 0x8380 : 0x8182 }),
     );

@@ -15,7 +15,7 @@ import { buildResolver, startResolverProcess } from '../testing/resolver-process
 import { openTls } from '../testing/secure-clients.js';
 import { readLosses } from '../testing/soak/memory.js';
 
-/** Answers from memory that a client gets while the main thread has other things to do. */
+/** Answers from memory that a client gets while other threads have much to do. */
 const ANSWERS = 900;
 const RULES = 100_000;
 const HANDSHAKES = 64;
@@ -83,7 +83,7 @@ describe.skipIf(laneCount(1) === 0)('queries that memory can answer are answered
     return { dns, opsPort };
   }
 
-  /** Keeps the main thread busy until the client has all its answers. */
+  /** Keeps another thread busy until the client has all its answers. */
   async function expectAnswersWhile(
     { dns, opsPort }: Awaited<ReturnType<typeof start>>,
     keepBusy: () => Promise<unknown>,
@@ -122,7 +122,7 @@ describe.skipIf(laneCount(1) === 0)('queries that memory can answer are answered
     );
   });
 
-  it('while it applies a change of 100,000 rules', async () => {
+  it('while the feed applies a change of 100,000 rules', async () => {
     const resolver = await start();
     let isDenied = false;
     await expectAnswersWhile(resolver, () => {
@@ -133,7 +133,7 @@ describe.skipIf(laneCount(1) === 0)('queries that memory can answer are answered
     });
   });
 
-  it('while it loads a snapshot of 100,000 rules', async () => {
+  it('while the feed loads a snapshot of 100,000 rules', async () => {
     const resolver = await start();
     const rules = Array.from({ length: RULES }, (_, i) => domainRule(1, 'deny', `n${i}.example`));
     await expectAnswersWhile(resolver, () => environment.plane.replace(...CONFIGURED, ...rules));

@@ -313,7 +313,7 @@ describe('a CNAME record of LOCAL_RECORDS', () => {
     expect((await uninspected('www.search.example')).records).toHaveLength(3);
   });
 
-  it('holds for HTTPS too, whose records are those of the target', async () => {
+  it('applies to HTTPS queries too: they get the records of the target', async () => {
     upstream.answer = (query) => respond(query, { answers: [https(1, '.')] });
     const { ask } = await serve(REWRITE);
     expect((await ask('www.search.example', HTTPS)).records).toEqual([

@@ -44,7 +44,7 @@ async function logOf(configuration: Partial<DnsConfiguration>) {
     configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...configuration },
     upstreams: [upstream.endpoint],
     source,
-    share: source.share,
+    readers: source.readers,
     log: createLogger({ name: 'resolver', level: 'silent' }),
     queryLogOutput: new LineOutput(openSync(file, 'a')),
   });

@@ -66,7 +66,7 @@ describe('an expired answer', () => {
     expect(await ask(NAME)).toMatchObject(FRESH);
   });
 
-  it('is not what clients get when the upstream answers in time, or of other names', async () => {
+  it('is not sent when the upstream answers in time, or to clients that ask for other names', async () => {
     const { server, sendInto, answerTo, skip, settle } = await serveExpired();
     const [id, other] = await sendInto(2, NAME, 'other.example.com');
     await expect.poll(() => server.asked.length).toBe(3);

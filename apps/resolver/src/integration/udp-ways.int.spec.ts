@@ -35,8 +35,8 @@ async function start(RESOLVER_THREADS: number, upstream: UpstreamServer) {
   const service = new DnsService({
     configuration: { ...CONFIGURATION, RESOLVER_THREADS },
     upstreams: [upstream.endpoint],
-    source,
-    share: source.share,
+    source: await source.readWith(RESOLVER_THREADS),
+    readers: source.readers,
     log: createLogger({ name: 'resolver', level: 'silent' }),
   });
   return { service, server: await service.start() };

@@ -45,7 +45,7 @@ describe('the health of an upstream', () => {
     expect(servers[0].asked.at(-1)?.message.questions[0].qname).toBe('www.example.com');
   });
 
-  it('is found out by probes: random, recursive queries for the root that look like all others', async () => {
+  it('is measured by probes for the root, with random ids and ports, that look like all other queries', async () => {
     const server = await upstream(alive);
     const clock = skippedClock();
     const { ask, subject } = await forwarder([server.endpoint], clock);

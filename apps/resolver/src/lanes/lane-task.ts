@@ -1,6 +1,5 @@
 import type { HashKey } from '@weir/dns-name';
 import type { CidrSet } from '@weir/ops';
-import type { Invitation } from '@weir/policy';
 import type { UdpSocketHandle } from '@weir/udp-batch';
 import type { MessagePort } from 'node:worker_threads';
 import type { CacheInvitation } from '../cache/cache-memory.js';
@@ -110,9 +109,8 @@ export interface LaneTask extends SharedTask, LaneFiles {
   readonly counts: ThreadCounts;
   /** See `LaneCounts`. */
   readonly turns: Float64Array;
-  readonly invitation: Invitation;
   readonly cache: CacheInvitation;
-  /** The messages of the shared policy. */
+  /** For its `ReadPolicy`. */
   readonly policyPort: MessagePort;
   /** `LaneFiles`, as many as `LaneWord.sent` says. */
   readonly port: MessagePort;

@@ -14,13 +14,13 @@ import { LatencyHistogram } from '../metrics/latency-histogram.js';
 import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
+import { ReadPolicy } from '../shared-policy/read-policy.js';
 import { CollectionWatch } from './collection-watch.js';
 import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
 import { LaneFiles } from './lane-files.js';
 import { LaneLoop } from './lane-loop.js';
-import { LanePolicy } from './lane-policy.js';
 import { LaneSocket } from './lane-socket.js';
 import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
 
@@ -55,9 +55,8 @@ const onDefect = (error: unknown): void => {
   report({ type: 'defect', error });
 };
 
-function createLoop(calls: SystemCalls): LaneLoop {
+function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const { configuration, hashKey, words, counts, profileRows } = task;
-  const policy = new LanePolicy(task, hashKey);
   const cache = new SharedCache(task.cache);
   const files = new LaneFiles(task, hashKey);
   const counters = new QueryCounters(counts.queries);
@@ -138,7 +137,7 @@ function createLoop(calls: SystemCalls): LaneLoop {
 
 const calls = loadSystemCalls();
 if (calls === null) throw new Error('this system has no batches of datagrams');
-const loop = createLoop(calls);
+const loop = createLoop(calls, await ReadPolicy.connect(task.policyPort, task.hashKey));
 Atomics.store(task.words, LaneWord.threadId, calls.gettid());
 report({ type: 'running' });
 loop.run();

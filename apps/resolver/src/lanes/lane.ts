@@ -1,14 +1,15 @@
-import type { PolicyShare } from '@weir/policy';
 import type { SystemCalls, UdpSocketHandle } from '@weir/udp-batch';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { AnswerCache } from '../cache/answer-cache.js';
 import { createThreadCounts, sharedNumbers, type ThreadCounts } from '../metrics/thread-counts.js';
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
+import type { PolicyReaders } from '../shared-policy/policy-readers.js';
+import { readThread } from '../threads/thread-state.js';
+import { ThreadWatch } from '../threads/thread-watch.js';
 import { HandedOver, type HandedOverOptions } from './handed-over.js';
 import { createHandoverRing } from './handover-ring.js';
 import { LaneCounts } from './lane-counts.js';
-import { LaneWatch } from './lane-watch.js';
 import {
   LANE_WORDS,
   type LaneFiles,
@@ -18,7 +19,6 @@ import {
   LaneWord,
   type SharedTask,
 } from './lane-task.js';
-import { readThread } from './thread-state.js';
 
 // A thread does not read TypeScript as tests do, so they run the compiled program.
 const PROGRAM = new URL(
@@ -26,11 +26,14 @@ const PROGRAM = new URL(
   import.meta.url,
 );
 
+/** Seconds without a turn after which it hangs. */
+const PATIENCE_S = 5;
+
 export interface LaneOptions {
   /** From 0. */
   readonly number: number;
   readonly calls: SystemCalls;
-  readonly share: PolicyShare;
+  readonly readers: PolicyReaders;
   readonly cache: Pick<AnswerCache, 'connect' | 'disconnect'>;
   readonly sockets: readonly UdpSocketHandle[];
   readonly task: SharedTask;
@@ -61,7 +64,7 @@ export class Lane {
   private files: MessagePort | null = null;
   /** Whether its thread takes queries. */
   isRunning = false;
-  private watch = new LaneWatch();
+  private watch = new ThreadWatch(PATIENCE_S);
 
   constructor(private readonly options: LaneOptions) {
     const { task } = options;
@@ -78,7 +81,7 @@ export class Lane {
     words[LaneWord.sent] = 0;
     words[LaneWord.turns] = 0;
     words[LaneWord.inHand] = 0;
-    this.watch = new LaneWatch();
+    this.watch = new ThreadWatch(PATIENCE_S);
     this.updateReady();
     const task: LaneTask = {
       ...options.task,
@@ -88,14 +91,12 @@ export class Lane {
       ring: this.ring,
       counts: this.counts,
       turns: this.turns,
-      invitation: options.share.connect(options.number, (message) => {
-        policy.port1.postMessage(message);
-      }),
       cache: options.cache.connect(options.number),
       policyPort: policy.port2,
       port: files.port2,
     };
     this.files = files.port1;
+    options.readers.connect(options.number, policy.port1);
     const thread = new Worker(PROGRAM, {
       workerData: task,
       transferList: [policy.port2, files.port2],
@@ -118,9 +119,8 @@ export class Lane {
     thread.on('exit', () => {
       this.thread = null;
       this.isRunning = false;
-      policy.port1.close();
       files.port1.close();
-      options.share.disconnect(options.number);
+      options.readers.disconnect(options.number);
       options.cache.disconnect(options.number);
       for (let i = words[LaneWord.inHand]; i > 0; i--) options.counters.drop(DropReason.replaced);
       options.onEnd(cause);

@@ -32,8 +32,8 @@ export async function serveByLanes(
   const service = new DnsService({
     configuration: { ...CONFIGURATION, RESOLVER_THREADS: 1, ...variables },
     upstreams: [upstream.endpoint],
-    source,
-    share: source.share,
+    source: await source.readWith(1),
+    readers: source.readers,
     log: createLogger(
       { name: 'resolver', level: 'error' },
       { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) },

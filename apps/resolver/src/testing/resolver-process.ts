@@ -6,6 +6,9 @@ import { expect } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
+/** Longest wait for a start on a busy machine. */
+const READY_MS = 45_000;
+
 interface Started {
   readonly dns: {
     readonly address: string;
@@ -41,7 +44,9 @@ export function startResolverProcess(
       .map((line) => JSON.parse(line) as { msg: string } & Partial<Started>);
   /** Resolves once it has a configuration. */
   const ready = async (): Promise<Started> => {
-    await expect.poll(() => logged().map(({ msg }) => msg)).toContain('ready');
+    // It loads the programs of several threads.
+    const messages = () => logged().map(({ msg }) => msg);
+    await expect.poll(messages, { timeout: READY_MS }).toContain('ready');
     return logged().find(({ msg }) => msg === 'ready') as unknown as Started;
   };
   return { child, output, exited, ready };

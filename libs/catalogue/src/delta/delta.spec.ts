@@ -56,7 +56,7 @@ const numbered = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => `n${from + i}.example`);
 
 describe('a delta of two images', () => {
-  it('makes the second of the first, byte by byte, for any lists', async () => {
+  it('makes the second image from the first, byte by byte, for any lists', async () => {
     const names = fc.array(
       fc.nat({ max: 300 }).map((n) => `n${n}.example`),
       { maxLength: 200 },
@@ -70,7 +70,7 @@ describe('a delta of two images', () => {
     );
   });
 
-  it('does so after a few changes of long lists', async () => {
+  it('makes the second image after a few changes of long lists', async () => {
     const base = { one: numbered(500), two: numbered(500, 250) };
     const changes = fc.array(fc.tuple(fc.constantFrom('one', 'two'), fc.nat({ max: 1_000 })));
     await fc.assert(

@@ -255,7 +255,7 @@ describe('the rewrites of an image', () => {
     expect(lookUp(image, 'www.search.example')).toEqual({ categories: [1], applications: [] });
   });
 
-  it('leave the image as it was where there are none', () => {
+  it('do not change the image of a catalogue without rewrites', () => {
     const without = compileCatalogue(groups([group(1, 'a.example')]), KEY);
     const empty = compileCatalogue(groups([{ ...group(1, 'a.example'), rewrites: [] }]), KEY);
     expect(empty.sha256).toBe(without.sha256);

@@ -41,6 +41,8 @@ export interface FollowerOptions {
   readonly disk?: SnapshotDisk;
   /** Without it nothing is traced. */
   readonly tracer?: FollowerTracer | undefined;
+  /** Called before it tells the control plane what is in force. */
+  readonly onAcknowledge?: (() => void) | undefined;
   readonly log: FeedLogger;
 }
 
@@ -274,6 +276,7 @@ export class Follower {
 
   private async announce(inForce: Head): Promise<FollowerEvent> {
     await this.configuration.stored();
+    this.options.onAcknowledge?.();
     await this.link.announce(inForce);
     return { type: 'announced' };
   }
@@ -290,6 +293,7 @@ export class Follower {
     while (this.unacknowledged !== null) {
       const inForce = this.unacknowledged;
       await this.configuration.stored();
+      this.options.onAcknowledge?.();
       this.link.acknowledge(inForce);
       this.spans.end(inForce.revision);
       if (this.unacknowledged === inForce) this.unacknowledged = null;

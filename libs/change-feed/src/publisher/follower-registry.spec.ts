@@ -231,14 +231,14 @@ describe('FollowerRegistry', () => {
       expect(registry.applied(at(10))).toEqual({ applied: 0, total: 1 });
     });
 
-    it('counts nothing that it said before it went back', () => {
+    it('does not count what a follower said before it went back', () => {
       const registry = known();
       registry.update(resolver('a', 9), 0, 'right');
       registry.update(resolver('a', 5), 0, 'unknown');
       expect(registry.applied(at(5))).toEqual({ applied: 0, total: 1 });
     });
 
-    it('counts nothing that it said about another log, or that is wrong by now', () => {
+    it('does not count what a follower said about another log, or what is wrong by now', () => {
       const registry = known();
       registry.update(resolver('a', 900, OTHER_LINEAGE), 0, 'right');
       registry.update(resolver('a', 5), 0, 'unknown');

@@ -22,20 +22,20 @@ describe('KnownPoints', () => {
     read(head(100), 0);
   });
 
-  it('finds a digest wrong that is not the one of the log', () => {
+  it('judges a digest as wrong when the log has another', () => {
     points.committed(head(101), LATER);
     expect(points.judge(head(101), LATER)).toBe('right');
     expect(points.judge(head(101, 'b'), LATER)).toBe('wrong');
     expect(points.judge(head(100, 'b'), LATER)).toBe('wrong');
   });
 
-  it('believes what it cannot know: old revisions, releases without digests, changes of other replicas', () => {
+  it('judges as right what it cannot check: old revisions, no digest, changes of other replicas', () => {
     expect(points.judge(head(50, 'b'), LATER)).toBe('right');
     expect(points.judge({ ...head(100), digest: null }, LATER)).toBe('right');
     expect(points.judge(head(105), LATER)).toBe('right');
   });
 
-  it('leaves other lineages to those who count them', () => {
+  it('does not check the points of another lineage', () => {
     expect(points.judge(head(100, 'b', OTHER), LATER)).toBe('right');
   });
 
@@ -64,7 +64,7 @@ describe('KnownPoints', () => {
     expect(points.judge(head(103), later)).toBe('wrong');
   });
 
-  it('is in doubt when its own commit is behind what it has read long before', () => {
+  it('is in doubt when its own commit has a lower revision than a head that it read seconds before', () => {
     read(head(105));
     const later = LATER + 5_000;
     points.committed(head(103, 'b'), later);
@@ -77,14 +77,14 @@ describe('KnownPoints', () => {
     expect(points.judge(head(105), later)).toBe('unknown');
   });
 
-  it('is not in doubt when another replica has just committed behind its own commit', () => {
+  it('is not in doubt when it has just read the later commit of another replica', () => {
     read(head(105));
     points.committed(head(103), LATER + 200);
     expect(points.isInDoubt).toBe(false);
     expect(points.judge(head(105), LATER + 200)).toBe('right');
   });
 
-  it('takes a head that was read before its own commit for old, and not for a log that was set back', () => {
+  it('does not conclude from a head that was read before its own commit that the log was set back', () => {
     const begun = points.beginRead();
     points.committed(head(101), LATER);
     points.committed(head(102), LATER);

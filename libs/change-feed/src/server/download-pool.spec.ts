@@ -14,7 +14,7 @@ describe('DownloadPool', () => {
     };
   };
 
-  it('has so many places, which can be taken again', () => {
+  it('has the given number of places, and a free place can be taken again', () => {
     const { pool } = poolOf(2);
     const leaves = [pool.enter(), pool.enter()];
     expect(leaves).not.toContain(null);

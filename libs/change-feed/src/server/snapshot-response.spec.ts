@@ -110,7 +110,7 @@ describe('GET /snapshot', () => {
     return { rows, revision };
   };
 
-  it('is compressed for who accepts that, and has lines for a release that does not', async () => {
+  it('is compressed for a follower that accepts that, and has lines for an older release', async () => {
     await start();
     const compressed = await get(ZSTD);
     const lines = await get();

@@ -21,7 +21,7 @@ describe('sharedBytes', () => {
 });
 
 describe('countAsHeap', () => {
-  it('takes no memory of the machine', () => {
+  it('takes no memory itself', () => {
     // Growable ones take memory only where they are written.
     const growable = { maxByteLength: CHUNK_BYTES };
     const chunks = Array.from(

@@ -1,17 +1,24 @@
 import { type Fork, NO_FORK } from './fork.js';
 import { CHUNK_WORDS } from './address.js';
+import { type ChunkMemory, bufferBytesOf, PLAIN_MEMORY } from './chunk-memory.js';
 import { countAsGarbage } from './heap-weight.js';
-import { giveBuffer, takeBuffer } from './spare-buffers.js';
 
+const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 const NOTHING = new Int32Array(new SharedArrayBuffer(0));
 
 /** A chunk by its number; null: it was dropped. */
-export type ChunkChange = readonly [chunk: number, buffer: SharedArrayBuffer | null];
+export type ChunkChange = readonly [number: number, chunk: Int32Array | null];
+
+export interface SpaceOptions {
+  /** Most words of a chunk of blocks: a test with small chunks needs few entries. */
+  readonly chunkWords?: number | undefined;
+  /** Where chunks come from. */
+  readonly memory?: ChunkMemory | undefined;
+}
 
 /**
- * The memory of one structure: chunks of 32-bit words, each a SharedArrayBuffer of fixed size (a growable one is four
- * times as slow to read). The thread that writes adds and drops chunks. Every other thread has the same chunks under
- * the same numbers: it adopts what was added.
+ * The memory of one structure: chunks of 32-bit words in shared memory. The thread that writes adds and drops chunks.
+ * Every other thread has the same chunks under the same numbers: it adopts what was added.
  *
  * A space that was forked has its chunks in common with another one, and copies a chunk when it first writes it. So a
  * chunk is written through `own`, and nobody keeps one in a field.
@@ -20,13 +27,17 @@ export type ChunkChange = readonly [chunk: number, buffer: SharedArrayBuffer | n
  */
 export class Space {
   readonly chunks: Int32Array[] = [];
+  readonly chunkWords: number;
+  readonly memory: ChunkMemory;
   private freeNumbers: number[] = [];
   private lastFork = NO_FORK;
   /** By number: whether the other space of the fork has the chunk as well. */
   private common: boolean[] = [];
 
-  /** @param chunkWords most words of a chunk of blocks: a test with small chunks needs few entries. */
-  constructor(readonly chunkWords = CHUNK_WORDS) {}
+  constructor({ chunkWords = CHUNK_WORDS, memory = PLAIN_MEMORY }: SpaceOptions = {}) {
+    this.chunkWords = chunkWords;
+    this.memory = memory;
+  }
 
   /** The number of the next chunk. */
   get nextNumber(): number {
@@ -42,13 +53,13 @@ export class Space {
   add(words: number): Int32Array {
     const number = this.nextNumber;
     this.freeNumbers.pop();
-    const { buffer, isNew } = takeBuffer(words * Int32Array.BYTES_PER_ELEMENT);
-    this.put(number, buffer);
-    return isNew ? this.chunks[number] : this.chunks[number].fill(0);
+    const { chunk, isNew } = this.memory.take(words * WORD_BYTES, number);
+    this.put(number, chunk);
+    return isNew ? chunk : chunk.fill(0);
   }
 
   drop(number: number): void {
-    if (!this.isCommon(number)) giveBuffer(this.chunks[number].buffer as SharedArrayBuffer);
+    if (!this.isCommon(number)) this.memory.give(this.chunks[number]);
     this.put(number, null);
     this.freeNumbers.push(number);
   }
@@ -61,7 +72,7 @@ export class Space {
 
   /** A space with the same chunks. From now on either copies what it writes, until the fork is over. */
   forkFor(fork: Fork): Space {
-    const other = new Space(this.chunkWords);
+    const other = new Space(this);
     for (const chunk of this.chunks) other.chunks.push(chunk);
     other.freeNumbers = [...this.freeNumbers];
     this.shareAll(fork);
@@ -73,7 +84,7 @@ export class Space {
   giveAwayFor(other: Space): void {
     for (const [number, chunk] of this.chunks.entries()) {
       if (chunk === NOTHING || chunk === other.chunks[number]) continue;
-      giveBuffer(chunk.buffer as SharedArrayBuffer);
+      this.memory.give(chunk);
     }
     this.chunks.length = 0;
   }
@@ -83,9 +94,9 @@ export class Space {
    * counted here: a collection would hold up the queries of this thread.
    */
   adopt(changes: readonly ChunkChange[]): void {
-    for (const [number, buffer] of changes) {
-      if (buffer === null) countAsGarbage(this.chunks[number]?.byteLength ?? 0);
-      this.put(number, buffer);
+    for (const [number, chunk] of changes) {
+      if (chunk === null) countAsGarbage(bufferBytesOf(this.chunks[number] ?? NOTHING));
+      this.put(number, chunk);
     }
   }
 
@@ -95,7 +106,7 @@ export class Space {
     for (let number = 0; number < this.chunks.length; number++) {
       const chunk = this.chunks[number];
       if (chunk === known[number]) continue;
-      changes.push([number, chunk === NOTHING ? null : (chunk.buffer as SharedArrayBuffer)]);
+      changes.push([number, chunk === NOTHING ? null : chunk]);
     }
     return changes;
   }
@@ -111,12 +122,13 @@ export class Space {
 
   private copy(number: number): void {
     const chunk = this.chunks[number];
-    this.put(number, takeBuffer(chunk.byteLength).buffer);
-    this.chunks[number].set(chunk);
+    const copy = this.memory.take(chunk.byteLength, number).chunk;
+    copy.set(chunk);
+    this.put(number, copy);
   }
 
-  private put(number: number, buffer: SharedArrayBuffer | null): void {
-    this.chunks[number] = buffer === null ? NOTHING : new Int32Array(buffer);
+  private put(number: number, chunk: Int32Array | null): void {
+    this.chunks[number] = chunk ?? NOTHING;
     this.common[number] = false;
   }
 }

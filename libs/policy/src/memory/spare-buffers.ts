@@ -1,44 +1,46 @@
 import { countAsHeap } from './heap-weight.js';
+import type { TakenChunk } from './taken-chunk.js';
 
-/** So much is kept at any size of the policy. */
-const LEAST_BYTES = 32 * 2 ** 20;
+/** A buffer for each chunk. What is given back waits to be used again. */
+export class SpareBuffers {
+  /** By length. Other threads may still refer to the buffers, but do not read them. */
+  private readonly spares = new Map<number, SharedArrayBuffer[]>();
+  private keptBytes = 0;
 
-/** By length: buffers that policies have given away. Other threads may still refer to them, but do not read them. */
-const spares = new Map<number, SharedArrayBuffer[]>();
-let keptBytes = 0;
-let mostBytes = LEAST_BYTES;
-
-/** Memory that waits to be used again. */
-export function spareBytes(): number {
-  return keptBytes;
-}
-
-/** A buffer of any content: one that is no longer used, if there is one of that length, else a new one. */
-export function takeBuffer(byteLength: number): { buffer: SharedArrayBuffer; isNew: boolean } {
-  const spare = spares.get(byteLength)?.pop();
-  if (spare !== undefined) {
-    keptBytes -= byteLength;
-    return { buffer: spare, isNew: false };
+  /** Memory that waits to be used again. */
+  get bytes(): number {
+    return this.keptBytes;
   }
-  const buffer = new SharedArrayBuffer(byteLength);
-  countAsHeap(buffer);
-  return { buffer, isNew: true };
-}
 
-/** Nobody reads or writes the buffer any more, in any thread. It goes to the garbage collector if too many are kept. */
-export function giveBuffer(buffer: SharedArrayBuffer): void {
-  const { byteLength } = buffer;
-  if (keptBytes + byteLength > mostBytes) return;
-  keptBytes += byteLength;
-  const list = spares.get(byteLength);
-  if (list === undefined) spares.set(byteLength, [buffer]);
-  else list.push(buffer);
-}
+  /** A buffer of any content: one that is no longer used, if there is one of that length, else a new one. */
+  take(byteLength: number): TakenChunk {
+    const spare = this.spares.get(byteLength)?.pop();
+    if (spare !== undefined) {
+      this.keptBytes -= byteLength;
+      return { chunk: new Int32Array(spare), isNew: false };
+    }
+    const buffer = new SharedArrayBuffer(byteLength);
+    countAsHeap(buffer);
+    return { chunk: new Int32Array(buffer), isNew: true };
+  }
 
-/** From now on no more than this is kept: enough for one more policy like the one in force. */
-export function limitSpares(bytes: number): void {
-  mostBytes = Math.max(bytes, LEAST_BYTES);
-  for (const [byteLength, list] of spares) {
-    while (keptBytes > mostBytes && list.pop() !== undefined) keptBytes -= byteLength;
+  /**
+   * Nobody reads or writes the buffer any more.
+   * @param keeps if more bytes than these wait already, it goes to the garbage collector.
+   */
+  give(buffer: SharedArrayBuffer, keeps: number): void {
+    const { byteLength } = buffer;
+    if (this.keptBytes + byteLength > keeps) return;
+    this.keptBytes += byteLength;
+    const list = this.spares.get(byteLength);
+    if (list === undefined) this.spares.set(byteLength, [buffer]);
+    else list.push(buffer);
+  }
+
+  /** Drops buffers until no more bytes than these wait. */
+  trim(keeps: number): void {
+    for (const [byteLength, list] of this.spares) {
+      while (this.keptBytes > keeps && list.pop() !== undefined) this.keptBytes -= byteLength;
+    }
   }
 }

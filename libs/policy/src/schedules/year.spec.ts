@@ -8,6 +8,11 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 /** In these zones clocks change, and half hours begin, only with a quarter of an hour of UTC. */
 const STEADY_MINUTES = 15;
+/**
+ * The minutes of each quarter of an hour that are asked about: both sides of a switch. Those between have the same
+ * state. Near a change of the clocks every minute is asked about.
+ */
+const ASKED_MINUTES = new Set([0, 1, STEADY_MINUTES - 1]);
 const FROM_MS = Date.UTC(2026, 0, 1);
 const YEAR_MINUTES = 365 * DAY_MINUTES;
 /** Beyond the year, so that its last minutes have a next switch. */
@@ -80,24 +85,25 @@ describe.each(ZONES)('a schedule in %s', (zone) => {
   const clock = new ZoneClock(zone);
 
   it.each(Object.entries(SCHEDULES))(
-    '%s: is right in every minute of a year, and about the next switch',
+    '%s: is right in all of a year, and about the next switch',
     (_, periods) => {
       const inside = coverage(wallClock, periods);
       const next = nextSwitches(inside);
       const weekly = new WeeklySwitch(clock, periods);
       const wrong: number[] = [];
-      let minutes = 0;
-      for (let minute = 0; minute < YEAR_MINUTES; minute++, minutes++) {
-        // From scratch, as when a resolver starts then: in every minute near a change of the clocks, else once in each
-        // half hour, in any of its minutes.
-        if (isNearChange[minute] === 1 || minute % 31 === 0) weekly.putAgain();
+      let asked = 0;
+      for (let minute = 0; minute < YEAR_MINUTES; minute++) {
+        if (isNearChange[minute] === 0 && !ASKED_MINUTES.has(minute % STEADY_MINUTES)) continue;
+        asked++;
+        // From scratch, as when a resolver starts then: in every minute near a change of the clocks, else now and then.
+        if (isNearChange[minute] === 1 || asked % 31 === 0) weekly.putAgain();
         weekly.seek(FROM_MS + minute * MINUTE_MS);
         const isRight =
           weekly.isInside === (inside[minute] === 1) &&
           weekly.untilMs === FROM_MS + next[minute] * MINUTE_MS;
         if (!isRight) wrong.push(minute);
       }
-      expect(minutes).toBe(525_600);
+      expect(asked).toBeGreaterThanOrEqual(105_120);
       expect(wrong.slice(0, 10)).toEqual([]);
     },
     60_000,

@@ -71,13 +71,15 @@ export class PolicyShare {
    * @returns false: a reader did not leave, and nothing was done (see `WriteSide.tryEnter`).
    */
   tryChange(step: () => void, naps: number): boolean {
-    return this.writeSide.tryWrite(() => {
+    const isDone = this.writeSide.tryWrite(() => {
       try {
         step();
       } finally {
         this.sendChanges();
       }
     }, naps);
+    this.policy?.prepare();
+    return isDone;
   }
 
   /**

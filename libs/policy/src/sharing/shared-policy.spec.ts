@@ -3,6 +3,7 @@ import { hashDomain } from '@weir/dns-name';
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { ChunkMemory } from '../memory/chunk-memory.js';
 import { Policy } from '../policy.js';
 import {
   addressOf,
@@ -15,6 +16,7 @@ import {
   RULES_EACH,
 } from '../testing/changing-world.js';
 import { KEY, profile } from '../testing/fixtures.js';
+import { MEMORIES } from '../testing/memories.js';
 import { PolicyShare } from './policy-share.js';
 import type { ReaderReport, ReaderTask } from '../testing/reader-worker.js';
 
@@ -45,8 +47,8 @@ function both(revision: number): RuleRow[] {
 const networkRow = (network: number): number[] => [addressOf(network), 32, PROFILE];
 
 /** The world at a revision, built at once. */
-function build(revision: number): Policy {
-  const policy = new Policy({ timeZone: 'UTC' });
+function build(revision: number, memory?: ChunkMemory): Policy {
+  const policy = new Policy({ timeZone: 'UTC', memory });
   policy.put({ type: 'put', kind: 'profile', entity: profile(PROFILE) });
   policy.load('ipv4Network', [[CLIENT, 32, PROFILE]]);
   policy.load('domainRule', both(revision));
@@ -113,19 +115,23 @@ afterEach(async () => {
 });
 
 describe('SharedPolicy', () => {
-  it.each([1, 3])(
-    'shows %i reading threads each revision whole, none that is older, and the acknowledged one at once',
-    async (readers) => {
+  it.each([
+    [1, ...MEMORIES[1]],
+    [3, ...MEMORIES[0]],
+  ])(
+    'shows %i reading threads each revision whole, none that is older, and the acknowledged one at once, with %s',
+    async (readers, _, createMemory) => {
+      const memory = createMemory();
       const share = new PolicyShare(readers);
       const words = new Int32Array(new SharedArrayBuffer(8));
       const reading = Array.from({ length: readers }, (_, i) => new ReaderThread(share, i, words));
       await Promise.all(reading.map((one) => one.message()));
-      let policy = build(1);
+      let policy = build(1, memory);
       expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
       for (let revision = 2; revision <= REVISIONS; revision++) {
         const before = policy;
         if (revision % SWAP_EVERY === 0) {
-          policy = build(revision);
+          policy = build(revision, memory);
           expect(share.trySwap(policy, PATIENCE_NAPS)).toBe(true);
           before.giveWayTo(policy);
         } else if (revision % FORK_EVERY === 0) {

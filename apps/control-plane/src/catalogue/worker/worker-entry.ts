@@ -1,10 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { compileGroups } from './compile-groups.js';
+import { loadDefinition } from './load-definition.js';
 import { readSource } from './read-source.js';
 import type { ThreadTask } from './worker-thread.js';
 
 const task = workerData as ThreadTask;
-if (task.kind === 'read') {
+if (task.kind === 'definition') {
+  parentPort?.postMessage(await loadDefinition(task.input));
+} else if (task.kind === 'read') {
   const outcome = await readSource(task.input);
   parentPort?.postMessage(outcome, outcome.status === 'read' ? [outcome.names.buffer] : []);
 } else {

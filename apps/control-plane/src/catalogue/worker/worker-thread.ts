@@ -1,8 +1,11 @@
 import { Worker } from 'node:worker_threads';
+import { CatalogueError, type Definition } from '@weir/catalogue';
 import type { CompileOutcome, CompileTask } from './compile-groups.js';
+import type { DefinitionOutcome, DefinitionTask } from './load-definition.js';
 import type { ReadOutcome, ReadTask } from './read-source.js';
 
 export type ThreadTask =
+  | { readonly kind: 'definition'; readonly input: DefinitionTask }
   | { readonly kind: 'read'; readonly input: ReadTask }
   | { readonly kind: 'compile'; readonly input: CompileTask };
 
@@ -13,6 +16,21 @@ const ENTRY = new URL(
     : './worker-entry.js',
   import.meta.url,
 );
+
+/**
+ * Reads a definition in a worker thread: its YAML takes hundreds of milliseconds to parse.
+ * @param location folder of the definition, or the http(s) URL of one.
+ * @throws CatalogueError, one line, when it cannot be used.
+ */
+export async function readDefinitionInThread(
+  location: string,
+  signal: AbortSignal,
+): Promise<Definition> {
+  const task: ThreadTask = { kind: 'definition', input: { location } };
+  const outcome = await run<DefinitionOutcome>(task, [], signal);
+  if (outcome.status === 'failed') throw new CatalogueError(outcome.problem);
+  return outcome.definition;
+}
 
 /** Runs `readSource` in a worker thread: parsing millions of lines does not delay requests. */
 export function readInThread(input: ReadTask, signal: AbortSignal): Promise<ReadOutcome> {

@@ -1,5 +1,5 @@
 import type { AddressWords } from '@weir/ops';
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Scope } from './scope.js';
 import type { Token } from './tokens-file.js';
 
@@ -51,5 +51,5 @@ export function checkToken(
 }
 
 export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -314,7 +314,7 @@ describe('every documented response', () => {
     await proxy.stop();
   });
 
-  it('has a request here', () => {
+  it('is provoked by a request of this test', () => {
     expect(Object.keys(REQUESTS).sort()).toEqual([...new Set(ROWS.map((row) => row.endpoint))]);
   });
 

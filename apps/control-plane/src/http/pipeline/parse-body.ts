@@ -1,7 +1,7 @@
 import { RowError } from '@weir/config-model';
 import type { SentBody } from '../routing/request-shape.js';
 import { JsonSize } from './json-size.js';
-import { parseJson } from './parse-json.js';
+import { parseJson } from '../../platform/parse-json.js';
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would

@@ -17,7 +17,7 @@ import { hashWords } from './row-index.js';
  */
 
 export class DraftBlockPages {
-  private readonly types = Column.uint8();
+  private readonly types = Column.int32();
   readonly ids = Column.int32();
 
   add({ id, type }: BlockPage): void {
@@ -35,13 +35,13 @@ const NO_PAGE = -1;
 export class DraftProfiles {
   readonly ids = Column.int32();
   private readonly pages = Column.int32();
-  private readonly flags = Column.uint8();
+  private readonly flags = Column.int32();
   /** End of the categories and applications of each profile. They begin at the end of the previous profile. */
   private readonly categoryEnds = Column.uint32();
   private readonly applicationEnds = Column.uint32();
   private readonly categories = Column.int32();
-  private readonly applications = Column.int32();
-  private readonly verdicts = Column.uint8();
+  readonly applications = Column.int32();
+  private readonly verdicts = Column.int32();
 
   add(profile: Profile): void {
     this.ids.push(profile.id);
@@ -84,7 +84,7 @@ const REPEATED = -1;
 export class DraftDomainRules {
   /** By item. */
   readonly profileIds = Column.int32();
-  private readonly verdicts = Column.uint8();
+  private readonly verdicts = Column.int32();
   /** By item: its first row. */
   private readonly begins = Column.uint32();
   /** By row. */
@@ -137,8 +137,8 @@ export class DraftDomainRules {
 
 export class DraftNapts {
   readonly addresses = Column.uint32();
-  private readonly lowerPorts = Column.uint16();
-  private readonly upperPorts = Column.uint16();
+  private readonly lowerPorts = Column.int32();
+  private readonly upperPorts = Column.int32();
   readonly profileIds = Column.int32();
 
   add(assignment: NaptAssignment): void {
@@ -161,7 +161,7 @@ export class DraftNapts {
 /** Networks of one address family. An address is stored as 32-bit words. */
 export class DraftNetworks<A> {
   private readonly words: readonly Column[];
-  private readonly prefixLengths = Column.uint8();
+  private readonly prefixLengths = Column.int32();
   readonly profileIds = Column.int32();
 
   constructor(

@@ -2,6 +2,7 @@ const EMPTY = -1;
 
 /**
  * Finds rows by their keys: a hash table of row numbers with open addressing. The keys themselves stay in the columns.
+ * Each slot has the row and the hash of its key, so that a key is compared only with those of the same hash.
  */
 export class RowIndex {
   private readonly slots: Int32Array;
@@ -11,7 +12,7 @@ export class RowIndex {
   constructor(capacity: number) {
     let size = 16;
     while (size < capacity * 2) size *= 2;
-    this.slots = new Int32Array(size).fill(EMPTY);
+    this.slots = new Int32Array(size * 2).fill(EMPTY);
     this.mask = size - 1;
   }
 
@@ -21,29 +22,30 @@ export class RowIndex {
    * @returns the row that already has the key; null when there was none, and `row` was added.
    */
   add(row: number, hash: number, isSame: (other: number) => boolean): number | null {
-    let slot = this.slot(hash);
-    for (let other = this.slots[slot]; other !== EMPTY;) {
-      if (isSame(other)) return other;
-      slot = (slot + 1) & this.mask;
-      other = this.slots[slot];
-    }
+    const slot = this.slotOf(hash, isSame);
+    const other = this.slots[slot];
+    if (other !== EMPTY) return other;
     this.slots[slot] = row;
+    this.slots[slot + 1] = hash;
     return null;
   }
 
   /** @returns the row for which `isSame` is true; null when there is none. */
   find(hash: number, isSame: (other: number) => boolean): number | null {
-    let slot = this.slot(hash);
-    for (let other = this.slots[slot]; other !== EMPTY;) {
-      if (isSame(other)) return other;
-      slot = (slot + 1) & this.mask;
-      other = this.slots[slot];
-    }
-    return null;
+    const other = this.slots[this.slotOf(hash, isSame)];
+    return other === EMPTY ? null : other;
   }
 
-  private slot(hash: number): number {
-    return (mix(hash) >>> 0) & this.mask;
+  /** The slot of the row with the same key, else the empty slot where it would be. */
+  private slotOf(hash: number, isSame: (other: number) => boolean): number {
+    const { slots, mask } = this;
+    const word = hash | 0;
+    let at = (mix(word) >>> 0) & mask;
+    for (let row = slots[2 * at]; row !== EMPTY; row = slots[2 * at]) {
+      if (slots[2 * at + 1] === word && isSame(row)) break;
+      at = (at + 1) & mask;
+    }
+    return 2 * at;
   }
 }
 

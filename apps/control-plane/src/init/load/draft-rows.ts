@@ -6,7 +6,6 @@ import { IPV4, IPV6 } from '../../resources/networks/addresses/address-family.js
 import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
 import { masked } from '../../resources/networks/prefixes/network-store.js';
 import { toProfile } from '../../resources/profiles/profile-draft.js';
-import { toStatus } from '../../resources/profiles/rule-status.js';
 import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
 import { type Yielder, ROWS_PER_YIELD } from '../../platform/yielder.js';
 import type { TableName } from './tables.js';
@@ -41,6 +40,27 @@ export class DraftRows {
     }
   }
 
+  /** The number of rows of a table at most: a rule may be repeated. */
+  countOf(table: TableName): number {
+    const { blockPages, profiles, domainRules, napts, ipv4Networks, ipv6Networks } = this.draft;
+    switch (table) {
+      case 'block_page':
+        return blockPages.ids.length;
+      case 'profile':
+        return profiles.ids.length;
+      case 'application_rule':
+        return profiles.applications.length;
+      case 'domain_rule':
+        return domainRules.hashes.length;
+      case 'napt_assignment':
+        return napts.profileIds.length;
+      case 'ipv4_network':
+        return ipv4Networks.profileIds.length;
+      case 'ipv6_network':
+        return ipv6Networks.profileIds.length;
+    }
+  }
+
   private blockPages(): CopyText {
     const { blockPages } = this.draft;
     return this.lines(blockPages.ids.length, (row) => {
@@ -68,9 +88,7 @@ export class DraftRows {
   private applicationRules(): CopyText {
     return this.lines(this.draft.profiles.ids.length, (row) => {
       const { id, applicationRules } = this.profileAt(row);
-      return applicationRules
-        .map((rule) => line(id, rule.applicationId, toStatus(rule.verdict)))
-        .join('');
+      return applicationRules.map((rule) => line(id, rule.applicationId, rule.verdict)).join('');
     });
   }
 

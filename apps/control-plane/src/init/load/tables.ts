@@ -29,7 +29,7 @@ export const TABLES: readonly Table[] = [
       'category_ids',
     ],
   },
-  { name: 'application_rule', key: ['profile_id', 'application_id'], values: ['status'] },
+  { name: 'application_rule', key: ['profile_id', 'application_id'], values: ['verdict'] },
   { name: 'domain_rule', key: ['profile_id', 'domain_hash'], values: ['verdict'] },
   {
     name: 'napt_assignment',

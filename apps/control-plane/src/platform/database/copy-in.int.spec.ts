@@ -80,7 +80,7 @@ describe('copyIn', () => {
     expect(await idsOf()).toEqual([]);
   });
 
-  it.each([[''], ['1\n']])('throws what the rows throw, after %j', async (first) => {
+  it.each([[''], ['1\n']])('throws the error of the iterator of rows, after %j', async (first) => {
     const failure = new Error('a bug');
     async function* failing(): CopyText {
       if (first !== '') yield first;

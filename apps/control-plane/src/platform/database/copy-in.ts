@@ -8,8 +8,11 @@ export type CopyText = AsyncIterable<string>;
 /**
  * Loads rows with COPY … FROM STDIN: several times as fast as INSERT.
  * @param target table with its columns: `block_page (id, type)`.
+ * @returns the number of rows.
  * @throws what `rows` throws, or the error of PostgreSQL. The transaction can only be rolled back then.
  */
-export async function copyIn(client: PoolClient, target: string, rows: CopyText): Promise<void> {
-  await pipeline(rows, client.query(from(`COPY ${target} FROM STDIN`)));
+export async function copyIn(client: PoolClient, target: string, rows: CopyText): Promise<number> {
+  const copy = client.query(from(`COPY ${target} FROM STDIN`));
+  await pipeline(rows, copy);
+  return copy.rowCount;
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import pg from 'pg';
 import { actAs } from '../../revisions/author.js';
 import { ConfigurationWriter, type Replacement } from '../../revisions/configuration-writer.js';
@@ -181,9 +181,8 @@ describe('a request that exceeds a timeout of the database', () => {
         });
       }
       await holder.end();
-      await vi.waitFor(async () => {
-        expect(await (await call('GET', '/blockpage/')).json()).toEqual([{ id: 1, type: 0 }]);
-      });
+      const pages = async (): Promise<unknown> => (await call('GET', '/blockpage/')).json();
+      await expect.poll(pages).toEqual([{ id: 1, type: 0 }]);
       await replica.stop();
     },
   );

@@ -38,6 +38,17 @@ export class JobConnections {
     return this.shared.status === 'ready';
   }
 
+  /** The time of Redis in milliseconds since 1970, on which all replicas agree. */
+  async nowMs(): Promise<number> {
+    try {
+      const [seconds, microseconds] = await this.shared.time();
+      return seconds * 1_000 + microseconds / 1_000;
+    } catch {
+      // The user of Redis may not ask: our own time has to do.
+      return Date.now();
+    }
+  }
+
   /** Closes all connections at once. BullMQ itself would wait for a Redis that is out of reach. */
   close(): void {
     for (const redis of this.all) redis.disconnect();

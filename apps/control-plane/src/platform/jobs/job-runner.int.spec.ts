@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PrivateRedis, startPrivateRedis } from '@weir/change-feed/testing';
+import { redisNames } from '@weir/change-feed';
+import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
@@ -106,6 +108,18 @@ describe('JobRunner', () => {
     await vi.waitFor(() => expect(steady.runs.length).toBeGreaterThan(before + 2), WAIT);
     const outage = logLines.filter((line) => /Redis (closed|is out of reach)/.test(line));
     expect(outage, logLines.join('')).toHaveLength(1);
+  });
+
+  it('runs a job that a replica with a wrong clock has put off for an hour', async () => {
+    const { jobs: prefix } = redisNames('deployment');
+    const queue = new Queue('put-off', { connection: { url: redis.url }, prefix });
+    const inAnHour = { every: 100, startDate: Date.now() + 3_600_000 };
+    await queue.upsertJobScheduler('put-off', inAnHour, { name: 'put-off' });
+    await queue.close();
+    const later = job('put-off');
+    start([later.job]);
+    await vi.waitFor(() => expect(later.runs.length).toBeGreaterThan(1), WAIT);
+    expect(logLines.join('')).toContain('a background job was put off for too long');
   });
 
   it('starts when Redis can be reached', async () => {

@@ -21,6 +21,8 @@ export interface JobWorkerOptions {
 const KEPT_RUNS = 100;
 const LOCK_MS = 15_000;
 const ERROR_PAUSE_MS = 5_000;
+/** Clocks of replicas may differ by so much. */
+const CLOCK_TOLERANCE_MS = 30_000;
 /** Longest time that a stop waits for the current run, which its signal tells to end. */
 const STOP_MS = 5_000;
 
@@ -47,9 +49,16 @@ export class JobWorker {
     this.listen();
   }
 
-  /** Creates the schedule in Redis. An existing one is not disturbed. */
+  /** Creates the schedule in Redis. An existing one is not disturbed, unless it is wrong. */
   async schedule(): Promise<void> {
     const { name, everyMs, attempts, firstRetryDelayMs } = this.job;
+    if (await this.isPutOff()) {
+      this.options.log.warn(
+        { job: name },
+        'a background job was put off for too long; it runs now',
+      );
+      await this.queue.removeJobScheduler(name);
+    }
     const backoff = { type: 'exponential', delay: firstRetryDelayMs };
     const opts = { attempts, backoff, removeOnComplete: KEPT_RUNS, removeOnFail: KEPT_RUNS };
     await this.queue.setGlobalConcurrency(1);
@@ -65,6 +74,13 @@ export class JobWorker {
       ? closed
       : this.currentRun.catch(() => undefined);
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+
+  /** The next run is due by the clock of the replica that ran the last one, and that clock may have been ahead. */
+  private async isPutOff(): Promise<boolean> {
+    const { name, everyMs } = this.job;
+    const next = (await this.queue.getJobScheduler(name))?.next ?? 0;
+    return next - (await this.options.connections.nowMs()) > everyMs + CLOCK_TOLERANCE_MS;
   }
 
   private listen(): void {

@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ApplicationRule, Profile, RuleVerdict } from '@weir/config-model';
 import { notFound } from '../../http/errors/errors.js';
-import { type Fault, type FaultLocation, throwIfFaults } from '../../http/validation/fault.js';
+import {
+  type Fault,
+  type FaultLocation,
+  MAX_FAULTS,
+  throwIfFaults,
+} from '../../http/validation/fault.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { EntityChange } from '../../revisions/entity-change.js';
@@ -75,11 +80,14 @@ function unknownFaults(
   known: ReadonlyMap<number, string>,
   locationOf: (i: number) => FaultLocation,
 ): Fault[] {
-  return applicationIds.flatMap((applicationId, i): Fault[] => {
-    if (known.has(applicationId)) return [];
+  const faults: Fault[] = [];
+  for (const [i, applicationId] of applicationIds.entries()) {
+    if (faults.length >= MAX_FAULTS) break;
+    if (known.has(applicationId)) continue;
     const msg = `The catalogue has no application ${applicationId}`;
-    return [{ loc: locationOf(i), msg, type: 'reference' }];
-  });
+    faults.push({ loc: locationOf(i), msg, type: 'reference' });
+  }
+  return faults;
 }
 
 function replaceRules(

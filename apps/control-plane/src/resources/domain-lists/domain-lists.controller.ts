@@ -54,8 +54,7 @@ export class DomainListsController {
   ): Promise<WithRevision<Json<StoredDomainRuleDto>[]>> {
     const hashes = await this.hasher.hashAll(body.domains);
     const stored = await this.lists.put(path.profile_id, hashes, RuleVerdict[body.type]);
-    const dtos = await mapRows(stored.result, toDto);
-    return stored.map(() => dtos);
+    return stored.mapAsync((rules) => mapRows(rules, toDto));
   }
 
   @Patch(':domain')

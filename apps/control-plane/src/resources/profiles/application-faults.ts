@@ -1,7 +1,7 @@
 import type { ApplicationRule } from '@weir/config-model';
-import type { Fault, FaultLocation } from '../../http/validation/fault.js';
+import { type Fault, type FaultLocation, MAX_FAULTS } from '../../http/validation/fault.js';
 
-/** A fault for each duplicate application, and for each that is not in the catalogue (decisions §2). */
+/** A fault for each duplicate application and each that is not in the catalogue (decisions §2), up to `MAX_FAULTS`. */
 export function applicationFaults(
   rules: readonly ApplicationRule[],
   applications: ReadonlyMap<number, string>,
@@ -10,6 +10,7 @@ export function applicationFaults(
   const faults: Fault[] = [];
   const seen = new Set<number>();
   for (const [i, { applicationId }] of rules.entries()) {
+    if (faults.length >= MAX_FAULTS) break;
     if (seen.has(applicationId)) {
       const msg = `Application ${applicationId} is a duplicate`;
       faults.push({ loc: locationOf(i), msg, type: 'duplicate' });

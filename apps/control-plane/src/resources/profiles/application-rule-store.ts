@@ -2,7 +2,6 @@ import type { ApplicationRule, Profile } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import type { RowChange } from '../../revisions/working-rows.js';
-import { toStatus } from './rule-status.js';
 
 interface RuleOfProfile extends ApplicationRule {
   readonly profileId: number;
@@ -38,11 +37,11 @@ async function deleteRules(tx: Transaction, rules: readonly RuleOfProfile[]): Pr
 
 async function putRules(tx: Transaction, rules: readonly RuleOfProfile[]): Promise<void> {
   if (rules.length === 0) return;
-  const statuses = rules.map(({ verdict }) => toStatus(verdict));
+  const verdicts = Prisma.sql`, ${rules.map(({ verdict }) => verdict)}::integer[]`;
   await tx.$executeRaw`
-    INSERT INTO application_rule (profile_id, application_id, status)
-    SELECT * FROM ${unnest(rules, Prisma.sql`, ${statuses}::rule_status[]`)}
-    ON CONFLICT (profile_id, application_id) DO UPDATE SET status = EXCLUDED.status`;
+    INSERT INTO application_rule (profile_id, application_id, verdict)
+    SELECT * FROM ${unnest(rules, verdicts)}
+    ON CONFLICT (profile_id, application_id) DO UPDATE SET verdict = EXCLUDED.verdict`;
 }
 
 /** Keys as rows. @param further columns. */

@@ -18,7 +18,7 @@ export interface ProfileLocations {
 export function toProfile(draft: ProfileDraft): Profile {
   return {
     ...draft,
-    categoryIds: [...new Set(draft.categoryIds)].sort((a, b) => a - b),
+    categoryIds: [...Uint32Array.from(new Set(draft.categoryIds)).sort()],
     applicationRules: sortRules(draft.applicationRules),
   };
 }

@@ -1,10 +1,9 @@
-import { type Profile, RuleVerdict } from '@weir/config-model';
+import type { Profile, RuleVerdict } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import { notFound } from '../../http/errors/errors.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
-import type { RuleStatus } from './rule-status.js';
 
 interface ProfileRow {
   id: number;
@@ -14,16 +13,19 @@ interface ProfileRow {
   appaware_priority_over_bwlists: boolean;
   category_ids: number[];
   application_ids: number[];
-  statuses: RuleStatus[];
+  verdicts: RuleVerdict[];
 }
 
+/** As JSON: a profile may have 100,000 categories, which the driver takes long to read from an array. */
+const CATEGORY_IDS = 'to_json(category_ids) AS category_ids';
+
 const SELECT = `
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
-         rules.application_ids, rules.statuses
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
+         ${CATEGORY_IDS}, rules.application_ids, rules.verdicts
   FROM profile
   CROSS JOIN LATERAL (
     SELECT COALESCE(array_agg(application_id ORDER BY application_id), '{}') AS application_ids,
-           COALESCE(array_agg(status::text ORDER BY application_id), '{}') AS statuses
+           COALESCE(array_agg(verdict ORDER BY application_id), '{}') AS verdicts
     FROM application_rule WHERE profile_id = profile.id
   ) AS rules`;
 
@@ -39,7 +41,7 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
     categoryIds: row.category_ids,
     applicationRules: row.application_ids.map((applicationId, i) => ({
       applicationId,
-      verdict: RuleVerdict[row.statuses[i]],
+      verdict: row.verdicts[i],
     })),
   }),
 };
@@ -47,11 +49,12 @@ export const PROFILES: EntityTable<'profile', ProfileRow> = {
 /** Reads the profiles with these ids, which may be thousands. */
 export function profilesOf(ids: readonly number[]): Prisma.Sql {
   return Prisma.sql`
-  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists, category_ids,
-         COALESCE(application_ids, '{}') AS application_ids, COALESCE(statuses, '{}') AS statuses
+  SELECT profile.id, page_id, white_list_only, empty_dns_answer, appaware_priority_over_bwlists,
+         ${Prisma.raw(CATEGORY_IDS)}, COALESCE(application_ids, '{}') AS application_ids,
+         COALESCE(verdicts, '{}') AS verdicts
   FROM profile LEFT JOIN (
     SELECT profile_id, array_agg(application_id ORDER BY application_id) AS application_ids,
-           array_agg(status::text ORDER BY application_id) AS statuses
+           array_agg(verdict ORDER BY application_id) AS verdicts
     FROM application_rule WHERE profile_id = ANY (${ids}::integer[]) GROUP BY profile_id
   ) AS rules ON rules.profile_id = profile.id
   WHERE profile.id = ANY (${ids}::integer[])`;

@@ -1,6 +1,9 @@
 import type { Schedule } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
+import { jsonText } from '../../platform/json-text.js';
+import { parseJson } from '../../platform/parse-json.js';
+import { mapRows } from '../../platform/yielder.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
 import { type SubmittedPeriod, toPeriod } from './week.js';
 
@@ -11,16 +14,16 @@ export interface ScheduleRecord {
   readonly periods: readonly SubmittedPeriod[];
 }
 
-interface ScheduleRow {
+interface ScheduleRow<P = SubmittedPeriod[]> {
   profile_id: number;
   target_profile_id: number;
-  periods: SubmittedPeriod[];
+  periods: P;
 }
 
 export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
   kind: 'schedule',
   sql: 'SELECT profile_id, target_profile_id, periods FROM schedule ORDER BY profile_id',
-  toEntity: (row) => toEntity(toRecord(row)),
+  toEntity: (row) => toEntity(toRecord(row, row.periods)),
 };
 
 /** The schedule as followers know it: its periods in week points. */
@@ -28,14 +31,24 @@ export function toEntity({ profileId, targetProfileId, periods }: ScheduleRecord
   return { profileId, targetProfileId, periods: periods.map(toPeriod) };
 }
 
+/** `toEntity`, which yields to the event loop: a schedule may have 100,000 periods. */
+export async function toEntityInSlices({ periods, ...rest }: ScheduleRecord): Promise<Schedule> {
+  return { ...rest, periods: await mapRows(periods, toPeriod) };
+}
+
 export async function findSchedules(
   tx: Transaction,
   profileIds: readonly number[],
 ): Promise<ScheduleRecord[]> {
-  const rows = await tx.$queryRaw<ScheduleRow[]>`
-    SELECT profile_id, target_profile_id, periods FROM schedule
+  const rows = await tx.$queryRaw<ScheduleRow<string>[]>`
+    SELECT profile_id, target_profile_id, periods::text FROM schedule
     WHERE profile_id = ANY (${profileIds}::integer[])`;
-  return rows.map(toRecord);
+  const schedules: ScheduleRecord[] = [];
+  for (const row of rows) {
+    const periods = await parseJson(Buffer.from(row.periods));
+    schedules.push(toRecord(row, periods as SubmittedPeriod[]));
+  }
+  return schedules;
 }
 
 /** @throws when there is one of the same profile. */
@@ -71,19 +84,17 @@ async function write(
   onConflict: Prisma.Sql,
 ): Promise<void> {
   if (schedules.length === 0) return;
+  const texts: string[] = [];
+  for (const schedule of schedules) texts.push(await jsonText(schedule));
+  // One text, because the driver takes long to escape the texts of a list.
   await tx.$executeRaw`
     INSERT INTO schedule (profile_id, target_profile_id, periods)
-    SELECT * FROM unnest(
-      ${schedules.map(({ profileId }) => profileId)}::integer[],
-      ${schedules.map(({ targetProfileId }) => targetProfileId)}::integer[],
-      ${schedules.map(({ periods }) => JSON.stringify(periods))}::jsonb[])
+    SELECT "profileId", "targetProfileId", periods
+    FROM jsonb_to_recordset(${`[${texts.join(',')}]`}::jsonb) AS schedule (
+      "profileId" integer, "targetProfileId" integer, periods jsonb)
     ${onConflict}`;
 }
 
-function toRecord(row: ScheduleRow): ScheduleRecord {
-  return {
-    profileId: row.profile_id,
-    targetProfileId: row.target_profile_id,
-    periods: row.periods,
-  };
+function toRecord(row: ScheduleRow<unknown>, periods: readonly SubmittedPeriod[]): ScheduleRecord {
+  return { profileId: row.profile_id, targetProfileId: row.target_profile_id, periods };
 }

@@ -1,3 +1,4 @@
+import { mapRows } from '../../platform/yielder.js';
 import { Example } from '../../http/validation/examples.js';
 import type { Json } from '../../http/validation/json.js';
 import {
@@ -117,25 +118,26 @@ export function toRecord(profileId: number, dto: ScheduleDto): ScheduleRecord {
   return {
     profileId,
     targetProfileId: dto.target_profile_id,
-    periods: dto.periods.map(toSubmitted),
+    periods: dto.periods,
   };
 }
 
 export function toPatch(dto: PatchScheduleDto): Partial<Omit<ScheduleRecord, 'profileId'>> {
   return {
     ...(dto.target_profile_id !== undefined && { targetProfileId: dto.target_profile_id }),
-    ...(dto.periods !== undefined && { periods: dto.periods.map(toSubmitted) }),
+    ...(dto.periods !== undefined && { periods: dto.periods }),
   };
 }
 
-export function toDto(record: ScheduleRecord): Json<ScheduleDto> {
+export async function toDto(record: ScheduleRecord): Promise<Json<ScheduleDto>> {
   return {
     target_profile_id: record.targetProfileId,
-    periods: record.periods.map(toSubmitted),
+    periods: await mapRows(record.periods, toPeriodDto),
   };
 }
 
-function toSubmitted({ start, end }: SubmittedPeriod): SubmittedPeriod {
+/** PostgreSQL gives the fields in another order. */
+function toPeriodDto({ start, end }: SubmittedPeriod): SubmittedPeriod {
   return {
     start: { day: start.day, time: start.time },
     end: { day: end.day, time: end.time },

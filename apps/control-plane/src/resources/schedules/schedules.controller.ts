@@ -26,7 +26,7 @@ export class SchedulesController {
     errors: [404],
   })
   async get(@Param() path: ProfilePath): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.get(path.profile_id)).map(toDto);
+    return (await this.schedules.get(path.profile_id)).mapAsync(toDto);
   }
 
   @Post()
@@ -41,9 +41,8 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: ScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION)).map(
-      toDto,
-    );
+    const created = await this.schedules.create(toRecord(path.profile_id, body), TARGET_LOCATION);
+    return created.mapAsync(toDto);
   }
 
   @Patch()
@@ -58,9 +57,8 @@ export class SchedulesController {
     @Param() path: ProfilePath,
     @Body() body: PatchScheduleDto,
   ): Promise<WithRevision<Json<ScheduleDto>>> {
-    return (await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION)).map(
-      toDto,
-    );
+    const updated = await this.schedules.update(path.profile_id, toPatch(body), TARGET_LOCATION);
+    return updated.mapAsync(toDto);
   }
 
   @Delete()

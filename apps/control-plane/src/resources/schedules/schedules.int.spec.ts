@@ -59,6 +59,17 @@ describe('schedules', () => {
     await scheduled(periods);
   });
 
+  it('may have many periods, which are handled in slices', async () => {
+    const periods = Array.from({ length: 20_000 }, (_, i) =>
+      period(i % 7, i % 3 ? '08:30' : '24:00', (i + 3) % 7, '12:00'),
+    );
+    const path = await scheduled(periods);
+    const other = await call('PATCH', path, { target_profile_id: 2 });
+    expect(other.body).toEqual({ target_profile_id: 2, periods });
+    expect((await call('GET', path)).body).toEqual(other.body);
+    expect((await call('DELETE', path)).status).toBe(204);
+  });
+
   it.each([
     ['no end after the start', period(1, '10:00', 1, '10:00'), ['end: value_error']],
     ['an end before the start', period('tuesday', '10:00', 1, '09:30'), ['end: value_error']],

@@ -7,7 +7,7 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { findProfileIds, profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
-import { findSchedules, type ScheduleRecord, toEntity } from './schedule-store.js';
+import { findSchedules, type ScheduleRecord, toEntityInSlices } from './schedule-store.js';
 import { WorkingSchedules } from './working-schedules.js';
 
 @Injectable()
@@ -38,15 +38,15 @@ export class SchedulesService {
         need(tables, profileId);
         tables.of(WorkingProfiles.open).needId(record.targetProfileId);
       },
-      make: (tables) => {
+      make: async (tables) => {
         const schedules = tables.of(WorkingSchedules.open);
         tables.of(WorkingProfiles.open).require(profileId);
         checkTarget(tables, record, targetLocation);
         if (schedules.find(profileId) !== null) {
           throw conflict(`profile ${profileId} already has a schedule`);
         }
+        const after = await toEntityInSlices(record);
         schedules.put(record);
-        const after = toEntity(record);
         return { result: record, changes: [{ kind: 'schedule', before: null, after }] };
       },
     });
@@ -64,13 +64,16 @@ export class SchedulesService {
         need(tables, profileId);
         if (targetProfileId !== undefined) tables.of(WorkingProfiles.open).needId(targetProfileId);
       },
-      make: (tables) => {
+      make: async (tables) => {
         const before = find(tables, profileId);
         const record = { ...before, ...patch };
         // The stored target exists: profiles are never deleted one by one.
         if (targetProfileId !== undefined) checkTarget(tables, record, targetLocation);
+        const change = {
+          before: await toEntityInSlices(before),
+          after: await toEntityInSlices(record),
+        };
         tables.of(WorkingSchedules.open).put(record);
-        const change = { before: toEntity(before), after: toEntity(record) };
         return { result: record, changes: [{ kind: 'schedule', ...change }] };
       },
     });
@@ -79,8 +82,8 @@ export class SchedulesService {
   remove(profileId: number): Promise<WithRevision<void>> {
     return this.writer.write({
       need: (tables) => need(tables, profileId),
-      make: (tables) => {
-        const before = toEntity(find(tables, profileId));
+      make: async (tables) => {
+        const before = await toEntityInSlices(find(tables, profileId));
         tables.of(WorkingSchedules.open).delete(profileId);
         return { result: undefined, changes: [{ kind: 'schedule', before, after: null }] };
       },

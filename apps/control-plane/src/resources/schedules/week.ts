@@ -24,16 +24,17 @@ export interface SubmittedPeriod {
 }
 
 const POINTS_PER_DAY = WEEK_POINTS / 7;
+const ZERO = 0x30;
 
 /** Monday 0 … Sunday 6. */
 export function dayNumber(day: TimePoint['day']): number {
   return typeof day === 'number' ? day : WEEKDAYS.indexOf(day);
 }
 
-/** Half hours since midnight: 0 … 48. */
+/** Half hours since midnight: 0 … 48. A schedule may have 100,000 periods, and `split` takes ten times as long. */
 export function halfHours(time: string): number {
-  const [hours, minutes] = time.split(':').map(Number);
-  return (hours ?? 0) * 2 + (minutes ?? 0) / 30;
+  const digit = (at: number): number => time.charCodeAt(at) - ZERO;
+  return (digit(0) * 10 + digit(1)) * 2 + digit(3) / 3;
 }
 
 /** The period in week points; `24:00` is the next day's `00:00` (decisions §8). */

@@ -93,8 +93,8 @@ export class Fuzzer {
     const service = new DnsService({
       configuration: { ...CONFIGURATION, ...secure, RESOLVER_THREADS },
       upstreams: upstreams.map(({ endpoint }) => endpoint),
-      source,
-      share: source.share,
+      source: await source.readWith(RESOLVER_THREADS),
+      readers: source.readers,
       log: createLogger({ name: 'resolver', level: 'silent' }),
       forwarding: { attemptTimeoutMs: 40, queryTimeoutMs: 150 },
     });

@@ -109,6 +109,16 @@ describe('NAPT assignments', () => {
       expect((await call('GET', at('192.0.2.13'))).body).toEqual([]);
     });
 
+    it('finds a clash of one among many ranges of an address', async () => {
+      const many = Array.from({ length: 40 }, (_, i) => napt('192.0.2.15', 100 * i, 100 * i + 49));
+      await call('POST', '/napt/', napt('192.0.2.15', 2_040, 2_060));
+      expect((await call('POST', '/napt/batch', many)).status).toBe(409);
+      await call('DELETE', `${at('192.0.2.15')}/2040/2060`);
+      await call('POST', '/napt/', napt('192.0.2.15', 2_060, 2_070));
+      expect((await call('POST', '/napt/batch', many)).status).toBe(201);
+      expect(ranges(await call('GET', at('192.0.2.15')))).toHaveLength(41);
+    });
+
     it('reports unknown profiles and clashes within the request together, at the later range', async () => {
       const body = [
         napt('192.0.2.14', 1, 9),

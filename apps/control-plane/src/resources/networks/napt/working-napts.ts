@@ -13,7 +13,10 @@ import {
   replaceAssignments,
 } from './napt-store.js';
 
-/** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges. */
+/** More needed ranges of an address than this are read as one. */
+const MOST_RANGES = 8;
+
+/** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges, and maybe others. */
 export class WorkingNapts implements WorkingTable {
   static readonly open = (tables: WorkingTables): WorkingNapts => {
     tables.of(WorkingProfiles.open);
@@ -21,13 +24,16 @@ export class WorkingNapts implements WorkingTable {
   };
 
   private readonly rows = new WorkingRows<NaptAssignment>();
-  private readonly needed: NaptKey[] = [];
+  /** By address. */
+  private readonly needed = new Map<number, readonly NaptKey[]>();
   /** By address and key. */
   private readonly current = new Map<number, Map<string, NaptAssignment>>();
 
   need(range: NaptKey): void {
     this.rows.need(naptText(range));
-    this.needed.push(range);
+    const ranges = [...(this.needed.get(range.address) ?? []), range];
+    // Each of them is compared with the stored ones of the address.
+    this.needed.set(range.address, ranges.length > MOST_RANGES ? [hull(ranges, range)] : ranges);
   }
 
   find(key: NaptKey): NaptAssignment | null {
@@ -50,8 +56,8 @@ export class WorkingNapts implements WorkingTable {
   }
 
   async read(tx: Transaction): Promise<void> {
-    if (this.needed.length === 0) return;
-    const found = await findOverlapping(tx, this.needed);
+    if (this.needed.size === 0) return;
+    const found = await findOverlapping(tx, [...this.needed.values()].flat());
     await forEachRow(new Yielder(), found.length, (i) => {
       this.rows.load(naptText(found[i]), found[i]);
       this.show(found[i]);
@@ -69,4 +75,11 @@ export class WorkingNapts implements WorkingTable {
     const ranges = this.current.get(assignment.address) ?? new Map<string, NaptAssignment>();
     this.current.set(assignment.address, ranges.set(naptText(assignment), assignment));
   }
+}
+
+/** The least range of the address that holds all of these. */
+function hull(ranges: readonly NaptKey[], { address }: NaptKey): NaptKey {
+  const lowerPort = Math.min(...ranges.map((range) => range.lowerPort));
+  const upperPort = Math.max(...ranges.map((range) => range.upperPort));
+  return { address, lowerPort, upperPort };
 }

@@ -1,16 +1,16 @@
 import type { ThreadState } from './thread-state.js';
 
-/** Seconds that a lane may have a processor, or wait for something else, without making a turn. */
-const PATIENCE_S = 5;
-
 /**
- * Finds a lane that hangs: it makes no turns, although it could. On a busy machine a thread may wait long for a
+ * Finds a thread that hangs: it makes no turns, although it could. On a busy machine a thread may wait long for a
  * processor; such a time does not count.
  */
-export class LaneWatch {
+export class ThreadWatch {
   private turns = 0;
   private cpuSeconds = 0;
   private stuckSeconds = 0;
+
+  /** @param patienceSeconds for which it may have a processor, or wait for something else, without making a turn */
+  constructor(private readonly patienceSeconds: number) {}
 
   /**
    * To be called once a second.
@@ -22,7 +22,7 @@ export class LaneWatch {
     this.turns = turns;
     this.cpuSeconds = cpuSeconds;
     this.stuckSeconds = isMoving ? 0 : this.stuckSeconds + (isRunnable ? used : 1);
-    if (this.stuckSeconds < PATIENCE_S) return false;
+    if (this.stuckSeconds < this.patienceSeconds) return false;
     this.stuckSeconds = 0;
     return true;
   }

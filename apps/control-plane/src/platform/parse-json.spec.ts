@@ -1,7 +1,7 @@
 import { RowError } from '@weir/config-model';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { otherTurns } from '../../testing/other-turns.js';
+import { otherTurns } from '../testing/other-turns.js';
 import { parseJson } from './parse-json.js';
 
 const PIECE = 40_000;

@@ -1,6 +1,6 @@
 import { SteppedJson } from '@weir/change-feed';
 import { isUtf8 } from 'node:buffer';
-import { Yielder } from '../../platform/yielder.js';
+import { Yielder } from './yielder.js';
 
 /** A shorter text is parsed in one go: in a millisecond. */
 const LONG_BYTES = 128 * 1024;

@@ -1,0 +1,42 @@
+import type { FeedLogger, FollowerTracer } from '@weir/change-feed';
+import { followPolicy } from '@weir/policy-feed';
+import type { FeedConfiguration } from '@weir/policy-feed/state';
+import type { MemoryConfiguration } from '../configuration/memory-variables.js';
+import { wantedHugePages } from '../memory/huge-pages.js';
+import { ShareReaders } from '../shared-policy/policy-readers.js';
+import type { Feed } from './feed.js';
+
+export interface OwnFeedOptions {
+  readonly configuration: FeedConfiguration & MemoryConfiguration;
+  readonly tracer: FollowerTracer | undefined;
+  readonly log: FeedLogger;
+}
+
+/**
+ * The feed in the thread that answers queries.
+ * @throws StartError when a file of the feed is not usable
+ */
+export function feedBesideQueries({ configuration, tracer, log }: OwnFeedOptions): Feed {
+  const { target, follower, state } = followPolicy({
+    kind: 'resolver',
+    configuration,
+    log,
+    hugePages: wantedHugePages(configuration),
+    tracer,
+  });
+  let isStarted = false;
+  return {
+    source: target,
+    readers: new ShareReaders(target.share),
+    threadId: 0,
+    state,
+    lost: new Promise(() => undefined),
+    start: () => {
+      isStarted = true;
+      return follower.start();
+    },
+    stop: async () => {
+      if (isStarted) await follower.stop();
+    },
+  };
+}

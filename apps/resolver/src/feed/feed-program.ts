@@ -1,0 +1,76 @@
+/*
+ * The thread of the feed: follows the log, changes the policy that other threads read, and acknowledges. It has an
+ * event loop of its own, so nothing that delays queries delays a change.
+ */
+import { createLogger, StartError } from '@weir/ops';
+import { type FollowedPolicy, followPolicy } from '@weir/policy-feed';
+import { openTelemetry, type Telemetry } from '@weir/telemetry';
+import { loadSystemCalls } from '@weir/udp-batch';
+import { parentPort, workerData } from 'node:worker_threads';
+import { wantedHugePages } from '../memory/huge-pages.js';
+import { ShareReaders } from '../shared-policy/policy-readers.js';
+import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
+
+/** Time between states. There is one before each acknowledgement, too. */
+const STATE_MS = 100;
+
+const { configuration, readers: mostReaders, states, words } = workerData as FeedTask;
+
+const report = (message: FeedReport): void => parentPort?.postMessage(message);
+
+let followed: FollowedPolicy | null = null;
+
+function tellState(): void {
+  Atomics.add(words, FeedWord.turns, 1);
+  states.postMessage(followed?.state());
+}
+
+function obeyOrders(telemetry: Telemetry | null, { target, follower }: FollowedPolicy): void {
+  const readers = new ShareReaders(target.share);
+  const timer = setInterval(tellState, STATE_MS);
+  const start = async (): Promise<void> => {
+    await follower.start();
+    tellState();
+    report({ type: 'atHead' });
+  };
+  const stop = async (): Promise<void> => {
+    await follower.stop();
+    await telemetry?.stop();
+    clearInterval(timer);
+    report({ type: 'stopped' });
+  };
+  parentPort?.on('message', (order: FeedOrder) => {
+    if (order.type === 'connect') readers.connect(order.reader, order.port);
+    else if (order.type === 'disconnect') readers.disconnect(order.reader);
+    else if (order.type === 'start') void start();
+    else void stop();
+  });
+}
+
+Atomics.store(words, FeedWord.threadId, loadSystemCalls()?.gettid() ?? 0);
+const log = createLogger(
+  { name: 'resolver', level: configuration.LOG_LEVEL },
+  {
+    write: (line) => {
+      report({ type: 'logged', line });
+    },
+  },
+);
+try {
+  const telemetry = await openTelemetry({ process: 'resolver', configuration, log });
+  followed = followPolicy({
+    kind: 'resolver',
+    configuration,
+    log,
+    hugePages: wantedHugePages(configuration),
+    tracer: telemetry?.tracer,
+    readers: mostReaders,
+    onAcknowledge: tellState,
+  });
+  tellState();
+  obeyOrders(telemetry, followed);
+  report({ type: 'opened' });
+} catch (error) {
+  if (!(error instanceof StartError)) throw error;
+  report({ type: 'failed', reason: error.message });
+}

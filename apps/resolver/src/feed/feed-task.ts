@@ -1,0 +1,61 @@
+import { type FeedConfiguration, FEED_VARIABLES } from '@weir/policy-feed/state';
+import { TELEMETRY_VARIABLES, type TelemetryConfiguration } from '@weir/telemetry';
+import type { LogLevel } from '@weir/ops';
+import type { MessagePort } from 'node:worker_threads';
+import { MEMORY_VARIABLES, type MemoryConfiguration } from '../configuration/memory-variables.js';
+
+/** The part of the configuration that the thread of the feed needs. */
+export type FeedThreadConfiguration = FeedConfiguration &
+  TelemetryConfiguration &
+  MemoryConfiguration & { readonly LOG_LEVEL: LogLevel };
+
+/** What the thread of the feed starts with. */
+export interface FeedTask {
+  readonly configuration: FeedThreadConfiguration;
+  /** Most readers of the policy. */
+  readonly readers: number;
+  /** Its state: a `FeedState` each time, read by whoever wants to know it. */
+  readonly states: MessagePort;
+  readonly words: Int32Array;
+}
+
+/** Words that the thread of the feed writes. */
+export const FeedWord = {
+  /** Its number among the threads of the system. */
+  threadId: 0,
+  /** Counts its looks at the time: when it hangs there are none. */
+  turns: 1,
+} as const;
+export const FEED_WORDS = 2;
+
+/** What the main thread tells it. */
+export type FeedOrder =
+  | { readonly type: 'connect'; readonly reader: number; readonly port: MessagePort }
+  | { readonly type: 'disconnect'; readonly reader: number }
+  | { readonly type: 'start' }
+  | { readonly type: 'stop' };
+
+/** What it tells the main thread. */
+export type FeedReport =
+  /** There is a state, and readers can be connected. */
+  | { readonly type: 'opened' }
+  /** For a reason that an operator can mend. */
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'atHead' }
+  | { readonly type: 'stopped' }
+  /** A line of the log. */
+  | { readonly type: 'logged'; readonly line: string };
+
+const NAMES = [FEED_VARIABLES, TELEMETRY_VARIABLES, MEMORY_VARIABLES, { LOG_LEVEL: null }].flatMap(
+  (variables) => Object.keys(variables),
+);
+
+/** All of it can be sent to another thread. */
+export function feedThreadConfiguration(
+  configuration: FeedThreadConfiguration,
+): FeedThreadConfiguration {
+  const all = Object.entries(configuration);
+  return Object.fromEntries(
+    all.filter(([name]) => NAMES.includes(name)),
+  ) as FeedThreadConfiguration;
+}

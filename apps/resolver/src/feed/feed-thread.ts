@@ -1,0 +1,207 @@
+import { parseHashKey } from '@weir/dns-name';
+import { type Logger, StartError } from '@weir/ops';
+import { agedState, type FeedState } from '@weir/policy-feed/state';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
+import type { PolicyReaders } from '../shared-policy/policy-readers.js';
+import { ReadPolicy } from '../shared-policy/read-policy.js';
+import { readThread } from '../threads/thread-state.js';
+import { ThreadWatch } from '../threads/thread-watch.js';
+import type { Feed } from './feed.js';
+import {
+  FEED_WORDS,
+  type FeedOrder,
+  type FeedReport,
+  type FeedTask,
+  feedThreadConfiguration,
+  type FeedThreadConfiguration,
+  FeedWord,
+} from './feed-task.js';
+
+// A thread does not read TypeScript as tests do, so they run the compiled program.
+const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/feed/feed-program.js' : './feed-program.js',
+  import.meta.url,
+);
+
+/** Time between turns of this thread that only take what has changed. */
+const TURN_MS = 100;
+const CHECK_MS = 1_000;
+/** Seconds without a turn after which it hangs. Its work has many steps, so it makes a turn long before. */
+const PATIENCE_S = 30;
+
+export interface FeedThreadOptions {
+  readonly configuration: FeedThreadConfiguration;
+  /** Lanes that read the policy; this thread does, too. */
+  readonly lanes: number;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+/**
+ * The feed in a thread of its own, as the main thread sees it. Another thread could not take its place without a
+ * second copy of the policy, so the resolver ends with it.
+ */
+export class FeedThread implements Feed {
+  readonly lost: Promise<never>;
+  readonly readers: PolicyReaders = {
+    connect: (reader, port) => {
+      this.order({ type: 'connect', reader, port }, port);
+    },
+    disconnect: (reader) => {
+      this.order({ type: 'disconnect', reader });
+    },
+  };
+  private readonly words = new Int32Array(new SharedArrayBuffer(4 * FEED_WORDS));
+  private readonly states = new MessageChannel();
+  private latest!: FeedState;
+  private latestMs = 0;
+  private readonly thread: Worker;
+  private readonly opened = Promise.withResolvers<null>();
+  private readonly atHead = Promise.withResolvers<null>();
+  private readonly stopped = Promise.withResolvers<null>();
+  private readonly end = Promise.withResolvers<never>();
+  private readonly watch = new ThreadWatch(PATIENCE_S);
+  private readonly timers: NodeJS.Timeout[] = [];
+  private policy!: ReadPolicy;
+  private isStarted = false;
+  private isStopping = false;
+
+  /** @throws StartError when a file of the feed is not usable */
+  static async open(options: FeedThreadOptions): Promise<FeedThread> {
+    const feed = new FeedThread(options);
+    await feed.opened.promise;
+    await feed.connect();
+    return feed;
+  }
+
+  private constructor(private readonly options: FeedThreadOptions) {
+    this.lost = this.end.promise;
+    for (const one of [this.lost, this.atHead.promise]) one.catch(() => undefined);
+    const task: FeedTask = {
+      configuration: feedThreadConfiguration(options.configuration),
+      readers: options.lanes + 1,
+      states: this.states.port2,
+      words: this.words,
+    };
+    this.thread = new Worker(PROGRAM, {
+      workerData: task,
+      transferList: [task.states],
+      // No arguments of this process: in tests they contain a condition that resolves packages to their sources.
+      execArgv: [],
+      name: 'feed',
+    });
+    let cause: unknown = 'it was ended';
+    this.thread.on('message', this.hear);
+    this.thread.on('error', (error) => {
+      cause = error;
+    });
+    this.thread.on('exit', () => {
+      this.onEnd(cause);
+    });
+  }
+
+  get source(): ReadPolicy {
+    return this.policy;
+  }
+
+  get threadId(): number {
+    return Atomics.load(this.words, FeedWord.threadId);
+  }
+
+  readonly state = (): FeedState => {
+    const nowMs = performance.now();
+    const { port1 } = this.states;
+    for (let next = receiveMessageOnPort(port1); next; next = receiveMessageOnPort(port1)) {
+      this.latest = next.message as FeedState;
+      this.latestMs = nowMs;
+    }
+    return agedState(this.latest, nowMs - this.latestMs);
+  };
+
+  async start(): Promise<void> {
+    this.isStarted = true;
+    this.order({ type: 'start' });
+    await this.atHead.promise;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    for (const timer of this.timers) clearInterval(timer);
+    if (this.isStarted) {
+      this.order({ type: 'stop' });
+      await this.stopped.promise;
+    }
+    // Its end is not waited for: a thread of its own may write to a disk that hangs.
+    void this.thread.terminate();
+    this.atHead.resolve(null);
+  }
+
+  /** This thread becomes a reader. */
+  private async connect(): Promise<void> {
+    const { port1, port2 } = new MessageChannel();
+    const { configuration, lanes } = this.options;
+    this.readers.connect(lanes, port1);
+    this.policy = await ReadPolicy.connect(port2, parseHashKey(configuration.DOMAIN_HASH_KEY));
+    const takeChanges = (): void => {
+      this.policy.enter();
+      this.policy.leave();
+      this.state();
+    };
+    this.timers.push(setInterval(takeChanges, TURN_MS), setInterval(this.check, CHECK_MS));
+  }
+
+  private order(order: FeedOrder, port?: MessagePort): void {
+    this.thread.postMessage(order, port === undefined ? [] : [port]);
+  }
+
+  private readonly hear = (report: FeedReport): void => {
+    switch (report.type) {
+      case 'opened':
+        return this.opened.resolve(null);
+      case 'failed':
+        this.isStopping = true;
+        return this.opened.reject(new StartError(report.reason));
+      case 'atHead':
+        return this.atHead.resolve(null);
+      case 'stopped':
+        return this.stopped.resolve(null);
+      case 'logged':
+        return this.log(report.line);
+    }
+  };
+
+  /** Writes a line of its log. */
+  private log(line: string): void {
+    const { level, msg, ...fields } = JSON.parse(line) as Line;
+    // These are written again.
+    this.options.log[level]({ ...fields, time: undefined, process: undefined }, msg);
+  }
+
+  private readonly check = (): void => {
+    const turns = Atomics.load(this.words, FeedWord.turns);
+    if (!this.watch.hangs(turns, readThread(this.threadId))) return;
+    this.options.log.error({}, 'the thread of the feed hangs and is ended');
+    void this.thread.terminate();
+  };
+
+  private onEnd(cause: unknown): void {
+    this.stopped.resolve(null);
+    if (this.isStopping) return;
+    this.options.log.error(
+      { err: cause },
+      'the thread of the feed ended, and the resolver with it',
+    );
+    const error = new Error(`the thread of the feed ended: ${String(cause)}`, { cause });
+    for (const { reject } of [this.opened, this.atHead, this.end]) reject(error);
+  }
+}
+
+/** A line of the log, which its thread has formatted. */
+interface Line {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly msg: string;
+}

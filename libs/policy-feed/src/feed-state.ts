@@ -1,0 +1,59 @@
+import type { Follower } from '@weir/change-feed';
+
+/** Where a follower is, in plain values that can be sent to another thread. */
+export type FeedState = Pick<
+  Follower,
+  | 'revision'
+  | 'headRevision'
+  | 'lagMs'
+  | 'isCaughtUp'
+  | 'inForceForMs'
+  | 'isRedisConnected'
+  | 'isDiskCurrent'
+  | 'diskFailures'
+  | 'missingImage'
+  | 'imageFailures'
+  | 'imageCounters'
+  | 'refusedMessages'
+  | 'counters'
+> & {
+  /** Whether a policy with a catalogue decides. */
+  readonly hasCatalogue: boolean;
+  /** Checks at which a file was not usable, by the variable that names it. */
+  readonly fileFaults: { readonly FEED_TOKENS_FILE: number; readonly FEED_CA: number };
+  /** Memory of the policy in pages that the kernel was asked to make huge. */
+  readonly hugePageBytes: number;
+};
+
+export function feedState(
+  follower: Follower,
+  rest: Pick<FeedState, 'hasCatalogue' | 'fileFaults' | 'hugePageBytes'>,
+): FeedState {
+  return {
+    revision: follower.revision,
+    headRevision: follower.headRevision,
+    lagMs: follower.lagMs,
+    isCaughtUp: follower.isCaughtUp,
+    inForceForMs: follower.inForceForMs,
+    isRedisConnected: follower.isRedisConnected,
+    isDiskCurrent: follower.isDiskCurrent,
+    diskFailures: follower.diskFailures,
+    missingImage: follower.missingImage,
+    imageFailures: follower.imageFailures,
+    imageCounters: follower.imageCounters,
+    refusedMessages: follower.refusedMessages,
+    counters: follower.counters,
+    ...rest,
+  };
+}
+
+/** The state some time after nothing new was heard: what tells how long something lasts goes on. */
+export function agedState(state: FeedState, ms: number): FeedState {
+  const { lagMs, inForceForMs, missingImage } = state;
+  return {
+    ...state,
+    lagMs: lagMs + ms,
+    inForceForMs: state.revision === null ? 0 : inForceForMs + ms,
+    missingImage: missingImage && { ...missingImage, forMs: missingImage.forMs + ms },
+  };
+}

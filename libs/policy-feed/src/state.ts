@@ -1,0 +1,5 @@
+// What other threads than that of the follower need. It loads neither Redis nor HTTP.
+export { registerFeedMetrics } from './feed-metrics.js';
+export { agedState, type FeedState } from './feed-state.js';
+export { FEED_VARIABLES, type FeedConfiguration } from './feed-variables.js';
+export { whatIsDegraded, whyNotReady } from './readiness.js';
