@@ -207,14 +207,16 @@ describe('messages on Redis', () => {
     it('count as those of any other resolver in an upgrade', async () => {
       const publisher = await publish(upgrade());
       const { stop } = await follow(upgrade());
-      await client.publish(unsigned.follower, stateOf('old', 0));
+      // Then the publisher knows who is alive.
+      expect(await write(publisher, 9)).toEqual(EVERYWHERE);
+      await client.publish(unsigned.follower, stateOf('old', 1));
       await expect.poll(() => publisher.followers().length).toBe(2);
       const said = await record(unsigned.change, unsigned.head);
       const change = log.commit(1, 1);
       await publisher.publish([change]);
       expect(await publisher.waitApplied(change, 500)).toEqual({ applied: 1, total: 2 });
       const waiting = publisher.waitApplied(change, WAIT_MS);
-      await client.publish(unsigned.follower, stateOf('old', 1));
+      await client.publish(unsigned.follower, stateOf('old', 2));
       expect(await waiting).toEqual({ applied: 2, total: 2 });
       // It hears changes and heads as before.
       await expect.poll(() => said.some(({ channel }) => channel === unsigned.change)).toBe(true);

@@ -30,32 +30,38 @@ const I64 = 0x7e;
 
 /** Numbers of the function's parameters and locals. */
 const [COUNT, FOLDED_LETTERS] = [0, 1];
-const [SUFFIX, AT, END, BYTE, TOTAL] = [2, 3, 4, 5, 6];
+/** TAKEN: how many bytes of the label are in PIECE, at most 8. */
+const [SUFFIX, AT, END, TAKEN, TOTAL] = [2, 3, 4, 5, 6];
 const [V0, V1, V2, V3] = [7, 8, 9, 10];
 /** The copy of the state that is finalised at a label's end. */
 const [F0, F1, F2, F3] = [11, 12, 13, 14];
 /** The 64-bit word that collects bytes; the last word of the message, later the hash. */
 const [WORD, LAST] = [15, 16];
+/** Some bytes of a label, a mask of the highest bit of each byte, and a number of bits. */
+const [PIECE, FOLDED, SHIFT] = [17, 18, 19];
 const I32_LOCALS = 5;
-const I64_LOCALS = 10;
+const I64_LOCALS = 13;
 
 const END_BLOCK = 0x0b;
 const LOOP = [0x03, 0x40];
 const IF = [0x04, 0x40];
 const BRANCH_IF_TO_LOOP = [0x0d, 0];
+/** Takes the first of two values if the third one is not 0, else the second. */
+const SELECT = 0x1b;
 
 const i32 = {
-  isZero: 0x45,
   isLess: 0x49,
   isAtMost: 0x4d,
+  isAtLeast: 0x4f,
   add: 0x6a,
   subtract: 0x6b,
   and: 0x71,
-  or: 0x72,
   shiftLeft: 0x74,
 };
 const i64 = {
   add: 0x7c,
+  subtract: 0x7d,
+  and: 0x83,
   or: 0x84,
   xor: 0x85,
   shiftLeft: 0x86,
@@ -68,15 +74,20 @@ const i64 = {
 const get = (local: number): Code => [0x20, local];
 const set = (local: number): Code => [0x21, local];
 const tee = (local: number): Code => [0x22, local];
-/** Constants from 0 to 63 fit one byte of signed LEB128, others up to 8191 two. */
-const constant = (type: 0x41 | 0x42, value: number): Code =>
-  value < 64 ? [type, value] : [type, (value & 0x7f) | 0x80, value >> 7];
-const int = (value: number): Code => constant(0x41, value);
-const long = (value: number): Code => constant(0x42, value);
+/** Signed LEB128: seven bits a byte; the last byte has the sign in its second highest bit. */
+const signed = (value: bigint): Code =>
+  value >= -64n && value < 64n
+    ? [Number(value & 0x7fn)]
+    : [Number(value & 0x7fn) | 0x80, ...signed(value >> 7n)];
+const int = (value: number): Code => [0x41, ...signed(BigInt(value))];
+const long = (value: number | bigint): Code => [0x42, ...signed(BigInt(value))];
+/** A word of eight such bytes. */
+const eightTimes = (byte: number): Code =>
+  long(BigInt.asIntN(64, BigInt(byte) * 0x0101_0101_0101_0101n));
 const unsigned = (value: number): Code =>
   value < 128 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >> 7)];
 const loadByte = (base: number): Code => [0x2d, 0, ...unsigned(base)];
-const loadLong = (base: number): Code => [...int(0), 0x29, 3, ...unsigned(base)];
+const loadLong = (base: number): Code => [0x29, 0, ...unsigned(base)];
 const storeInt = (base: number): Code => [0x36, 2, ...unsigned(base)];
 
 const rotate = (local: number, by: number): Code => [...get(local), ...long(by), i64.rotateLeft];
@@ -101,22 +112,46 @@ const xorInto = (local: number, value: Code): Code => [
 ];
 const times = (count: number, code: Code): Code => Array.from({ length: count }, () => code).flat();
 
-/** byte = message[at], the first letters from 'A' in lower case. A length byte is below 'A', so it does not change. */
-const READ_BYTE: Code = [
-  ...[...get(AT), ...loadByte(Layout.message), ...tee(BYTE)],
-  ...[...get(BYTE), ...int(0x41), i32.subtract, ...get(FOLDED_LETTERS), i32.isLess],
-  ...[...int(5), i32.shiftLeft, i32.or, ...set(BYTE)],
+/** The highest bit of each byte, or nothing. */
+const SET_FOLDED: Code = [
+  ...[...eightTimes(0x80), ...long(0), ...get(FOLDED_LETTERS), SELECT, ...set(FOLDED)],
 ];
-/** word |= byte << total × 8 (the shift counts modulo 64). */
-const COLLECT_BYTE: Code = [
-  ...[...get(WORD), ...get(BYTE), i64.ofI32, ...get(TOTAL), ...int(3), i32.shiftLeft, i64.ofI32],
-  ...[i64.shiftLeft, i64.or, ...set(WORD)],
+/** piece = the next bytes of the label, at most 8, and 0 behind them. Up to 7 bytes behind the label are read. */
+const TAKE_PIECE: Code = [
+  ...[...get(END), ...int(1), i32.add, ...get(AT), i32.subtract, ...tee(TAKEN)],
+  ...[...int(8), ...get(TAKEN), ...int(8), i32.isLess, SELECT, ...set(TAKEN)],
+  ...[...int(64), ...get(TAKEN), ...int(3), i32.shiftLeft, i32.subtract, i64.ofI32, ...set(SHIFT)],
+  ...[...get(AT), ...loadLong(Layout.message), ...get(SHIFT), i64.shiftLeft],
+  ...[...get(SHIFT), i64.shiftRight, ...set(PIECE)],
+];
+/** Whether each byte, without its highest bit, is at least `least`: the highest bit of the sum. */
+const atLeast = (least: number): Code => [
+  ...[...get(PIECE), ...eightTimes(0x7f), i64.and, ...eightTimes(0x80 - least), i64.add],
+];
+/** The letters 'A' to 'Z' in lower case, all at once. A length byte is below 'A', so it does not change. */
+const FOLD_PIECE: Code = [
+  ...[...atLeast(0x41), ...atLeast(0x5b), i64.xor, ...get(FOLDED), i64.and],
+  ...[...get(PIECE), ...get(FOLDED), i64.xor, i64.and],
+  ...[...long(2), i64.shiftRight, ...get(PIECE), i64.or, ...set(PIECE)],
 ];
 const ABSORB_WORD: Code = [
   ...xorInto(V3, get(WORD)),
   ...times(2, sipRound(V0, V1, V2, V3)),
   ...xorInto(V0, get(WORD)),
-  ...[...long(0), ...set(WORD)],
+];
+/**
+ * word |= piece << total × 8 (the shift counts modulo 64). If that fills the word, the next one begins with the rest.
+ */
+const COLLECT_PIECE: Code = [
+  ...[...get(TOTAL), i64.ofI32, ...long(3), i64.shiftLeft, ...set(SHIFT)],
+  ...[...get(WORD), ...get(PIECE), ...get(SHIFT), i64.shiftLeft, i64.or, ...set(WORD)],
+  ...[...get(TOTAL), ...int(7), i32.and, ...get(TAKEN), i32.add, ...int(8), i32.isAtLeast, ...IF],
+  ...ABSORB_WORD,
+  // Two shifts, as the rest is nothing when the shift above was 0.
+  ...[...get(PIECE), ...long(1), i64.shiftRight],
+  ...[...long(63), ...get(SHIFT), i64.subtract, i64.shiftRight, ...set(WORD)],
+  END_BLOCK,
+  ...[...get(TOTAL), ...get(TAKEN), i32.add, ...set(TOTAL)],
 ];
 /** The last word ends with the length of the message. The state itself stays as it is for the next label. */
 const FINALISE_COPY: Code = [
@@ -145,18 +180,19 @@ const STORE_HASH: Code = [
 ];
 
 const BODY: Code = [
-  ...[V0, V1, V2, V3].flatMap((v, i) => [...loadLong(Layout.start + i * 8), ...set(v)]),
+  ...[V0, V1, V2, V3].flatMap((v, i) => [...int(0), ...loadLong(Layout.start + i * 8), ...set(v)]),
+  ...SET_FOLDED,
   ...LOOP,
   // The last label of the name is the first to be hashed, from its length byte to its last byte.
   ...[...get(COUNT), ...int(1), i32.subtract, ...get(SUFFIX), i32.subtract, ...tee(AT)],
   ...[...loadByte(Layout.labelEnds), ...set(END)],
   ...[...get(AT), ...loadByte(Layout.labelStarts), ...set(AT)],
   ...LOOP,
-  ...READ_BYTE,
-  ...COLLECT_BYTE,
-  ...[...get(TOTAL), ...int(1), i32.add, ...tee(TOTAL), ...int(7), i32.and, i32.isZero],
-  ...[...IF, ...ABSORB_WORD, END_BLOCK],
-  ...[...get(AT), ...int(1), i32.add, ...tee(AT), ...get(END), i32.isAtMost, ...BRANCH_IF_TO_LOOP],
+  ...TAKE_PIECE,
+  ...FOLD_PIECE,
+  ...COLLECT_PIECE,
+  ...[...get(AT), ...get(TAKEN), i32.add, ...tee(AT), ...get(END), i32.isAtMost],
+  ...BRANCH_IF_TO_LOOP,
   END_BLOCK,
   ...FINALISE_COPY,
   ...STORE_HASH,

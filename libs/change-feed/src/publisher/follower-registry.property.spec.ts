@@ -46,7 +46,10 @@ class SlowRegistry {
       (one) =>
         (one.lineage === null || one.lineage === lineage) && (one.revision ?? -1) >= revision,
     );
-    return { applied: applied.length, total: resolvers.length + this.missing.length };
+    return {
+      applied: this.isComplete ? applied.length : 0,
+      total: resolvers.length + this.missing.length,
+    };
   }
 
   states(): FollowerState[] {

@@ -111,6 +111,14 @@ describe('FollowerRegistry', () => {
     expect(await waiting).toEqual({ applied: 2, total: 2 });
   });
 
+  it('counts nothing as applied before it knows which followers are alive', async () => {
+    const registry = new FollowerRegistry();
+    registry.update(resolver('a', 5), 0);
+    expect(await registry.waitApplied(at(5), 10)).toEqual({ applied: 0, total: 1 });
+    registry.markComplete();
+    expect(await registry.waitApplied(at(5), 60_000)).toEqual({ applied: 1, total: 1 });
+  });
+
   it('does not wait when the timeout is 0', async () => {
     const registry = known();
     registry.update(resolver('a', 4), 0);

@@ -32,7 +32,10 @@ export class FollowerRegistry {
   /** @param missingMs how long a resolver counts after its lease has ended without a goodbye. */
   constructor(private readonly missingMs = 0) {}
 
-  /** Call it once every live follower is known. Before that no wait ends before its timeout. */
+  /**
+   * Call it once every live follower is known. Before that no wait ends before its timeout, and nothing counts as
+   * applied: those that are known may not be all.
+   */
   markComplete(): void {
     this.isComplete = true;
     this.waits.endFinished();
@@ -118,7 +121,8 @@ export class FollowerRegistry {
    */
   applied(position: Position): Applied {
     const { applied, total } = this.positions.applied(position);
-    return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };
+    const isKnown = this.isComplete && !this.isHeld;
+    return { applied: isKnown ? applied : 0, total: total + this.missing.size };
   }
 
   /** Resolvers whose lease has ended without a goodbye. */
