@@ -39,13 +39,13 @@ export const DEFECTS = {
   },
   'k is told as large as m': {
     file: 'libs/change-feed/dist/publisher/follower-registry.js',
-    find: 'return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };',
+    find: 'return { applied: isKnown ? applied : 0, total: total + this.missing.size };',
     replace: 'return { applied: total + this.missing.size, total: total + this.missing.size };',
   },
   'm is told without missing resolvers': {
     file: 'libs/change-feed/dist/publisher/follower-registry.js',
-    find: 'return { applied: this.isHeld ? 0 : applied, total: total + this.missing.size };',
-    replace: 'return { applied: this.isHeld ? 0 : applied, total };',
+    find: 'return { applied: isKnown ? applied : 0, total: total + this.missing.size };',
+    replace: 'return { applied: isKnown ? applied : 0, total };',
   },
   'the operations of two changes are swapped in the log': {
     file: 'apps/control-plane/dist/revisions/change-log.js',
