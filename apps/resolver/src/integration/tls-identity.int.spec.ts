@@ -45,15 +45,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const events: unknown[] = [];
-const log = {
-  info: (_: object, text: string) => events.push(text),
-  warn: (details: object, text: string) => events.push(text, details),
-};
-
+/** @returns also what is logged from now on; a check of an earlier test may still end and log. */
 async function start() {
   use('one');
-  events.length = 0;
+  const events: unknown[] = [];
+  const log = {
+    info: (_: object, text: string) => events.push(text),
+    warn: (details: object, text: string) => events.push(text, details),
+  };
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
   const handler = new EchoHandler();
   const exchange = new Exchange();
@@ -87,7 +86,7 @@ async function start() {
       });
       socket.once('error', reject);
     });
-  return { server, listener, open };
+  return { server, listener, open, events };
 }
 
 const answers = (socket: TLSSocket) =>
@@ -100,7 +99,7 @@ const answers = (socket: TLSSocket) =>
 
 describe('TlsIdentity', () => {
   it('uses a renewed certificate for the next client, and keeps open connections', async () => {
-    const { open } = await start();
+    const { open, events } = await start();
     const first = await open('one.crt');
     expect(await answers(first)).toBe(77);
     use('two');
@@ -111,7 +110,7 @@ describe('TlsIdentity', () => {
   });
 
   it('keeps the old certificate while the files do not match, and logs that once', async () => {
-    const { open } = await start();
+    const { open, events } = await start();
     replace(file('two.crt'), cert);
     const reason = 'DNS_TLS_KEY is not the key of the certificate of DNS_TLS_CERT';
     await expect.poll(() => events).toEqual(['the certificate was not replaced', { reason }]);
