@@ -45,14 +45,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** @returns also what is logged from now on; a check of an earlier test may still end and log. */
+/** A log of its own for each test: a check of the one before may still end, and log. */
+const logTo = (events: unknown[]) => ({
+  info: (_: object, text: string) => events.push(text),
+  warn: (details: object, text: string) => events.push(text, details),
+});
+
 async function start() {
   use('one');
   const events: unknown[] = [];
-  const log = {
-    info: (_: object, text: string) => events.push(text),
-    warn: (details: object, text: string) => events.push(text, details),
-  };
+  const log = logTo(events);
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
   const handler = new EchoHandler();
   const exchange = new Exchange();
@@ -144,6 +146,7 @@ describe('TlsIdentity', () => {
   });
 
   it('is null without a certificate and fails without a key', () => {
+    const log = logTo([]);
     const names = { prefix: 'DNS_TLS', cert: file('one.crt'), key: undefined };
     expect(() => TlsIdentity.open({ names, log })).toThrow(
       'DNS_TLS_KEY must be given with DNS_TLS_CERT',
