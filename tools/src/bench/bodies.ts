@@ -1,7 +1,7 @@
 /*
  * Benchmark of small calls while large bodies come in: `npm run bench:bodies -- [seconds]`; 10 s for each kind of body
  * if not given. It starts PostgreSQL, Redis and a control plane, sends one large body after the other, and measures
- * reads, `/livez` and `/readyz` meanwhile. It prints figures and asserts nothing.
+ * reads, `/livez` and `/readyz` meanwhile, each from a thread of its own. It prints figures and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { print } from '../output.js';
+import { probeCall } from './call-probe.js';
 import { FULL_SIZE, initBody } from './init-body.js';
-import { measureLatencies, summarise } from './latencies.js';
+import { summarise } from './latencies.js';
 import { describeLoad } from './machine.js';
 import { startServices } from './services.js';
 
@@ -92,27 +93,21 @@ async function post(path: string, body: string, method = 'POST'): Promise<void> 
 /** Measures small calls while one body after the other is sent, at least one. */
 async function measure(name: string, sendBody: () => Promise<unknown>): Promise<void> {
   const endMs = performance.now() + seconds * 1000;
-  let isDone = false;
-  const probe = (work: () => Promise<unknown>): Promise<number[]> =>
-    measureLatencies(
-      async () => {
-        await work();
-        await sleep(PAUSE_MS);
-      },
-      () => !isDone,
-    );
-  const reads = probe(() => client.get('/profiles/1'));
-  const health = (path: string): Promise<number[]> =>
-    probe(async () => (await fetch(`${opsUrl}${path}`)).arrayBuffer());
-  const [lives, readies] = [health('/livez'), health('/readyz')];
+  const authorised = { Authorization: `Bearer ${token}` };
+  const calls = {
+    'GET /profiles/1': { url: `${url}/profiles/1`, headers: authorised, pauseMs: PAUSE_MS },
+    'GET /livez': { url: `${opsUrl}/livez`, headers: {}, pauseMs: PAUSE_MS },
+    'GET /readyz': { url: `${opsUrl}/readyz`, headers: {}, pauseMs: PAUSE_MS },
+  };
+  const probes = Object.entries(calls).map(([call, probed]) => [call, probeCall(probed)] as const);
   let bodies = 0;
   do {
     await sendBody();
     bodies++;
   } while (performance.now() < endMs);
-  isDone = true;
+  const stopped = probes.map(async ([call, stop]) => [call, await stop()] as const);
   print(`${name}, ${bodies} bodies (${describeLoad()}, a pause of ${PAUSE_MS} ms between calls)`);
-  print(`  GET /profiles/1: ${summarise(await reads)}`);
-  print(`  GET /livez: ${summarise(await lives)}`);
-  print(`  GET /readyz: ${summarise(await readies)}`);
+  for (const [call, latencies] of await Promise.all(stopped)) {
+    print(`  ${call}: ${summarise(latencies)}`);
+  }
 }

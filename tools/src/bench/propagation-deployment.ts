@@ -6,13 +6,14 @@ import { Deployment } from '../deployment/deployment.js';
 import type { ManagementClient } from '../deployment/management-client.js';
 import { Random } from '../deployment/random.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGES = 200;
 
-/** Runs `work` on its own deployment: one control plane, block pages 1 to 200. */
+/** Runs `work` on its own deployment: one control plane, block pages 1 to 200. @param variables of the control plane */
 export async function withDeployment<T>(
   resolvers: number,
   work: (deployment: Deployment, client: ManagementClient) => Promise<T>,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const deployment = await Deployment.create({
@@ -20,6 +21,7 @@ export async function withDeployment<T>(
     folder,
     replicas: 1,
     resolvers,
+    replicaVariables: () => variables,
     random: new Random(1),
     withoutProxies: true,
     onUnexpectedExit: (explanation) => {

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
+import type { Deployment } from '../deployment/deployment.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody } from './init-body.js';
-import { withDeployment } from './propagation-deployment.js';
+import { root, withDeployment } from './propagation-deployment.js';
 
 const RESOLVERS = 3;
 /** Each so many-th network gets another profile. */
@@ -11,35 +13,38 @@ const CHANGED_EACH = 1_000;
  * the time until each is in force on all resolvers, and what the feed sends to each of them for the last one.
  */
 export function measureReconciliation(): Promise<Record<string, number>> {
-  return withDeployment(RESOLVERS, async (deployment) => {
-    const { token, feedToken } = deployment.secrets;
-    const api = new ApiClient(`http://127.0.0.1:${deployment.managementPorts[0]}`, token);
-    const post = async (changedEach?: number): Promise<number> => {
-      const startedMs = performance.now();
-      const { status, applied } = await api.send(
-        'POST',
-        '/init/',
-        initBody(FULL_SIZE, 0, changedEach),
-      );
-      if (status !== 204 || applied !== `${RESOLVERS}/${RESOLVERS}`) {
-        throw new Error(`POST /init/ was answered ${status}, in force on ${applied}`);
-      }
-      return performance.now() - startedMs;
-    };
-    const get = async (path: string): Promise<string> => {
-      const headers = { Authorization: `Bearer ${feedToken}` };
-      return (await fetch(new URL(path, deployment.feedUrl), { headers })).text();
-    };
-    const replaced = await post();
-    const unchanged = await post();
-    const { head } = JSON.parse(await get('/changes?after=0')) as { head: { revision: number } };
-    const changed = await post(CHANGED_EACH);
-    const sent = await get(`/changes?after=${head.revision}`);
-    return {
-      'POST /init/ in force everywhere (ms)': replaced,
-      'the same again (ms)': unchanged,
-      'with 0.1 % of the networks changed (ms)': changed,
-      'sent to each resolver for that (kB)': sent.length / 1000,
-    };
-  });
+  // The body names applications of the default catalogue.
+  return withDeployment(RESOLVERS, measure, { CATALOGUE: join(root, 'catalogue') });
+}
+
+async function measure(deployment: Deployment): Promise<Record<string, number>> {
+  const { token, feedToken } = deployment.secrets;
+  const api = new ApiClient(`http://127.0.0.1:${deployment.managementPorts[0]}`, token);
+  const post = async (changedEach?: number): Promise<number> => {
+    const startedMs = performance.now();
+    const { status, applied } = await api.send(
+      'POST',
+      '/init/',
+      initBody(FULL_SIZE, 0, changedEach),
+    );
+    if (status !== 204 || applied !== `${RESOLVERS}/${RESOLVERS}`) {
+      throw new Error(`POST /init/ was answered ${status}, in force on ${applied}`);
+    }
+    return performance.now() - startedMs;
+  };
+  const get = async (path: string): Promise<string> => {
+    const headers = { Authorization: `Bearer ${feedToken}` };
+    return (await fetch(new URL(path, deployment.feedUrl), { headers })).text();
+  };
+  const replaced = await post();
+  const unchanged = await post();
+  const { head } = JSON.parse(await get('/changes?after=0')) as { head: { revision: number } };
+  const changed = await post(CHANGED_EACH);
+  const sent = await get(`/changes?after=${head.revision}`);
+  return {
+    'POST /init/ in force everywhere (ms)': replaced,
+    'the same again (ms)': unchanged,
+    'with 0.1 % of the networks changed (ms)': changed,
+    'sent to each resolver for that (kB)': sent.length / 1000,
+  };
 }

@@ -24,7 +24,9 @@ export async function parseJson(bytes: Uint8Array): Promise<unknown> {
 
 async function parseLong(json: Uint8Array): Promise<unknown> {
   const yielder = new Yielder();
-  const isObject = json.find((byte) => byte > SPACE) === OPEN_BRACE;
+  let start = 0;
+  while (json[start] <= SPACE) start++;
+  const isObject = json[start] === OPEN_BRACE;
   const stepped = await SteppedJson.scan(json, isObject ? DEPTHS.object : DEPTHS.array, yielder);
   const value = stepped.rest;
   const lists = isObject ? Object.values(value as object) : [value];

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 /** Longest time that a long computation may block the event loop. */
-const SLICE_MS = 10;
+const SLICE_MS = 5;
 
 /** Lets a long computation yield to the event loop. */
 export class Yielder {

@@ -45,15 +45,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const events: unknown[] = [];
-const log = {
+/** A log of its own for each test: a check of the one before may still end, and log. */
+const logTo = (events: unknown[]) => ({
   info: (_: object, text: string) => events.push(text),
   warn: (details: object, text: string) => events.push(text, details),
-};
+});
 
 async function start() {
   use('one');
-  events.length = 0;
+  const events: unknown[] = [];
+  const log = logTo(events);
   const identity = TlsIdentity.open({ names: { prefix: 'DNS_TLS', cert, key }, log, checkMs: 20 })!;
   const handler = new EchoHandler();
   const exchange = new Exchange();
@@ -87,7 +88,7 @@ async function start() {
       });
       socket.once('error', reject);
     });
-  return { server, listener, open };
+  return { server, listener, open, events };
 }
 
 const answers = (socket: TLSSocket) =>
@@ -100,7 +101,7 @@ const answers = (socket: TLSSocket) =>
 
 describe('TlsIdentity', () => {
   it('uses a renewed certificate for the next client, and keeps open connections', async () => {
-    const { open } = await start();
+    const { open, events } = await start();
     const first = await open('one.crt');
     expect(await answers(first)).toBe(77);
     use('two');
@@ -111,7 +112,7 @@ describe('TlsIdentity', () => {
   });
 
   it('keeps the old certificate while the files do not match, and logs that once', async () => {
-    const { open } = await start();
+    const { open, events } = await start();
     replace(file('two.crt'), cert);
     const reason = 'DNS_TLS_KEY is not the key of the certificate of DNS_TLS_CERT';
     await expect.poll(() => events).toEqual(['the certificate was not replaced', { reason }]);
@@ -145,6 +146,7 @@ describe('TlsIdentity', () => {
   });
 
   it('is null without a certificate and fails without a key', () => {
+    const log = logTo([]);
     const names = { prefix: 'DNS_TLS', cert: file('one.crt'), key: undefined };
     expect(() => TlsIdentity.open({ names, log })).toThrow(
       'DNS_TLS_KEY must be given with DNS_TLS_CERT',

@@ -19,6 +19,8 @@ describe('JSON is too large', () => {
     ['with too many fields in a nested object', `{"a":[${object(201)}]}`],
     ['with too many objects', list('{}', 400_001)],
     ['with too many values', list('0', 600_002)],
+    ['with too many spaces around it', ' '.repeat(1_048_577)],
+    ['with too long a text outside of lists', `{"a":[[],[{}]],"b":"${'x'.repeat(1_048_577)}"}`],
   ])('when it is %s', (_what, text) => {
     expect(isTooLarge(text)).toBe(true);
     expect(isTooLarge(text, 7)).toBe(true);
@@ -37,8 +39,9 @@ describe('JSON is too large', () => {
     ['more unknown fields than are reported', object(150)],
     [
       'brackets and commas in strings',
-      JSON.stringify({ a: '[{,"\\'.repeat(500_000), b: ['\\', '"'] }),
+      JSON.stringify({ a: ['[{,"\\'.repeat(500_000)], b: ['\\', '"'] }),
     ],
+    ['spaces in a list', `{"a":[[],[{}],${' '.repeat(1_100_000)}0]}`],
     ['many objects one after the other', list('[[[]]]', 100_000)],
   ])('but not %s', (_what, text) => {
     expect(isTooLarge(text)).toBe(false);

@@ -5,6 +5,8 @@ const MAX_FIELDS = 200;
 /** The largest valid body, a schedule of 100,000 periods, has 300,002 objects and lists and 400,000 commas. */
 const MAX_CONTAINERS = 400_000;
 const MAX_COMMAS = 600_000;
+/** Bytes outside of all lists, which are parsed in one piece. Those of a valid body are a few hundred. */
+const MAX_BYTES_OUTSIDE = 1_048_576;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -15,15 +17,18 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Counts what makes JSON expensive to parse, while its bytes arrive: a body of 16 MB that is deep, or has millions of
- * objects or fields, would take `JSON.parse` seconds, in which nothing else is answered. Whether the text is JSON at
- * all is left to the parser.
+ * Counts what makes JSON expensive to parse, while its bytes arrive: a body of 16 MB that is deep, has millions of
+ * objects or fields, or consists of spaces, would take `JSON.parse` seconds, in which nothing else is answered. Whether
+ * the text is JSON at all is left to the parser.
  */
 export class JsonSize {
   isTooLarge = false;
   private depth = 0;
   private containers = 0;
   private commas = 0;
+  private bytesOutside = 0;
+  /** Depth of the outermost list that is open; 0: there is none. */
+  private listDepth = 0;
   private inString = false;
   private escaped = false;
   /** By depth: whether it is an object, and its commas. */
@@ -33,6 +38,7 @@ export class JsonSize {
   push(bytes: Uint8Array): void {
     for (let i = 0; i < bytes.length && !this.isTooLarge; i++) {
       const byte = bytes[i];
+      if (this.listDepth === 0 && ++this.bytesOutside > MAX_BYTES_OUTSIDE) this.isTooLarge = true;
       if (!this.inString) this.count(byte);
       else if (this.escaped) this.escaped = false;
       else if (byte === BACKSLASH) this.escaped = true;
@@ -51,6 +57,7 @@ export class JsonSize {
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
+        if (this.depth === this.listDepth) this.listDepth = 0;
         if (this.depth > 0) this.depth--;
         break;
       case COMMA:
@@ -65,6 +72,7 @@ export class JsonSize {
       return;
     }
     this.depth++;
+    if (!isObject && this.listDepth === 0) this.listDepth = this.depth;
     this.isObject[this.depth] = isObject ? 1 : 0;
     this.fields[this.depth] = 1;
   }
