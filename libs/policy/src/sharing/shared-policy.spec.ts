@@ -25,8 +25,8 @@ const ACKNOWLEDGED = 0;
 const STOP = 1;
 /** No reader is away for so long, however busy the machine is. */
 const PATIENCE_NAPS = 30_000;
-const REVISIONS = 4000;
-const SWAP_EVERY = 700;
+const REVISIONS = 1000;
+const SWAP_EVERY = 150;
 const FORK_EVERY = 7;
 
 type RuleRow = [profileId: number, domainHash: number, verdict: RuleVerdict];
