@@ -1,9 +1,15 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
 import { flakyReporter } from './tools/src/testing/flaky-reporter.js';
 import { LongestFirst } from './tools/src/testing/longest-first.js';
 
 const conditions = ['@weir/source'];
+
+// Test files and the processes that they start find the compiled code of those before them.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('node_modules/.cache/node', import.meta.url),
+);
 
 // A test gets a second try in CI, on a machine that may starve it. The report names each that needed it.
 const retry = process.env.CI === undefined ? 0 : 1;
