@@ -54,6 +54,10 @@ export class PathInTurns implements QueryHandler, ForwardEvents {
   hasStale(question: Question): boolean {
     return this.path.hasStale(question);
   }
+
+  onDefect(error: unknown): void {
+    this.path.onDefect(error);
+  }
 }
 
 /** Identifies subscribers outside of the query path too. */
