@@ -31,7 +31,8 @@ describe('when the connection breaks during a COMMIT', () => {
     const profiles = [{ profile: { id: 7, page_id: null } }];
     expect((await harness.call('POST', '/init/', { ...EMPTY, profiles })).status).toBe(204);
   });
-  const revision = async () => Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
+  const revision = async () =>
+    Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
   afterEach(async () => {
     await harness.stop();
     await proxy.stop();
