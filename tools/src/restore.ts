@@ -10,11 +10,12 @@ a moment, and resolvers and block pages load the restored configuration by thems
 
   --replace   overwrite the configuration in the database; by default only an empty database is accepted
   --check     only read the file, print its contents and whether it is whole; needs no database
-  --help
+  --help      this text
 
 The database is that of DATABASE_URL. If it is unset, it is that of the local stack, which must be running (npm start);
 DATA_DIR [.weir] is the stack's folder. A backup of an older release is migrated; a backup of a newer release is
-refused. If anything fails, the database is unchanged.
+refused.
+Exit code: 0, or 1 when it failed; one line says why, and the database is unchanged.
 `;
 
 await runCommand({

@@ -1,29 +1,12 @@
-import { ClientConnections, RateTable, SubscriberKey } from '@weir/clients';
-import { parseHashKey } from '@weir/dns-name';
-import { CidrSet, explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
+import { explainListenError, type Logger, OpsServer, type Service } from '@weir/ops';
 import { followPolicy } from '@weir/policy-feed';
 import { openTelemetry } from '@weir/telemetry';
-import { randomInt } from 'node:crypto';
-import { readBrand } from './brand/brand.js';
 import type { BlockPageConfiguration } from './configuration.js';
-import { CustomPages } from './content/custom-pages.js';
+import { createPageServer, openContent } from './create-page-server.js';
 import { PageCounters } from './metrics/page-counters.js';
 import { createRegistry } from './metrics/registry.js';
-import { BuiltInPage } from './page/built-in-page.js';
-import { Pages } from './page/pages.js';
 import { Preview } from './preview/preview.js';
 import { HttpsRefusal } from './server/https-refusal.js';
-import { PageHandler } from './server/page-handler.js';
-import { PageServer } from './server/page-server.js';
-import { CnameTargets, plainUpstreams } from './verdict/cname-targets.js';
-import { RequestEvaluator } from './verdict/request-evaluator.js';
-
-const RATE_SLOTS = 65_536;
-/** Concurrent name lookups of one subscriber. */
-const LOOKUPS_PER_SUBSCRIBER = 8;
-
-const monotonicMs = (): number => performance.now();
-const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
 
 export interface BlockPage extends Service {
   readonly port: number;
@@ -64,57 +47,22 @@ async function startParts(options: BlockPageOptions, ops: OpsServer): Promise<Bl
   const policy = followPolicy({ kind: 'block-page', configuration, log, tracer });
   const { target: source, follower, notReady, degraded, state: feed } = policy;
   const counters = new PageCounters();
-  const custom = new CustomPages({
-    folder: configuration.BLOCK_PAGE_CONTENT,
-    log,
-    monotonicMs,
-    source,
-  });
-  const builtIn = new BuiltInPage(readBrand(configuration));
-  const pages = new Pages({ builtIn, timeZone: configuration.SCHEDULE_TIMEZONE });
-  const language = configuration.BLOCK_PAGE_LANGUAGE;
-  const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? CidrSet.parse([]);
-  const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
-  const targets = openTargets(configuration, subscriber, log);
-  const handler = new PageHandler({
-    evaluator: new RequestEvaluator({
-      source,
-      hashKey: parseHashKey(configuration.DOMAIN_HASH_KEY),
-      targets,
-      nowMs,
-    }),
-    pages,
-    builtIn,
-    custom,
-    trustedProxies,
-    subscriber,
-    rates: new RateTable(RATE_SLOTS),
-    requestsPerSecond: configuration.BLOCK_PAGE_CLIENT_RATE,
-    nowSeconds,
-    language,
-    counters,
-  });
-  const server = new PageServer({
-    host: configuration.BLOCK_PAGE_HOST,
-    port: configuration.BLOCK_PAGE_PORT,
-    handler,
-    trustedProxies,
-    maxConnections: configuration.BLOCK_PAGE_CONNECTIONS,
-    connections: new ClientConnections(configuration.BLOCK_PAGE_CLIENT_CONNECTIONS, subscriber),
-    counters,
-    onFault: (error) => {
-      log.error({ err: error }, 'a request could not be handled');
-    },
-  });
+  const content = openContent(configuration, source, log);
+  const parts = { source, content, counters, nowMs, log };
+  const { server, targets } = createPageServer(configuration, parts);
   const refusal = new HttpsRefusal();
-  const preview = new Preview({ pages, builtIn, custom, language, nowMs });
+  const preview = new Preview({
+    ...content,
+    language: configuration.BLOCK_PAGE_LANGUAGE,
+    nowMs,
+  });
   const listening: (() => Promise<void>)[] = [];
   try {
     const port = await listen(configuration, 'BLOCK_PAGE_PORT', () => server.start());
     listening.push(() => server.stop());
     const httpsPort = await startRefusal(configuration, refusal);
     if (httpsPort !== undefined) listening.push(() => refusal.stop());
-    const registry = createRegistry({ counters, custom, server, feed });
+    const registry = createRegistry({ counters, custom: content.custom, server, feed });
     telemetry?.exportMetrics(registry);
     ops.serve({
       notReady,
@@ -167,16 +115,4 @@ async function listen(
 
 async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
   await Promise.all(closings.map((close) => close()));
-}
-
-/** @returns null when targets are not looked up */
-function openTargets(
-  { INSPECT_CNAME, UPSTREAMS }: BlockPageConfiguration,
-  subscriber: SubscriberKey,
-  log: Logger,
-): CnameTargets | null {
-  if (!INSPECT_CNAME) return null;
-  const upstreams = plainUpstreams(UPSTREAMS, log);
-  if (upstreams?.length === 0) return null;
-  return new CnameTargets(upstreams, new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber));
 }

@@ -63,6 +63,12 @@ export const SCHEMA = {
       'Calls that each token may have in progress, on each control plane. Further ones get 429.',
     default: '512',
   }),
+  MANAGEMENT_LISTS_AT_ONCE: integer(1, 11, {
+    description:
+      'Whole lists, such as GET /net/, that each token may read at a time, on each control plane. Further ones get ' +
+      '429. Twelve connections to PostgreSQL serve the lists of all tokens.',
+    default: '8',
+  }),
   MANAGEMENT_CONNECTIONS: integer(16, 65_536, {
     description:
       'Open connections of the management API; more are closed at once. Sources that are not approved have 64 of them.',

@@ -195,6 +195,7 @@ async function startParts(
       callLimits: {
         perSecond: configuration.MANAGEMENT_CALLS_PER_SECOND,
         atOnce: configuration.MANAGEMENT_CALLS_AT_ONCE,
+        listsAtOnce: configuration.MANAGEMENT_LISTS_AT_ONCE,
       },
       connections: configuration.MANAGEMENT_CONNECTIONS,
       bodyLimitBytes: configuration.MANAGEMENT_BODY_LIMIT,

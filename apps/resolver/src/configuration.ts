@@ -12,7 +12,7 @@ import { CLIENT_VARIABLES } from './configuration/client-variables.js';
 import { FILTER_VARIABLES } from './configuration/filter-variables.js';
 import { LIMIT_VARIABLES } from './configuration/limit-variables.js';
 import { LISTENER_VARIABLES } from './configuration/listener-variables.js';
-import { LOCAL_ANSWER_VARIABLES } from './configuration/local-variables.js';
+import { LOCAL_ANSWER_VARIABLES } from './configuration/local-answer-variables.js';
 import { MEMORY_VARIABLES } from './configuration/memory-variables.js';
 import { OBSERVABILITY_VARIABLES } from './configuration/observability-variables.js';
 import { UPSTREAM_VARIABLES } from './configuration/upstream-variables.js';

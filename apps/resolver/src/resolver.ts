@@ -18,7 +18,7 @@ import { flushCall } from './flush/flush-call.js';
 import { laneCount } from './lanes/lane-count.js';
 import type { BoundAddresses } from './listeners/listeners.js';
 import { machineAddresses } from './listeners/machine-addresses.js';
-import { createRegistry } from './metrics-registry.js';
+import { createRegistry } from './create-registry.js';
 import { findOwnAddress } from './upstream/own-address.js';
 
 export interface Resolver extends Service {

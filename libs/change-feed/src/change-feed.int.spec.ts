@@ -14,7 +14,7 @@ import { Follower } from './follower/follower.js';
 import { redisNames } from './protocol/deployment.js';
 import { DeploymentMessages } from './protocol/deployment-messages.js';
 import type { PublishedChange } from './protocol/protocol.js';
-import { ChangePublisher } from './publisher/publisher.js';
+import { ChangePublisher } from './publisher/change-publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
 import { SnapshotDisk } from './disk/snapshot-disk.js';
 import { deploymentOf, speakerOf, startPrivateRedis } from './testing/index.js';

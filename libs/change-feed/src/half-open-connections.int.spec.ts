@@ -5,7 +5,7 @@ import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import { createFeedServer } from './server/feed-server.js';
 import { Follower } from './follower/follower.js';
-import { ChangePublisher } from './publisher/publisher.js';
+import { ChangePublisher } from './publisher/change-publisher.js';
 import type { FeedLogger } from './runtime/feed-logger.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { deploymentOf } from './testing/deployment.js';

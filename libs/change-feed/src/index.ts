@@ -25,7 +25,7 @@ export {
   type Traced,
 } from './protocol/protocol.js';
 export { SteppedJson } from './protocol/stepped-json.js';
-export { ChangePublisher } from './publisher/publisher.js';
+export { ChangePublisher } from './publisher/change-publisher.js';
 export { logOutages } from './redis/redis.js';
 export type { FeedLogger } from './runtime/feed-logger.js';
 export { Yielder } from './runtime/yielder.js';

@@ -7,7 +7,7 @@ import { FeedClient } from './client/feed-client.js';
 import { Follower } from './follower/follower.js';
 import { type Deployment, redisNames, unsignedNames } from './protocol/deployment.js';
 import { DeploymentMessages } from './protocol/deployment-messages.js';
-import { ChangePublisher } from './publisher/publisher.js';
+import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';
 import { type PrivateRedis, startPrivateRedis } from './testing/private-redis.js';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedClient } from './client/feed-client.js';
 import type { FollowerTracer } from './follower/change-spans.js';
 import { Follower } from './follower/follower.js';
-import { ChangePublisher } from './publisher/publisher.js';
+import { ChangePublisher } from './publisher/change-publisher.js';
 import { createFeedServer } from './server/feed-server.js';
 import { deploymentOf } from './testing/deployment.js';
 import { MemoryLog, MemoryTarget } from './testing/memory-log.js';

@@ -25,7 +25,7 @@ export {
   Response,
   setEmptyResponse,
 } from './response.js';
-export * from './targets.js';
+export * from './target-cursor.js';
 export { headerErrorOf, NO_HEADER_ERROR, removeEdns } from './without-edns.js';
 export { parseZoneFile, type ZoneRecord } from './zone-file/zone-file.js';
 export { ZoneFileError } from './zone-file/zone-file-error.js';

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { DEPLOYMENT_VARIABLES, openDeployment, type OpenDeployment } from './deployment.js';
-import { hexKey } from './variable-kinds.js';
-import { parseVariables } from './variable.js';
+import { hexKey, parseVariables } from './variables/index.js';
 
 const KEY = '000102030405060708090a0b0c0d0e0f';
 const [ONE, TWO, THREE] = ['token-number-one-', 'token-number-two-', 'token-number-three'];

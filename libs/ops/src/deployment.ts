@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Configuration, optional, replacedBy } from './variable.js';
-import { secret, secretList, text, time } from './variable-kinds.js';
+import {
+  type Configuration,
+  optional,
+  replacedBy,
+  secret,
+  secretList,
+  text,
+  time,
+} from './variables/index.js';
 import { WatchedFile, type WatchedFileLog } from './watched-file.js';
 
 const SHORTEST_TOKEN = 16;

@@ -1,5 +1,4 @@
-import { optional } from './variable.js';
-import { address, integer, port, secretList } from './variable-kinds.js';
+import { address, integer, optional, port, secretList } from './variables/index.js';
 
 const LONGEST_DRAIN_S = 600;
 const SHORTEST_TOKEN = 16;

@@ -1,10 +1,10 @@
-import { renderHelp } from './reference.js';
 import {
   type Configuration,
   parseVariables,
+  renderHelp,
   VariableError,
   type VariableSchema,
-} from './variable.js';
+} from './variables/index.js';
 import { readVersion } from './version.js';
 
 /** A start failed for a reason that an operator can fix. The message is one line; no stack is printed. */

@@ -52,6 +52,6 @@ describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
   }, 240_000);
 });
 
-it.each(['dns', 'lanes', 'scale'])('bench:%s explains itself', async (name) => {
+it.each(['dns', 'lanes', 'scale', 'snapshots'])('bench:%s explains itself', async (name) => {
   expect(await bench(name, '--help')).toContain(`npm run bench:${name}`);
 });

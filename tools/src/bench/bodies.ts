@@ -1,7 +1,8 @@
 /*
  * Benchmark of small calls while large bodies come in: `npm run bench:bodies -- [seconds]`; 10 s for each kind of body
  * if not given. It starts PostgreSQL, Redis and a control plane, sends one large body after the other, and measures
- * reads, `/livez` and `/readyz` meanwhile, each from a thread of its own. It prints figures and asserts nothing.
+ * reads, `/livez` and `/readyz` meanwhile, each from a thread of its own. It prints figures and asserts nothing. Bodies
+ * that go to a process that only reads them show what the sender alone costs the small calls on this machine.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { print } from '../output.js';
 import { probeCall } from './call-probe.js';
+import { startDrainProcess } from './drain-process.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { summarise } from './latencies.js';
 import { describeLoad } from './machine.js';
@@ -34,6 +36,7 @@ const periods = list(100_000, (i) => ({
 const categories = list(100_000, (i) => (i * 7919) % 1_000_003);
 const apps = list(100_000, (i) => ({ app_id: 900_000_000 + i }));
 const fields = Object.fromEntries(list(1_000_000, (i) => [`k${i}`, 0]) as [string, number][]);
+const DEEP_LISTS = '['.repeat(16e6);
 /** Bodies by name, with their path. */
 const BODIES: Readonly<Record<string, readonly [string, string]>> = {
   nothing: ['', ''],
@@ -47,7 +50,7 @@ const BODIES: Readonly<Record<string, readonly [string, string]>> = {
     JSON.stringify({ type: 'deny', domains: domains.map(() => 'a..b') }),
   ],
   '100,000 unknown applications': ['/profiles/', JSON.stringify({ profile: { id: 3 }, apps })],
-  'deep lists': ['/napt/batch', '['.repeat(16e6)],
+  'deep lists': ['/napt/batch', DEEP_LISTS],
   'millions of objects': ['/napt/batch', `[${'{},'.repeat(5.3e6)}{}]`],
   'a million fields': ['/blockpage/', JSON.stringify(fields)],
   'no JSON': ['/blockpage/', ' '.repeat(16e6)],
@@ -60,6 +63,9 @@ const { client } = services;
 const { url, opsUrl, token } = services.controlPlane;
 try {
   for (const id of [1, 2]) await client.sendJson('POST', '/profiles/', { profile: { id } });
+  const drain = await startDrainProcess();
+  await measure('deep lists, to another process', () => post('/', DEEP_LISTS, 'POST', drain.url));
+  await drain.stop();
   for (const [name, [path, body]] of Object.entries(BODIES)) {
     await measure(name, () => (path === '' ? sleep(PAUSE_MS) : post(path, body)));
   }
@@ -84,22 +90,24 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function post(path: string, body: string, method = 'POST'): Promise<void> {
+async function post(path: string, body: string, method = 'POST', base = url): Promise<void> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body }) });
+  const response = await fetch(`${base}${path}`, { method, headers, ...(body && { body }) });
   await response.arrayBuffer();
 }
 
 /** Measures small calls while one body after the other is sent, at least one. */
 async function measure(name: string, sendBody: () => Promise<unknown>): Promise<void> {
-  const endMs = performance.now() + seconds * 1000;
   const authorised = { Authorization: `Bearer ${token}` };
   const calls = {
     'GET /profiles/1': { url: `${url}/profiles/1`, headers: authorised, pauseMs: PAUSE_MS },
     'GET /livez': { url: `${opsUrl}/livez`, headers: {}, pauseMs: PAUSE_MS },
     'GET /readyz': { url: `${opsUrl}/readyz`, headers: {}, pauseMs: PAUSE_MS },
   };
-  const probes = Object.entries(calls).map(([call, probed]) => [call, probeCall(probed)] as const);
+  const probes = await Promise.all(
+    Object.entries(calls).map(async ([call, probed]) => [call, await probeCall(probed)] as const),
+  );
+  const endMs = performance.now() + seconds * 1000;
   let bodies = 0;
   do {
     await sendBody();

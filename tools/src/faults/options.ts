@@ -27,7 +27,7 @@ injects faults. Checks that every acknowledged change is in force everywhere and
   --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
                   ${Object.keys(DEFECTS).join('\n                  ')}
   --keep          keep data and logs even if the run succeeds
-  --help
+  --help          this text
 `;
 
 const OPTIONS = {

@@ -28,7 +28,7 @@ whether its queries are answered, and how fast (docs/neighbour-suite.md).
   --quiet <n>     length of the quiet time before and after each; default: 5
   --repeats <n>   how often an attack is repeated when other processes disturbed the measurement; default: 2
   --keep          keep data and logs even if the run succeeds
-  --help
+  --help          this text
 
 ${ATTACKS.map(describe).join('\n')}
 

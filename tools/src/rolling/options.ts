@@ -14,7 +14,7 @@ after the other, under load, and tells what was lost (docs/operations/rolling-re
 
   --rounds <n>   how often every process is restarted; default: 5
   --drain <n>    seconds for which a process that stops goes on to answer; default: 5
-  --help
+  --help         this text
 `;
 
 const OPTIONS = {

@@ -7,6 +7,7 @@ import { AuthorInterceptor } from './pipeline/author.interceptor.js';
 import { BodyInterceptor } from './pipeline/body.interceptor.js';
 import { CallLimitGuard } from './pipeline/call-limit.guard.js';
 import { HTTP_OPTIONS, type HttpOptions } from './pipeline/http-options.js';
+import { ListLimitGuard } from './pipeline/list-limit.guard.js';
 import { RevisionInterceptor } from './pipeline/revision.interceptor.js';
 import { ScopeGuard } from './pipeline/scope.guard.js';
 import { SourceGuard } from './pipeline/source.guard.js';
@@ -35,6 +36,7 @@ export class HttpModule {
         { provide: APP_GUARD, useClass: TokenGuard },
         { provide: APP_GUARD, useClass: CallLimitGuard },
         { provide: APP_GUARD, useClass: ScopeGuard },
+        { provide: APP_GUARD, useClass: ListLimitGuard },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         ...trace(options.tracer),
         { provide: APP_INTERCEPTOR, useClass: AuthorInterceptor },

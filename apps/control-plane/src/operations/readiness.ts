@@ -3,6 +3,7 @@ import type { Logger } from '@weir/ops';
 import { describeDatabaseError } from '../platform/database/database-errors.js';
 import type { Database } from '../platform/database/database.js';
 import { withTimeout } from '../platform/database/with-timeout.js';
+import { smallCalls } from '../platform/small-calls.js';
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, 'probe'>;
@@ -37,6 +38,7 @@ export class Readiness {
 
   private async check(): Promise<string | null> {
     const { database, databaseProblem } = this.options;
+    const endCall = smallCalls.begin();
     try {
       await database.probe();
       const problem = await databaseProblem();
@@ -45,6 +47,8 @@ export class Readiness {
     } catch (error) {
       this.logChange(String(error));
       return describeDatabaseError(error);
+    } finally {
+      endCall();
     }
   }
 

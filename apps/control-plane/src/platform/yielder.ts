@@ -1,16 +1,20 @@
-import { setImmediate } from 'node:timers/promises';
+import { Slices } from './slices.js';
+import { smallCalls } from './small-calls.js';
 
-/** Longest time that a long computation may block the event loop. */
-const SLICE_MS = 5;
+/** Work that is shorter waits for nobody. */
+const SHORT_MS = 1;
 
-/** Lets a long computation yield to the event loop. */
+/** The event loop is one for the whole process, and so are its slices. */
+const slices = new Slices(smallCalls);
+
+/** Lets a long computation yield to the event loop, and to other long computations. */
 export class Yielder {
   private sinceMs = performance.now();
 
-  /** Yields when the last yield was more than `SLICE_MS` ago. Call it about every thousand steps. */
+  /** Yields when the time of this turn is used up. Call it about every thousand steps. */
   async yieldIfDue(): Promise<void> {
-    if (performance.now() - this.sinceMs < SLICE_MS) return;
-    await setImmediate();
+    if (performance.now() - this.sinceMs < SHORT_MS || !slices.isOver) return;
+    await slices.next();
     this.sinceMs = performance.now();
   }
 }

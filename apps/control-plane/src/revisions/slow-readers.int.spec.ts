@@ -85,9 +85,12 @@ describe('clients that read long responses', () => {
   });
 
   it('give way when others want a list', async () => {
-    // All connections for lists, and one that waits.
-    for (let i = 0; i < 5; i++) open(harness.controlPlane.managementPort, '/net/', TOKEN).pause();
-    await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(3), WAIT);
+    // All connections for lists, and some that wait.
+    for (let i = 0; i < 16; i++) {
+      const token = i % 2 === 0 ? TOKEN : 'second-token-of-the-tests';
+      open(harness.controlPlane.managementPort, '/net/', token).pause();
+    }
+    await vi.waitFor(async () => expect(await inTransaction()).toBeGreaterThan(11), WAIT);
     const paths = ['/profiles/', '/blockpage/', '/net6/', '/profiles/'];
     const isListed = async (path: string) =>
       vi.waitFor(async () => expect((await harness.call('GET', path)).status).toBe(200), WAIT);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { vi } from 'vitest';
 
 /** More than `Yielder` lets pass without a yield. */
@@ -21,6 +22,8 @@ export async function otherTurns(work: () => Promise<unknown>): Promise<number> 
   } finally {
     clock.mockRestore();
     clearImmediate(next);
+    // The last slice ends with its turn. By the clock of the next work it would last for ever.
+    await nextTurn();
   }
   return turns;
 }

@@ -39,7 +39,7 @@ export type FeedOrder =
 export type FeedReport =
   /** There is a state, and readers can be connected. */
   | { readonly type: 'opened' }
-  /** For a reason that an operator can mend. */
+  /** For a reason that an operator can correct. */
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'atHead' }
   | { readonly type: 'stopped' }

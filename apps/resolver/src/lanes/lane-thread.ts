@@ -10,11 +10,11 @@ import { SharedCache } from '../cache/shared-cache.js';
 import { withTimes } from '../clocks.js';
 import { ClientLimits } from '../limits/client-limits.js';
 import { ServerCookies } from '../limits/server-cookies.js';
-import { LatencyHistogram } from '../metrics/latency-histogram.js';
-import { ProfileCounters, ProfileRows } from '../metrics/profile-counters.js';
-import { QueryCounters } from '../metrics/query-counters.js';
+import { ProfileRows } from '../metrics/profile-counters.js';
+import { countersInto } from '../metrics/thread-counts.js';
 import { createQueryPath } from '../query-path/create-query-path.js';
 import { ReadPolicy } from '../shared-policy/read-policy.js';
+import { throttled } from '../throttled.js';
 import { CollectionWatch } from './collection-watch.js';
 import { Handover } from './handover.js';
 import { HandoverWriter } from './handover-ring.js';
@@ -23,9 +23,6 @@ import { LaneFiles } from './lane-files.js';
 import { LaneLoop } from './lane-loop.js';
 import { LaneSocket } from './lane-socket.js';
 import { type LaneReport, type LaneTask, LaneWord } from './lane-task.js';
-
-/** Minimum time between two reports of defects. */
-const REPORT_INTERVAL_MS = 10_000;
 
 const task = workerData as LaneTask;
 
@@ -48,18 +45,16 @@ const takeTime = (): void => {
 };
 takeTime();
 
-let quietUntilMs = 0;
-const onDefect = (error: unknown): void => {
-  if (nowMs() < quietUntilMs) return;
-  quietUntilMs = nowMs() + REPORT_INTERVAL_MS;
+const onDefect = throttled((error: unknown) => {
   report({ type: 'defect', error });
-};
+}, nowMs);
 
 function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   const { configuration, hashKey, words, counts, profileRows } = task;
   const cache = new SharedCache(task.cache);
   const files = new LaneFiles(task, hashKey);
-  const counters = new QueryCounters(counts.queries);
+  const rows = profileRows && new ProfileRows(profileRows.capacity, profileRows.memory);
+  const counting = countersInto(counts, rows);
   const laneCounts = new LaneCounts(task.turns);
   const collections = new CollectionWatch(laneCounts);
   const sockets: LaneSocket[] = [];
@@ -94,14 +89,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
       counts: counts.limits,
     }),
     cookies: new ServerCookies(task.cookieSecrets, wallClockMs),
-    counters,
-    profileCounters:
-      profileRows &&
-      new ProfileCounters(
-        new ProfileRows(profileRows.capacity, profileRows.memory),
-        counts.profiles,
-      ),
-    latencies: new LatencyHistogram(counts.latencies),
+    ...counting,
     queryLog: null,
     dnstap: null,
     nowMs,
@@ -110,6 +98,7 @@ function createLoop(calls: SystemCalls, policy: ReadPolicy): LaneLoop {
   });
   const loadBalancers = CidrSet.revive(task.loadBalancers);
   const handler = task.handsOverAll ? handover : path;
+  const { counters } = counting;
   const shared = { calls, handler, counters, counts: laneCounts, loadBalancers };
   for (const socket of task.sockets) sockets.push(new LaneSocket({ ...shared, socket }));
   return new LaneLoop({

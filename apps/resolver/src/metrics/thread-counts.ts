@@ -22,6 +22,22 @@ export function createThreadCounts(profiles: number): ThreadCounts {
   };
 }
 
+/** Where the path of a thread counts its queries. */
+export interface ThreadCounters {
+  readonly counters: QueryCounters;
+  readonly profileCounters: ProfileCounters | null;
+  readonly latencies: LatencyHistogram;
+}
+
+/** @param rows null: queries are not counted by profile */
+export function countersInto(counts: ThreadCounts, rows: ProfileRows | null): ThreadCounters {
+  return {
+    counters: new QueryCounters(counts.queries),
+    profileCounters: rows && new ProfileCounters(rows, counts.profiles),
+    latencies: new LatencyHistogram(counts.latencies),
+  };
+}
+
 /** What all threads have counted together, as far as their counts can be read now. */
 export class CountsOfAll {
   /** @param threads those that there are. @param rows null: queries are not counted by profile */

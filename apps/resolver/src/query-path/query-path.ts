@@ -120,6 +120,10 @@ export class QueryPath implements QueryHandler, ForwardEvents {
     }
   }
 
+  onDefect(error: unknown): void {
+    this.options.onDefect(error);
+  }
+
   private drop(exchange: Exchange, error: unknown): void {
     this.options.onDefect(error);
     this.replies.drop(exchange, DropReason.defect);

@@ -97,6 +97,9 @@ export async function forwarder(
     zones: { maxQuestions: 0, key: parseHashKey(HASH_KEY_HEX) },
     events: {
       hasStale: () => false,
+      onDefect: (error) => {
+        throw error;
+      },
       onCompleted: (_question, response) => {
         settled.push(outcomeOf(response));
       },

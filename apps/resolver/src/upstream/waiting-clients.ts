@@ -12,6 +12,8 @@ export interface ClientEvents {
    * this returns.
    */
   onResponse(exchange: Exchange, response: Response): void;
+  /** `onResponse` has thrown this. The other clients are answered all the same. */
+  onDefect(error: unknown): void;
 }
 
 /** The clients of one question that are still to be answered. */
@@ -130,6 +132,10 @@ export class WaitingClients {
 
   private answer(exchange: Exchange, response: Response): void {
     this.count--;
-    this.events.onResponse(exchange, response);
+    try {
+      this.events.onResponse(exchange, response);
+    } catch (error) {
+      this.events.onDefect(error);
+    }
   }
 }

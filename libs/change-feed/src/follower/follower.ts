@@ -1,14 +1,15 @@
 import type { Change, Head } from '@weir/config-model';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Acknowledger } from './acknowledger.js';
 import { fetchChanges } from './fetch-changes.js';
 import type { ImageCounters } from '../client/catalogue-images.js';
 import type { MissingImage } from '../client/image-follower.js';
 import { type FeedClient, FeedError } from '../client/feed-client.js';
 import { ChangeSpans, type FollowerTracer } from './change-spans.js';
-import { type FollowerCounters, type LoadCause, newCounters } from './follower-counters.js';
 import { FollowerLink } from './follower-link.js';
-import { FollowerMachine } from './follower-machine.js';
-import type { FailureKind, FollowerEffect, FollowerEvent } from './follower-state.js';
+import { FollowerWaits } from './follower-waits.js';
+import { type FollowerCounters, type LoadCause, newCounters } from './machine/follower-counters.js';
+import { FollowerMachine } from './machine/follower-machine.js';
+import type { FailureKind, FollowerEffect, FollowerEvent } from './machine/follower-state.js';
 import { Yielder } from '../runtime/yielder.js';
 import {
   DigestError,
@@ -19,14 +20,8 @@ import type { Deployment } from '../protocol/deployment.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import type { FollowerKind } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
-import { retryDelayMs } from '../runtime/retry-delay.js';
 import { SnapshotLoader } from './snapshot-loader.js';
 import type { SnapshotDisk } from '../disk/snapshot-disk.js';
-
-/** How long a follower waits for the message of a change before it asks the feed API. */
-const LEAST_AWAIT_MS = 50;
-/** Followers wait differently long, so that they do not ask all at once. */
-const AWAIT_JITTER_MS = 200;
 
 export interface FollowerOptions {
   /** Unique among all followers, and new at each start. */
@@ -57,16 +52,14 @@ export class Follower {
   private readonly configuration: PersistedConfiguration;
   private readonly snapshots: SnapshotLoader;
   private readonly spans: ChangeSpans;
-  private readonly stopping = new AbortController();
+  private readonly acknowledger: Acknowledger;
+  private readonly waits = new FollowerWaits();
   private readonly atHead = Promise.withResolvers<undefined>();
   private readonly stopped = Promise.withResolvers<undefined>();
   private yielder = new Yielder();
   private atHeadMs = performance.now();
   private inForceSinceMs = Infinity;
-  /** What is in force and waits for the disk. */
-  private unacknowledged: Head | null = null;
   private restoring: Promise<void> = Promise.resolve();
-  private awaiting: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: FollowerOptions) {
     this.configuration = new PersistedConfiguration(options.target, options.disk, options.log);
@@ -89,6 +82,9 @@ export class Follower {
         this.handle({ type: 'messagesMissed' });
       },
     });
+    const { configuration, link, spans } = this;
+    const { onAcknowledge } = options;
+    this.acknowledger = new Acknowledger({ configuration, link, spans, onAcknowledge });
   }
 
   /**
@@ -98,7 +94,7 @@ export class Follower {
   async start(): Promise<void> {
     this.restoring = this.restore();
     await this.restoring;
-    if (this.stopping.signal.aborted) return;
+    if (this.waits.isStopped) return;
     await this.link.start();
     this.handle({ type: 'started' });
     await this.atHead.promise;
@@ -107,8 +103,7 @@ export class Follower {
 
   /** Removes the lease, so that no write waits for this follower, and ends. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    clearTimeout(this.awaiting);
+    this.waits.stop();
     this.handle({ type: 'stop' });
     this.options.feed.close();
     await this.link.stop();
@@ -200,11 +195,15 @@ export class Follower {
       case 'yield':
         return this.resumeAfter(this.yielder.yieldIfDue());
       case 'pause':
-        return this.resumeAfter(this.pause(effect.failures));
+        return this.resumeAfter(
+          this.waits.pause(effect.failures, this.snapshots.takeRetryAfterMs()),
+        );
       case 'await':
-        return this.awaitChanges();
+        return this.waits.awaitChanges(() => {
+          this.handle({ type: 'awaited' });
+        });
       case 'acknowledge':
-        return this.acknowledge(effect.inForce);
+        return this.acknowledger.acknowledge(effect.inForce);
       case 'noteAtHead':
         this.atHeadMs = performance.now();
         return;
@@ -275,45 +274,8 @@ export class Follower {
   }
 
   private async announce(inForce: Head): Promise<FollowerEvent> {
-    await this.configuration.stored();
-    this.options.onAcknowledge?.();
-    await this.link.announce(inForce);
+    await this.acknowledger.announce(inForce);
     return { type: 'announced' };
-  }
-
-  /** Publishes what is in force once it is on disk. Of several that wait for the disk only the last is published. */
-  private acknowledge(inForce: Head): void {
-    this.spans.noteInForce(inForce.revision);
-    const isWaiting = this.unacknowledged !== null;
-    this.unacknowledged = inForce;
-    if (!isWaiting) void this.acknowledgeStored();
-  }
-
-  private async acknowledgeStored(): Promise<void> {
-    while (this.unacknowledged !== null) {
-      const inForce = this.unacknowledged;
-      await this.configuration.stored();
-      this.options.onAcknowledge?.();
-      this.link.acknowledge(inForce);
-      this.spans.end(inForce.revision);
-      if (this.unacknowledged === inForce) this.unacknowledged = null;
-    }
-  }
-
-  /** Changes come within milliseconds of their head, unless their message is lost: then all followers miss them. */
-  private awaitChanges(): void {
-    clearTimeout(this.awaiting);
-    const delayMs = LEAST_AWAIT_MS + Math.random() * AWAIT_JITTER_MS;
-    this.awaiting = setTimeout(() => {
-      this.handle({ type: 'awaited' });
-    }, delayMs);
-  }
-
-  /** Ends early at `stop`. */
-  private async pause(failures: number): Promise<void> {
-    const leastMs = this.snapshots.takeRetryAfterMs();
-    const delayMs = Math.max(leastMs, retryDelayMs(failures, Math.random()));
-    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }
 

@@ -51,7 +51,8 @@ export class LogWatch {
     try {
       while (this.mustRead) {
         this.mustRead = false;
-        await this.readHead();
+        // PostgreSQL may be back while a connection of before is still broken: the second read has another one.
+        await this.readHead().catch(() => this.readHead());
       }
     } catch (error) {
       // What is in doubt does not count until then. The next heartbeat reads the head too.

@@ -1,4 +1,4 @@
-import { SentDownloads } from './sent-images.js';
+import { SentDownloads } from './sent-downloads.js';
 
 /** Until a download has been measured. */
 const FIRST_DOWNLOAD_MS = 5_000;

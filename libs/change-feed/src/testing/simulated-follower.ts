@@ -1,6 +1,10 @@
 import type { Change, Head, Operation } from '@weir/config-model';
-import { FollowerMachine } from '../follower/follower-machine.js';
-import type { FailureKind, FollowerEffect, FollowerEvent } from '../follower/follower-state.js';
+import { FollowerMachine } from '../follower/machine/follower-machine.js';
+import type {
+  FailureKind,
+  FollowerEffect,
+  FollowerEvent,
+} from '../follower/machine/follower-state.js';
 import { SimulatedImages } from './simulated-images.js';
 import { activeCatalogue, digestOf, type SimulatedLog } from './simulated-log.js';
 

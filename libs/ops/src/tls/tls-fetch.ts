@@ -3,7 +3,7 @@ import { Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { PIN_KIND, PIN_PATTERN } from '../endpoint.js';
+import { PIN_KIND, PIN_PATTERN } from '../variables/endpoint.js';
 import { StartError } from '../process.js';
 import { WatchedFile, type WatchedFileLog } from '../watched-file.js';
 import { parseAuthorities } from './authorities.js';

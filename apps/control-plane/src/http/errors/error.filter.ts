@@ -3,6 +3,9 @@ import type { Logger } from '@weir/ops';
 import type { Request, Response } from '../routing/http.js';
 import { toErrorResponse } from './error-response.js';
 
+/** A rest that is read and thrown away, so that the client surely gets the response and keeps its connection. */
+const MAX_REST_BYTES = 1_048_576;
+
 /** Sends the response to every error of a request, wherever it was thrown. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -24,8 +27,16 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    if (hasLongRest(request)) response.setHeader('Connection', 'close');
     response.status(reply.status).set(reply.headers).json(reply.body);
   }
+}
+
+/** Whether much of a body, or nobody knows how much, would have to be read before the connection can be used again. */
+function hasLongRest({ complete, headers }: Request): boolean {
+  if (complete) return false;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  return isChunked || Number(headers['content-length'] ?? 0) > MAX_REST_BYTES;
 }
 
 /** The last line of a message. Prisma's messages begin with an excerpt of the source code. */

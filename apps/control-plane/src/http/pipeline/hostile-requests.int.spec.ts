@@ -60,6 +60,30 @@ describe('a hostile request', () => {
   });
 
   it.each([
+    ['with a bad token', 'POST /blockpage/', 'wrong', 401],
+    ['for a path that nothing has', 'POST /nothing', TOKEN, 404],
+    ['with a method that the path has not', 'PUT /blockpage/', TOKEN, 405],
+  ])(
+    '%s is answered before its long body, which is not read',
+    async (_what, call, token, status) => {
+      const { hostname, port } = new URL(harness.baseUrl);
+      for (const length of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
+        const received = await new Promise<string>((resolve) => {
+          let text = '';
+          const socket = connect(Number(port), hostname).setEncoding('utf8');
+          socket.on('data', (chunk: string) => (text += chunk)).on('error', () => undefined);
+          // The server closes the connection although the rest of the body never comes.
+          socket.once('close', () => resolve(text));
+          const head = [`${call} HTTP/1.1`, 'Host: api', `Authorization: Bearer ${token}`, length];
+          socket.write(`${head.join('\r\n')}\r\n\r\n`);
+        });
+        expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+        expect(received).toMatch(/^connection: close\r$/im);
+      }
+    },
+  );
+
+  it.each([
     ['two lengths', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
     ['different lengths', ['Content-Length: 2', 'Content-Length: 3']],
     ['a list of lengths', ['Content-Length: 2, 2']],

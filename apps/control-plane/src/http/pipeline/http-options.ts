@@ -20,7 +20,10 @@ export interface HttpOptions {
   /** The tokens at the moment. */
   readonly tokens: () => readonly Token[];
   readonly attempts: FailedAttempts;
-  readonly callLimits: CallLimits;
+  readonly callLimits: CallLimits & {
+    /** Lists that a token may read at a time. */
+    readonly listsAtOnce: number;
+  };
   readonly bodyLimitBytes: number;
   /** Longest time for which a client may send no bytes of a body. */
   readonly stallMs: number;

@@ -2,6 +2,10 @@ import { RowError } from '@weir/config-model';
 import type { SentBody } from '../routing/request-shape.js';
 import { JsonSize } from './json-size.js';
 import { parseJson } from '../../platform/parse-json.js';
+import { Yielder } from '../../platform/yielder.js';
+
+/** Many chunks may arrive in one turn of the event loop. Those of a shorter body wait for nobody. */
+const LONG_BYTES = 65_536;
 
 /**
  * Reads and parses a body as a whole. Invalid JSON is reported later, together with all other faults. JSON that would
@@ -15,8 +19,12 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
 /** @returns null when it is too large to be parsed. */
 async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const size = new JsonSize();
+  const yielder = new Yielder();
   const chunks: Uint8Array[] = [];
+  let bytes = 0;
   for await (const chunk of body) {
+    if (bytes > LONG_BYTES) await yielder.yieldIfDue();
+    bytes += chunk.length;
     size.push(chunk);
     if (size.isTooLarge) chunks.length = 0;
     else chunks.push(chunk);

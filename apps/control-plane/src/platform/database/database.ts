@@ -11,7 +11,7 @@ import { PoolWaits } from './timed-pool.js';
 import { WriteConnection } from './write-connection.js';
 
 /** Connections per replica, besides the one for changes. Slow readers of one kind cannot block the other kinds. */
-const MAX_CONNECTIONS = { general: 5, listings: 4, snapshots: 4, health: 1 };
+const MAX_CONNECTIONS = { general: 5, listings: 12, snapshots: 4, health: 1 };
 /** After this time, a database that does not accept the connection counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** TCP keepalive: load balancers and firewalls drop connections that are idle for long. */

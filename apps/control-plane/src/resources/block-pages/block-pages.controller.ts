@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Lists } from '../../http/callers/lists.js';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
 import type { Json } from '../../http/validation/json.js';
 import type { Listing } from '../../revisions/listing.js';
@@ -11,6 +12,7 @@ export class BlockPagesController {
   constructor(private readonly pages: BlockPagesService) {}
 
   @Get()
+  @Lists(true)
   @ApiResponse({ summary: 'All block pages, by id', status: 200, body: [BlockPageDto] })
   list(): Promise<WithRevision<Listing<Json<BlockPageDto>>>> {
     return this.pages.list(toDto);

@@ -1,4 +1,5 @@
 import { Body, Controller, Get, Param, Patch, Post } from '@nestjs/common';
+import { Lists } from '../../http/callers/lists.js';
 import { ApiResponse, ApiRequest } from '../../http/routing/request-shape.js';
 import type { Json } from '../../http/validation/json.js';
 import type { Listing } from '../../revisions/listing.js';
@@ -19,6 +20,7 @@ export class ProfilesController {
   constructor(private readonly profiles: ProfilesService) {}
 
   @Get()
+  @Lists(true)
   @ApiResponse({ summary: 'All profiles, by id', status: 200, body: [ProfileDto] })
   list(): Promise<WithRevision<Listing<Json<ProfileDto>>>> {
     return this.profiles.list(toDto);

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Lists } from '../../../http/callers/lists.js';
 import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
 import type { Json } from '../../../http/validation/json.js';
 import type { Listing } from '../../../revisions/listing.js';
@@ -19,6 +20,7 @@ export class Ipv4NetworksController {
   constructor(private readonly networks: Ipv4NetworksService) {}
 
   @Get()
+  @Lists(true)
   @ApiResponse({ summary: 'All IPv4 networks, by address', status: 200, body: [Ipv4NetworkDto] })
   list(): Promise<WithRevision<Listing<Json<Ipv4NetworkDto>>>> {
     return this.networks.list(toDto);

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Lists } from '../../../http/callers/lists.js';
 import { ApiResponse, ApiRequest } from '../../../http/routing/request-shape.js';
 import type { Json } from '../../../http/validation/json.js';
 import type { Listing } from '../../../revisions/listing.js';
@@ -20,6 +21,7 @@ export class Ipv6NetworksController {
   constructor(private readonly networks: Ipv6NetworksService) {}
 
   @Get()
+  @Lists(true)
   @ApiResponse({ summary: 'All IPv6 networks, by address', status: 200, body: [Ipv6NetworkDto] })
   list(): Promise<WithRevision<Listing<Json<Ipv6NetworkDto>>>> {
     return this.networks.list(toDto);

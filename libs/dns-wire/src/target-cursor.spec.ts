@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseResponse, Response } from './response.js';
-import { TargetCursor } from './targets.js';
+import { TargetCursor } from './target-cursor.js';
 import { decodeMessage, decodeName } from './testing/decode.js';
 import {
   concat,

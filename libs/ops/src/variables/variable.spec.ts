@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { optional, parseVariables, VariableError } from './variable.js';
 import {
   address,
   addressList,
@@ -13,11 +12,14 @@ import {
   decimal,
   integer,
   json,
+  optional,
+  parseVariables,
   port,
   secretList,
   timeZone,
   url,
-} from './variable-kinds.js';
+  VariableError,
+} from './index.js';
 
 const PIN = 'nw8C+VVt9bWlfmVFCH5SHZzSAtPOn4rbQAhSgqmIwTI=';
 const described = { description: 'What it is for.' };

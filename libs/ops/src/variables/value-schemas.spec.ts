@@ -1,6 +1,5 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import type { Variable } from './variable.js';
 import {
   address,
   addressList,
@@ -21,7 +20,8 @@ import {
   text,
   timeZone,
   url,
-} from './variable-kinds.js';
+  type Variable,
+} from './index.js';
 
 const PIN = 'nw8C+VVt9bWlfmVFCH5SHZzSAtPOn4rbQAhSgqmIwTI=';
 const described = { description: 'What it is for.' };

@@ -2,12 +2,13 @@ import type { Head, LogPoint } from '@weir/config-model';
 import type { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { renderChangeMessages } from '../protocol/change-messages.js';
-import type { Deployment, RedisNames } from '../protocol/deployment.js';
+import type { Deployment } from '../protocol/deployment.js';
 import { type ChannelKind, DeploymentMessages } from '../protocol/deployment-messages.js';
 import { FEED_VERSION } from '../protocol/feed-version.js';
 import type { Refusal } from '../protocol/message-verifier.js';
 import { acknowledgementIntervalMs, renderHeadMessage } from '../protocol/head-message.js';
 import { FollowerRegistry } from './follower-registry.js';
+import { LeaseReader } from './lease-reader.js';
 import { LogWatch } from './log-watch.js';
 import { RecentTraces } from './recent-traces.js';
 import type { Applied } from './resolver-positions.js';
@@ -56,6 +57,7 @@ export class ChangePublisher {
   private readonly messages: DeploymentMessages;
   /** A channel that only this publisher uses. */
   private readonly probeChannel: string;
+  private readonly leases: LeaseReader;
   private readonly registry: FollowerRegistry;
   private readonly watch: LogWatch;
   private readonly traces = new RecentTraces();
@@ -72,6 +74,16 @@ export class ChangePublisher {
     this.commands = connectRedis(options.redisUrl, 'publisher', options.log);
     this.clock = new RedisClock(this.commands);
     this.messages = new DeploymentMessages(options.deployment, options.log, this.clock.nowMs);
+    this.leases = new LeaseReader({
+      redis: this.commands,
+      messages: this.messages,
+      onLive: (text) => {
+        this.receive(text);
+      },
+      onEnded: (text, ageMs) => {
+        this.receiveEndedLease(text, ageMs);
+      },
+    });
     this.probeChannel = `${this.messages.names.follower}:${randomUUID()}`;
     this.subscriber = connectRedis(options.redisUrl, 'acknowledgements', options.log);
   }
@@ -172,35 +184,12 @@ export class ChangePublisher {
    */
   private async readLeases(): Promise<void> {
     if (this.commands.status !== 'ready') return;
-    for (const names of this.messages.allNames) await this.readLeasesOf(names);
+    await this.leases.read();
     if (this.subscriber.status !== 'ready') return;
-    if ((await uptimeMs(this.commands)) > LEASE_MS) this.registry.markComplete();
+    if (await this.leases.hasAllLeases()) this.registry.markComplete();
   }
 
-  private async readLeasesOf(names: RedisNames): Promise<void> {
-    for await (const keys of this.commands.scanStream({ match: names.lease('*'), count: 1_000 })) {
-      if ((keys as string[]).length === 0) continue;
-      for (const message of await this.commands.mget(keys as string[])) {
-        if (message !== null) this.receiveLease(names.follower, message);
-      }
-    }
-  }
-
-  private receiveLease(channel: string, message: string): void {
-    const kept = this.messages.openKept(channel, message);
-    if (kept !== null && kept.ageMs > LEASE_MS) return this.receiveEndedLease(kept);
-    // Often the same message was received a moment before.
-    const text = this.messages.openAgain(channel, message);
-    if (text !== null) this.receive(text);
-  }
-
-  private receiveEndedLease({
-    text,
-    ageMs,
-  }: {
-    readonly text: string;
-    readonly ageMs: number;
-  }): void {
+  private receiveEndedLease(text: string, ageMs: number): void {
     try {
       const { id, kind, revision } = parseFollowerState(text);
       const nowMs = performance.now();
@@ -291,10 +280,4 @@ export class ChangePublisher {
       this.options.log.warn({ channel: kind, reason: String(error) }, 'cannot publish');
     }
   }
-}
-
-/** How long this Redis has been running at least. */
-async function uptimeMs(redis: Redis): Promise<number> {
-  const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(await redis.info('server')) ?? [];
-  return Number(seconds ?? 0) * 1_000;
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureKind } from './follower-state.js';
-import { SimulatedFollower } from '../testing/simulated-follower.js';
-import { activeCatalogue, SimulatedLog } from '../testing/simulated-log.js';
+import { SimulatedFollower } from '../../testing/simulated-follower.js';
+import { activeCatalogue, SimulatedLog } from '../../testing/simulated-log.js';
 
 type Command = fc.Command<SimulatedLog, SimulatedFollower>;
 

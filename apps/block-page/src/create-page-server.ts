@@ -1,0 +1,104 @@
+import { ClientConnections, RateTable, SubscriberKey } from '@weir/clients';
+import { parseHashKey } from '@weir/dns-name';
+import { CidrSet, type Logger } from '@weir/ops';
+import type { PolicySource } from '@weir/policy';
+import { randomInt } from 'node:crypto';
+import { readBrand } from './brand/brand.js';
+import type { BlockPageConfiguration } from './configuration.js';
+import { CustomPages } from './content/custom-pages.js';
+import type { PageCounters } from './metrics/page-counters.js';
+import { BuiltInPage } from './page/built-in-page.js';
+import { Pages } from './page/pages.js';
+import { PageHandler } from './server/page-handler.js';
+import { PageServer } from './server/page-server.js';
+import { CnameTargets, plainUpstreams } from './verdict/cname-targets.js';
+import { RequestEvaluator } from './verdict/request-evaluator.js';
+
+const RATE_SLOTS = 65_536;
+/** Concurrent name lookups of one subscriber. */
+const LOOKUPS_PER_SUBSCRIBER = 8;
+
+const monotonicMs = (): number => performance.now();
+const nowSeconds = (): number => Math.floor(monotonicMs() / 1000) + 1;
+
+/** What can be shown. */
+export interface PageContent {
+  readonly pages: Pages;
+  readonly builtIn: BuiltInPage;
+  readonly custom: CustomPages;
+}
+
+/** @throws StartError when the logo cannot be read. */
+export function openContent(
+  configuration: BlockPageConfiguration,
+  source: PolicySource,
+  log: Logger,
+): PageContent {
+  const builtIn = new BuiltInPage(readBrand(configuration));
+  return {
+    pages: new Pages({ builtIn, timeZone: configuration.SCHEDULE_TIMEZONE }),
+    builtIn,
+    custom: new CustomPages({
+      folder: configuration.BLOCK_PAGE_CONTENT,
+      log,
+      monotonicMs,
+      source,
+    }),
+  };
+}
+
+export interface PageServerParts {
+  readonly source: PolicySource;
+  readonly content: PageContent;
+  readonly counters: PageCounters;
+  /** Wall clock in milliseconds, for schedules. */
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** Wires everything that answers visitors. The caller closes the targets, if any, after the server. */
+export function createPageServer(
+  configuration: BlockPageConfiguration,
+  { source, content, counters, nowMs, log }: PageServerParts,
+): { readonly server: PageServer; readonly targets: CnameTargets | null } {
+  const trustedProxies = configuration.BLOCK_PAGE_TRUSTED_PROXIES ?? CidrSet.parse([]);
+  const subscriber = new SubscriberKey(source, randomInt(2 ** 32));
+  const targets = openTargets(configuration, subscriber, log);
+  const hashKey = parseHashKey(configuration.DOMAIN_HASH_KEY);
+  const handler = new PageHandler({
+    ...content,
+    evaluator: new RequestEvaluator({ source, hashKey, targets, nowMs }),
+    trustedProxies,
+    subscriber,
+    rates: new RateTable(RATE_SLOTS),
+    requestsPerSecond: configuration.BLOCK_PAGE_CLIENT_RATE,
+    nowSeconds,
+    language: configuration.BLOCK_PAGE_LANGUAGE,
+    counters,
+  });
+  const server = new PageServer({
+    host: configuration.BLOCK_PAGE_HOST,
+    port: configuration.BLOCK_PAGE_PORT,
+    handler,
+    trustedProxies,
+    maxConnections: configuration.BLOCK_PAGE_CONNECTIONS,
+    connections: new ClientConnections(configuration.BLOCK_PAGE_CLIENT_CONNECTIONS, subscriber),
+    counters,
+    onFault: (error) => {
+      log.error({ err: error }, 'a request could not be handled');
+    },
+  });
+  return { server, targets };
+}
+
+/** @returns null when targets are not looked up */
+function openTargets(
+  { INSPECT_CNAME, UPSTREAMS }: BlockPageConfiguration,
+  subscriber: SubscriberKey,
+  log: Logger,
+): CnameTargets | null {
+  if (!INSPECT_CNAME) return null;
+  const upstreams = plainUpstreams(UPSTREAMS, log);
+  if (upstreams?.length === 0) return null;
+  return new CnameTargets(upstreams, new ClientConnections(LOOKUPS_PER_SUBSCRIBER, subscriber));
+}

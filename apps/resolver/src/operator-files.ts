@@ -1,0 +1,62 @@
+import type { HashKey } from '@weir/dns-name';
+import type { WatchedFile, WatchedFileLog } from '@weir/ops';
+import type { DnsConfiguration } from './configuration.js';
+import type { LaneFiles } from './lanes/lane-task.js';
+import { AllowedClients } from './limits/allowed-clients.js';
+import { openLocalRecords } from './local-records/local-records-file.js';
+import type { LocalRecords } from './local-records/local-records.js';
+
+export interface OperatorFilesOptions {
+  readonly configuration: Pick<
+    DnsConfiguration,
+    'DNS_ALLOWED_CLIENTS' | 'DNS_ALLOWED_CLIENTS_FILE' | 'LOCAL_RECORDS'
+  >;
+  readonly hashKey: HashKey;
+  /** Interval between checks of the file of local records, in milliseconds. */
+  readonly checkMs: number | undefined;
+  /** Called with what has changed. */
+  readonly onChange: (files: LaneFiles) => void;
+  readonly log: WatchedFileLog;
+}
+
+/** The files that an operator may change while the resolver runs. */
+export class OperatorFiles {
+  readonly allowedClients: AllowedClients;
+  /** Null: there is no file of local records. */
+  readonly localRecords: WatchedFile<LocalRecords> | null;
+
+  /** @throws StartError when a file is not usable */
+  constructor({ configuration, hashKey, checkMs, onChange, log }: OperatorFilesOptions) {
+    this.allowedClients = new AllowedClients({
+      networks: configuration.DNS_ALLOWED_CLIENTS,
+      file: configuration.DNS_ALLOWED_CLIENTS_FILE,
+      log,
+      onChange: (allowedClients) => {
+        onChange({ allowedClients });
+      },
+    });
+    const { LOCAL_RECORDS: file } = configuration;
+    const options = {
+      log,
+      onChange: (_: LocalRecords, localRecords: string) => {
+        onChange({ localRecords });
+      },
+      ...(checkMs !== undefined && { checkMs }),
+    };
+    this.localRecords = file === undefined ? null : openLocalRecords(file, hashKey, options);
+  }
+
+  /** What they have now. */
+  get forLanes(): LaneFiles {
+    const { allowedClients, localRecords } = this;
+    return {
+      allowedClients: allowedClients.networks,
+      ...(localRecords && { localRecords: localRecords.text }),
+    };
+  }
+
+  close(): void {
+    this.allowedClients.close();
+    this.localRecords?.close();
+  }
+}

@@ -1,0 +1,51 @@
+import type { Redis } from 'ioredis';
+import type { RedisNames } from '../protocol/deployment.js';
+import type { DeploymentMessages } from '../protocol/deployment-messages.js';
+import { LEASE_MS } from '../protocol/protocol.js';
+
+export interface LeaseReaderOptions {
+  readonly redis: Redis;
+  readonly messages: DeploymentMessages;
+  /** Called with the state in a lease that runs. */
+  readonly onLive: (text: string) => void;
+  /** Called with the last state in a lease that ended, and the time since the follower wrote it. */
+  readonly onEnded: (text: string, ageMs: number) => void;
+}
+
+/** Reads the leases of the followers, which Redis keeps for a day. */
+export class LeaseReader {
+  constructor(private readonly options: LeaseReaderOptions) {}
+
+  async read(): Promise<void> {
+    for (const names of this.options.messages.allNames) await this.readUnder(names);
+  }
+
+  /** Whether this Redis has run for long enough to have the lease of every live follower. */
+  async hasAllLeases(): Promise<boolean> {
+    const info = await this.options.redis.info('server');
+    const [, seconds] = /^uptime_in_seconds:(\d+)/m.exec(info) ?? [];
+    return Number(seconds ?? 0) * 1_000 > LEASE_MS;
+  }
+
+  private async readUnder(names: RedisNames): Promise<void> {
+    const { redis } = this.options;
+    for await (const keys of redis.scanStream({ match: names.lease('*'), count: 1_000 })) {
+      if ((keys as string[]).length === 0) continue;
+      for (const message of await redis.mget(keys as string[])) {
+        if (message !== null) this.take(names.follower, message);
+      }
+    }
+  }
+
+  private take(channel: string, message: string): void {
+    const { messages, onLive, onEnded } = this.options;
+    const kept = messages.openKept(channel, message);
+    if (kept !== null && kept.ageMs > LEASE_MS) {
+      onEnded(kept.text, kept.ageMs);
+      return;
+    }
+    // Often the same message was received a moment before.
+    const text = messages.openAgain(channel, message);
+    if (text !== null) onLive(text);
+  }
+}

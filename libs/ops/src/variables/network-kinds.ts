@@ -1,0 +1,84 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { CidrSet, InvalidCidrError } from '../cidr-set.js';
+import { bounded, defineVariable, splitList, type VariableOptions } from './define-variable.js';
+import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
+import * as valueSchemas from './value-schemas.js';
+import { type Variable, VariableFault } from './variable.js';
+
+/** A URL with one of `protocols` (`http`, `redis` …). May hold a password, so it is never shown. */
+export function url(protocols: readonly string[], options: VariableOptions): Variable<string> {
+  const allowed = `a URL that begins with ${protocols.map((one) => `${one}://`).join(' or ')}`;
+  const parse = (value: string): string => {
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    if (!parsed?.host || !protocols.includes(parsed.protocol.slice(0, -1)))
+      throw new VariableFault();
+    return value;
+  };
+  return defineVariable(options, allowed, valueSchemas.url(protocols), parse, true);
+}
+
+/** Comma-separated networks in CIDR form; a bare address is a network of one. */
+export function cidrList(options: VariableOptions): Variable<CidrSet> {
+  const allowed = 'comma-separated networks such as 192.0.2.0/24 or 2001:db8::/32';
+  return defineVariable(options, allowed, valueSchemas.listOf(valueSchemas.NETWORK), (value) => {
+    try {
+      return CidrSet.parse(splitList(value));
+    } catch (error) {
+      if (!(error instanceof InvalidCidrError)) throw error;
+      throw new VariableFault(error.message);
+    }
+  });
+}
+
+/** An address to listen on. */
+export function address(options: VariableOptions): Variable<string> {
+  return defineVariable(options, 'an IPv4 or IPv6 address', valueSchemas.ADDRESS, (value) => {
+    if (isIP(value) === 0 || value.includes('%')) throw new VariableFault();
+    return value;
+  });
+}
+
+/** Comma-separated addresses to listen on, each once, at most `most`. */
+export function listenAddressList(
+  most: number,
+  options: VariableOptions,
+): Variable<readonly string[]> {
+  const allowed = `at most ${most} comma-separated IPv4 or IPv6 addresses`;
+  const schema = valueSchemas.listOf(valueSchemas.ADDRESS, most);
+  return defineVariable(options, allowed, schema, (value) => {
+    const items = splitList(value);
+    if (items.length > most) throw new VariableFault();
+    const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
+    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
+    const twice = items.find((item, i) => items.indexOf(item) !== i);
+    if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
+    return items;
+  });
+}
+
+/** Comma-separated addresses of one family. */
+export function addressList(family: 4 | 6, options: VariableOptions): Variable<readonly string[]> {
+  const valid = family === 4 ? isIPv4 : isIPv6;
+  const allowed = `comma-separated IPv${family} addresses`;
+  const schema = valueSchemas.listOf(family === 4 ? valueSchemas.IPV4 : valueSchemas.IPV6);
+  return defineVariable(options, allowed, schema, (value) => {
+    const items = splitList(value);
+    const bad = items.find((item) => !valid(item) || item.includes('%'));
+    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
+    return items;
+  });
+}
+
+/** Comma-separated resolvers to ask, see `parseUpstream`. */
+export function upstreamList(
+  defaultPort: number,
+  options: VariableOptions,
+): Variable<readonly UpstreamEndpoint[]> {
+  const examples = `192.0.2.1, 192.0.2.1:${defaultPort}, [2001:db8::1]:${defaultPort}`;
+  const overTls =
+    'tls://192.0.2.1#dns.example or tls://192.0.2.1:853#sha256/ and the pin in base64';
+  const allowed = `comma-separated addresses such as ${examples}, ${overTls}`;
+  return defineVariable(options, allowed, valueSchemas.listOf(valueSchemas.UPSTREAM), (value) =>
+    splitList(value).map((item) => parseUpstream(item, defaultPort)),
+  );
+}

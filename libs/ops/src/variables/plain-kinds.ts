@@ -1,0 +1,126 @@
+import { defineVariable, type VariableOptions } from './define-variable.js';
+import * as valueSchemas from './value-schemas.js';
+import { type ValueSchema, type Variable, VariableFault } from './variable.js';
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** A whole number from `lowest` to `highest`. */
+export function integer(
+  lowest: number,
+  highest: number,
+  options: VariableOptions,
+): Variable<number> {
+  const allowed = `a whole number from ${lowest} to ${highest}`;
+  return defineVariable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
+    parseInteger(text, lowest, highest),
+  );
+}
+
+/** A decimal number from `lowest` to `highest`. */
+export function decimal(
+  lowest: number,
+  highest: number,
+  options: VariableOptions,
+): Variable<number> {
+  const allowed = `a number from ${lowest} to ${highest}`;
+  return defineVariable(options, allowed, valueSchemas.decimal(lowest, highest), (text) => {
+    const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+    return parsed;
+  });
+}
+
+/** A port to listen on. Unless `lowest` excludes it, 0 is allowed and means any free port. */
+export function port(
+  options: VariableOptions & { readonly lowest?: number; readonly highest?: number },
+): Variable<number> {
+  const { lowest = 0, highest = 65535 } = options;
+  const allowed = `a port number from ${lowest} to ${highest}`;
+  return defineVariable(options, allowed, valueSchemas.integer(lowest, highest), (text) =>
+    parseInteger(text, lowest, highest),
+  );
+}
+
+/** Any text, unchanged. */
+export function text(allowed: string, options: VariableOptions): Variable<string> {
+  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => value);
+}
+
+/** `true` or `false`. */
+export function boolean(options: VariableOptions): Variable<boolean> {
+  return defineVariable(options, 'true or false', valueSchemas.BOOLEAN, (value) => {
+    if (value !== 'true' && value !== 'false') throw new VariableFault();
+    return value === 'true';
+  });
+}
+
+/** One of `choices`. */
+export function choice<const T extends string>(
+  choices: readonly T[],
+  options: VariableOptions,
+): Variable<T> {
+  const allowed = `one of ${choices.join(', ')}`;
+  return defineVariable(options, allowed, { enum: choices }, (value) => {
+    const found = choices.find((one) => one === value);
+    if (found === undefined) throw new VariableFault();
+    return found;
+  });
+}
+
+/** A size in bytes: digits, or digits with kb, mb or gb (1024 each). */
+export function byteSize(options: VariableOptions): Variable<number> {
+  const allowed = 'a size such as 512kb, 8mb or a number of bytes';
+  return defineVariable(options, allowed, valueSchemas.BYTE_SIZE, (value) => {
+    const match = /^(\d{1,12})(kb|mb|gb|b)?$/i.exec(value);
+    if (!match) throw new VariableFault();
+    const unit = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }[(match[2] ?? 'b').toLowerCase()];
+    return Number(match[1]) * (unit ?? 1);
+  });
+}
+
+/** A point in time (RFC 3339). */
+export function time(options: VariableOptions): Variable<Date> {
+  const allowed = 'a time such as 2026-12-24T18:00:00Z';
+  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => {
+    const parsed = TIME.test(value) ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(parsed)) throw new VariableFault();
+    return new Date(parsed);
+  });
+}
+
+/** An IANA time zone. */
+export function timeZone(options: VariableOptions): Variable<string> {
+  const allowed = 'an IANA time zone such as UTC or Europe/London';
+  return defineVariable(options, allowed, valueSchemas.TIME_ZONE, (value) => {
+    if (!/^[A-Za-z]/.test(value)) throw new VariableFault();
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    } catch (error) {
+      if (error instanceof RangeError) throw new VariableFault();
+      throw error;
+    }
+  });
+}
+
+/** A JSON text that `read` converts. `read` throws VariableFault when the value is not allowed. */
+export function json<T>(
+  allowed: string,
+  read: (value: unknown) => T,
+  options: VariableOptions & { readonly valueSchema?: ValueSchema },
+): Variable<T> {
+  return defineVariable(options, allowed, options.valueSchema ?? {}, (value) => {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(value);
+    } catch {
+      throw new VariableFault('it is not JSON');
+    }
+    return read(parsed);
+  });
+}
+
+function parseInteger(value: string, lowest: number, highest: number): number {
+  const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(parsed >= lowest && parsed <= highest)) throw new VariableFault();
+  return parsed;
+}
