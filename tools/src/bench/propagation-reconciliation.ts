@@ -32,7 +32,9 @@ async function measure(deployment: Deployment): Promise<Record<string, number>> 
     if (applied !== `${RESOLVERS}/${RESOLVERS}`) {
       // The call does not wait any longer (INIT_PROPAGATION_TIMEOUT_MS), or a resolver was missing for a moment.
       const answeredS = ((performance.now() - startedMs) / 1000).toFixed(1);
-      print(`POST /init/ was answered after ${answeredS} s, in force on ${applied}; waiting for all`);
+      print(
+        `POST /init/ was answered after ${answeredS} s, in force on ${applied}; waiting for all`,
+      );
     }
     while (applied !== `${RESOLVERS}/${RESOLVERS}`) {
       if (performance.now() - startedMs > DEADLINE_MS) throw new Error(`in force on ${applied}`);
