@@ -1,11 +1,21 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
 import { flakyReporter } from './tools/src/testing/flaky-reporter.js';
+import { LongestFirst } from './tools/src/testing/longest-first.js';
 
 const conditions = ['@weir/source'];
 
+// Test files and the processes that they start find the compiled code of those before them.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('node_modules/.cache/node', import.meta.url),
+);
+
 // A test gets a second try in CI, on a machine that may starve it. The report names each that needed it.
 const retry = process.env.CI === undefined ? 0 : 1;
+
+// Most of the tests with real servers wait more than they work.
+const waiting = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } };
 
 const shared: ViteUserConfig = defineConfig({
   resolve: { conditions },
@@ -20,6 +30,7 @@ const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteU
 export default defineConfig({
   test: {
     reporters: ['default', flakyReporter],
+    sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', {
         include: [
@@ -39,10 +50,8 @@ export default defineConfig({
           '{tools,k8s}/{src,test}/**/*.int.spec.ts',
         ],
         exclude: ['**/dist/**', '**/node_modules/**'],
-        globalSetup: ['tools/src/testing/services.ts'],
-        // Most of these tests wait more than they work.
-        maxWorkers: 2 * availableParallelism(),
-        sequence: { groupOrder: 1 },
+        globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
+        ...waiting,
         testTimeout: 60_000,
         retry,
         hookTimeout: 120_000,
@@ -50,12 +59,11 @@ export default defineConfig({
       }),
       project('e2e', {
         include: ['apps/weir-e2e/src/**/*.e2e.spec.ts'],
-        testTimeout: 300_000,
+        globalSetup: ['tools/src/testing/compile.ts'],
+        ...waiting,
+        testTimeout: 600_000,
         retry,
-        hookTimeout: 300_000,
-        // Each file has ports of its own; the longest one takes more time than all others.
-        maxWorkers: 2,
-        sequence: { groupOrder: 2 },
+        hookTimeout: 600_000,
       }),
       // Not among what `npm test` runs: npm run test:images.
       project('images', {
@@ -65,7 +73,7 @@ export default defineConfig({
         hookTimeout: 600_000,
         expect: { poll: { timeout: 60_000, interval: 250 } },
         fileParallelism: false,
-        sequence: { groupOrder: 3 },
+        sequence: { groupOrder: 2 },
       }),
     ],
   },

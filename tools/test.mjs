@@ -14,11 +14,10 @@ if (args.length > 0) {
   if (process.exitCode === undefined) {
     runSteps([
       [
-        'Integration tests (real PostgreSQL, Redis, sockets)',
+        'Integration tests (real PostgreSQL, Redis, sockets) and end-to-end tests (a fresh clone)',
         'vitest',
-        ['run', '--project', 'integration'],
+        ['run', '--project', 'integration', '--project', 'e2e'],
       ],
-      ['End-to-end tests (a fresh clone)', 'vitest', ['run', '--project', 'e2e']],
     ]);
   }
 }

@@ -21,9 +21,6 @@ async function run(databaseUrl: string, ...args: string[]) {
 }
 
 beforeAll(async () => {
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  const project = `${ROOT}tools/tsconfig.build.json`;
-  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
   const admin = new pg.Client(inject('databaseUrl'));
   await admin.connect();
   await admin.query(`CREATE DATABASE ${DATABASE}`);

@@ -3,17 +3,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 const versionOf = (file: string) =>
   (JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { version: string }).version;
 const version = versionOf('package.json');
-
-beforeAll(async () => {
-  await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ROOT]);
-});
 
 it('all projects have one version', () => {
   const files = globSync('{apps,libs}/*/package.json', { cwd: ROOT });

@@ -8,11 +8,14 @@ export interface StackPorts {
   readonly ops: number;
 }
 
-/** 1 or 2: vitest gives it to one process at a time. */
+/** From 1 to the number of workers: vitest gives it to one process at a time. */
 const worker = Number(process.env['VITEST_POOL_ID']);
 
-/** Ports for this process only, below the kernel's range for outgoing connections. */
-const base = 20_000 + ((process.pid % 60) * 2 + (worker % 2)) * 100;
+/**
+ * Ports for this process only: below the kernel's range for outgoing connections, and below those from which the
+ * integration tests choose at the same time.
+ */
+const base = 10_000 + ((process.pid % 25) * 4 + (worker % 4)) * 100;
 
 const portsFrom = (first: number): StackPorts => ({
   management: first,

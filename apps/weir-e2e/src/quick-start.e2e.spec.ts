@@ -22,8 +22,8 @@ const YOUTUBE = 1;
 const NEW_CATEGORY = 1_000_000;
 /** The documentation promises that a new list is in force within a minute, with the default interval. */
 const IN_FORCE = { timeout: 30_000, interval: 100 };
-const FIRST_START_MS = 280_000;
-const SECOND_START_MS = 60_000;
+const FIRST_START_MS = 580_000;
+const SECOND_START_MS = 120_000;
 
 let clone: FreshClone;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;

@@ -7,7 +7,6 @@ import { REPOSITORY_FOLDER } from '../paths.js';
 
 export const TOKEN = 'token-of-the-metrics-test';
 const SECRETS = { FEED_TOKEN: 'token-of-the-feed-test', DOMAIN_HASH_KEY: '0'.repeat(32) };
-const PROJECTS = ['apps/control-plane', 'apps/resolver', 'apps/block-page', 'tools'];
 
 /** The three processes of Weir, compiled as for production, on free ports of this machine. */
 export interface WeirProcesses {
@@ -27,7 +26,6 @@ export async function startWeir(
   redisUrl: string,
   upstream: string,
 ): Promise<WeirProcesses> {
-  await build();
   await runNode('tools/dist/migrate.js', { DATABASE_URL: databaseUrl });
   const [management, feed, dns, page, ...ops] = await Promise.all(
     Array.from({ length: 7 }, freePort),
@@ -81,13 +79,6 @@ export async function startWeir(
     metrics: async (job) => (await fetch(`http://127.0.0.1:${opsPorts[job]}/metrics`)).text(),
     stop,
   };
-}
-
-/** Compiles the processes. This is quick when they are up to date. */
-async function build(): Promise<void> {
-  const projects = PROJECTS.map((folder) => join(REPOSITORY_FOLDER, folder, 'tsconfig.build.json'));
-  const tsc = join(REPOSITORY_FOLDER, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
 }
 
 async function runNode(script: string, env: Record<string, string>): Promise<void> {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseQuery, Query, QueryStatus } from './query.js';
 import { decodeMessage, decodeOptions, type DecodedMessage } from './testing/decode.js';
@@ -247,7 +248,8 @@ describe('parseQuery', () => {
           expect(second.cookie.slice(0, cookieBytes)).toEqual(query.cookie.slice(0, cookieBytes));
           // The bytes after it are left over from earlier queries.
           second.cookie.set(query.cookie);
-          expect(second).toEqual(query);
+          // The matcher for each query would take longer than all the rest.
+          if (!isDeepStrictEqual(second, query)) expect(second).toEqual(query);
           if (status === QueryStatus.ok) expectSame(query, decodeLoosely(bytes));
         }),
         { numRuns: 20_000 },

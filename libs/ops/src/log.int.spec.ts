@@ -1,20 +1,13 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('./testing/logging.mjs', import.meta.url));
-
-beforeAll(async () => {
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  await promisify(execFile)(process.execPath, [tsc, '-b', `${ROOT}libs/ops/tsconfig.build.json`]);
-});
 
 interface Line {
   readonly msg: string;

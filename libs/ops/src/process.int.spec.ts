@@ -1,16 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('./testing/process.mjs', import.meta.url));
 const run = promisify(execFile);
-
-beforeAll(async () => {
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  await run(process.execPath, [tsc, '-b', `${ROOT}libs/ops/tsconfig.build.json`]);
-});
 
 /** Starts the example and sends the signal when it has logged the message. @returns exit code and what it logged */
 async function endAt(message: string, env: Record<string, string>, signal: NodeJS.Signals) {

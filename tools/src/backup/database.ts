@@ -1,9 +1,13 @@
 import { StartError } from '@weir/ops';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
+import { withConnection } from '../migrate/connection.js';
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const PURPOSE = {
+  application: 'weir-backup',
+  hint: 'DATABASE_URL, or the local stack, which must run',
+};
 
 /** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
 const SETTINGS = `
@@ -36,27 +40,12 @@ export async function withClient<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: 'weir-backup',
-    keepAlive: true,
-  });
-  // When a connection breaks, the running query fails and reports it.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-  } catch (cause) {
-    const reason = cause instanceof AggregateError ? cause.errors.map(String).join(', ') : cause;
-    throw new StartError(
-      `the database cannot be reached: ${String(reason)} (DATABASE_URL, or the local stack, which must run)`,
-      { cause },
-    );
-  }
-  try {
-    await client.query(SETTINGS);
-    return await use(client);
-  } finally {
-    await client.end();
-  }
+  return withConnection(
+    databaseUrl,
+    async (client) => {
+      await client.query(SETTINGS);
+      return use(client);
+    },
+    PURPOSE,
+  );
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { missingPrograms } from './dns/missing-programs.js';
 import { unbound } from './dns/servers/unbound.js';
 
@@ -15,12 +15,6 @@ const missing = missingPrograms();
 if (missing.length > 0) {
   process.stderr.write(`benchmarks are not tried out: they need ${missing.join(', ')}\n`);
 }
-
-beforeAll(async () => {
-  const folders = ['tools', 'apps/control-plane', 'apps/resolver'];
-  const projects = folders.map((folder) => join(root, folder, 'tsconfig.build.json'));
-  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', ...projects]);
-});
 
 describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
   const smallest = ['--rounds', '1', '--seconds', '1'];

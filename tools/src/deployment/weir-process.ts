@@ -78,7 +78,13 @@ export class WeirProcess {
       name,
       command: process.execPath,
       args: ['--enable-source-maps', script],
-      env: { PATH: process.env['PATH'], ...environment, ...variables },
+      env: {
+        PATH: process.env['PATH'],
+        // Saves a fifth of the processor time of a start.
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...environment,
+        ...variables,
+      },
       cwd: this.releaseRoot,
       logFile,
     });

@@ -3,6 +3,15 @@ import pg from 'pg';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+export interface Purpose {
+  /** What PostgreSQL shows as `application_name`. */
+  readonly application: string;
+  /** What a user should look at when the database cannot be reached. */
+  readonly hint: string;
+}
+
+const MIGRATION: Purpose = { application: 'weir-migrate', hint: 'DATABASE_URL' };
+
 /**
  * Runs `use` with its own connection, and closes it afterwards.
  * @throws StartError with one line when the database cannot be reached.
@@ -10,11 +19,12 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export async function withConnection<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
+  { application, hint }: Purpose = MIGRATION,
 ): Promise<T> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: 'weir-migrate',
+    application_name: application,
     keepAlive: true,
   });
   // When a connection breaks, the running query fails and reports it.
@@ -22,9 +32,7 @@ export async function withConnection<T>(
   try {
     await client.connect();
   } catch (cause) {
-    throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (DATABASE_URL)`, {
-      cause,
-    });
+    throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, { cause });
   }
   try {
     return await use(client);

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { checkMigration } from '../migration-check/check-migration.js';
@@ -54,12 +52,6 @@ async function withNext(sql: string): Promise<string> {
   await writeFile(join(migrations, NEXT, 'migration.sql'), sql);
   return migrations;
 }
-
-beforeAll(async () => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const project = join(ROOT, 'apps/control-plane/tsconfig.build.json');
-  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
-});
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-rollout-'));

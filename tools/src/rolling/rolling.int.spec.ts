@@ -1,22 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { renderRolling } from './report.js';
 import { runRolling } from './run.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
-
-beforeAll(async () => {
-  const apps = ['control-plane', 'resolver', 'block-page'];
-  const projects = apps.map((app) => join(root, 'apps', app, 'tsconfig.build.json'));
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
-});
 
 it('no query, change or block page is lost while every process is restarted under load', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-rolling-'));

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
 import { migrate } from '../migrate/migrate.js';
 import { type ControlPlaneProcess, startControlPlane } from './control-plane.js';
@@ -33,9 +31,6 @@ let postgres: PostgresServer;
 let controlPlane: ControlPlaneProcess;
 
 beforeAll(async () => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const project = join(ROOT, 'apps/control-plane/tsconfig.build.json');
-  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
   folder = await mkdtemp(join(tmpdir(), 'weir-silent-'));
   postgres = await startPostgres({
     dataDir: join(folder, 'postgres'),

@@ -1,10 +1,8 @@
 import { LOADED_MODULES_HOOK, OtlpReceiver } from '@weir/telemetry/testing';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, type DeploymentOptions } from '../deployment/deployment.js';
 import { Random } from '../deployment/random.js';
@@ -44,13 +42,6 @@ async function start(options: Partial<DeploymentOptions>) {
   };
   return { deployment, stop, call };
 }
-
-beforeAll(async () => {
-  const apps = ['control-plane', 'resolver', 'block-page'];
-  const projects = apps.map((app) => join(root, 'apps', app, 'tsconfig.build.json'));
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-b', ...projects]);
-});
 
 describe('a deployment that is traced', () => {
   let receiver: OtlpReceiver;

@@ -4,13 +4,12 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCHEMA } from '../configuration.js';
 import { a } from '../query/testing/records.js';
 import { startResolver } from '../resolver.js';
 import { askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { respond } from '../testing/respond.js';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -50,8 +49,6 @@ async function start() {
 }
 
 describe('the calls in docs/operations/daily-tasks.md', () => {
-  beforeAll(buildResolver, 120_000);
-
   it('are found', () => {
     expect(SAMPLES.length).toBeGreaterThan(0);
     expect(BODIES).toHaveLength(3);

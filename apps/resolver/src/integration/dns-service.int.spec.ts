@@ -14,7 +14,7 @@ import { CidrSet, createLogger } from '@weir/ops';
 import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { connect } from 'node:net';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname, https, txt } from '../query/testing/records.js';
@@ -25,7 +25,6 @@ import { respond } from '../testing/respond.js';
 import { SharedSource } from '../testing/shared-source.js';
 import { TestClock } from '../testing/test-clock.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { WAYS } from '../testing/ways.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -46,8 +45,6 @@ type Ask = (
   qtype?: number,
   options?: Parameters<typeof encodeQuery>[2],
 ) => Promise<DecodedMessage>;
-
-beforeAll(buildResolver);
 
 describe.each(WAYS)('the DNS service, %s', (_way, RESOLVER_THREADS) => {
   /** A service with a policy, and ways to query it; by default over UDP with EDNS. */

@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
@@ -25,10 +25,7 @@ import { freePort } from '@weir/ops/testing';
 import { hasProgram, run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { SharedSource } from '../testing/shared-source.js';
-
-beforeAll(buildResolver);
 
 const TIMEOUT = { timeout: 20_000 };
 const log = createLogger({ name: 'resolver', level: 'silent' });

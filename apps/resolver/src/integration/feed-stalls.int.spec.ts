@@ -4,11 +4,11 @@ import { domainRule, loopback, profile } from '@weir/policy-feed/testing';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { laneCount } from '../lanes/lane-count.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { startResolverProcess } from '../testing/resolver-process.js';
 import { SECURE_QUERIES } from '../testing/secure-clients.js';
 
 const HOOK = new URL('../testing/stalled-thread.mjs', import.meta.url).pathname;
@@ -21,8 +21,6 @@ const lastBytes = (answer: Uint8Array | null): string => hexOf(answer!.subarray(
 
 describe.skipIf(laneCount(1) === 0)('the feed has a thread of its own', () => {
   const environment = useResolverEnvironment();
-  beforeAll(buildResolver);
-
   /** A resolver, one of whose threads does nothing from `stall` to `goOn`. */
   async function start(thread: 'main' | 'feed') {
     const { plane } = environment;

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Fuzzer } from '../testing/fuzz/fuzzer.js';
 import { fuzzStreams } from '../testing/fuzz/stream-fuzzer.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { WAYS } from '../testing/ways.js';
 
 /*
@@ -26,8 +25,6 @@ const MAX_GROWTH_BYTES = 48 * 2 ** 20;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-
-beforeAll(buildResolver);
 
 function usedBytes(): number {
   collectGarbage();

@@ -3,12 +3,11 @@ import { concat, decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testin
 import { CidrSet } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { laneCount } from '../lanes/lane-count.js';
 import { askUdp } from '../testing/client.js';
 import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
-import { buildResolver } from '../testing/resolver-process.js';
 
 const REFUSED = 5;
 /** An address of several subscribers: 198.51.100.1. */
@@ -28,8 +27,6 @@ function askFrom(address: string, port: number, name: string) {
 }
 
 describe.skipIf(laneCount(1) === 0)('a lane', () => {
-  beforeAll(buildResolver);
-
   it.each(['127.0.0.1', '::1'])(
     'behind a load balancer takes the client from the PROXY header (%s)',
     async (host) => {

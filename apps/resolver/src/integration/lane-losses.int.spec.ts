@@ -1,12 +1,11 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DnsService } from '../dns-service.js';
 import { laneCount } from '../lanes/lane-count.js';
 import type { DropReason } from '../query/drop-reason.js';
 import type { Server } from '../testing/client.js';
 import { serveByLanes, udpClients } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import type { SharedSource } from '../testing/shared-source.js';
 
 /** More than two batches. */
@@ -40,8 +39,6 @@ const dropped = (service: DnsService, why: keyof typeof DropReason): number =>
   droppedFor(service.counts.queries, why) ?? 0;
 
 describe.skipIf(laneCount(1) === 0)('no query is lost unseen', () => {
-  beforeAll(buildResolver);
-
   it('when a resolver stops: what had arrived before is answered', async () => {
     const { server, service, source } = await serveByLanes();
     const release = holdLanes(source);

@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { laneCount } from '../lanes/lane-count.js';
 import { askUdp, type Server } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED } from '../testing/lane-service.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { startResolverProcess } from '../testing/resolver-process.js';
 import { openTls } from '../testing/secure-clients.js';
 import { readLosses } from '../testing/soak/memory.js';
 
@@ -56,8 +56,6 @@ const metric = async (opsPort: number, name: string): Promise<number> => {
 
 describe.skipIf(laneCount(1) === 0)('queries that memory can answer are answered by a lane', () => {
   const environment = useResolverEnvironment();
-  beforeAll(buildResolver);
-
   async function start() {
     await environment.plane.commit(...CONFIGURED);
     const folder = mkdtempSync(join(tmpdir(), 'weir-stalls-'));

@@ -1,11 +1,10 @@
 import { decodeMessage, encodeQuery } from '@weir/dns-wire/testing';
 import { createSocket } from 'node:dgram';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EchoHandler } from '../testing/echo-handler.js';
 import { droppedFor, startUdpSockets } from '../testing/listeners.js';
 import { canHaveNetwork, OwnNetwork } from '../testing/own-network.js';
 import { hasProgram } from '../testing/programs.js';
-import { buildResolver } from '../testing/resolver-process.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -136,8 +135,6 @@ describe('UDP on a wildcard address', () => {
 describe.skipIf(!hasProgram('dig') || !canHaveNetwork())(
   'on a machine with addresses of its own',
   () => {
-    beforeAll(buildResolver);
-
     it('dig accepts the answers of each address, also of one that is added later', async () => {
       const network = await OwnNetwork.start({ DNS_HOST: '::', DNS_PORT: '53' }, [
         '192.0.2.53',

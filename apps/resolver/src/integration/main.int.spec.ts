@@ -3,18 +3,16 @@ import { domainRule, FEED_TOKEN, HASH_KEY_HEX, loopback, profile } from '@weir/p
 import { execFile, spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { startResolverProcess } from '../testing/resolver-process.js';
 import { respond } from '../testing/respond.js';
 
 const PAGE = 'c0000250';
 
 const resolverEnvironment = useResolverEnvironment();
-
-beforeAll(buildResolver);
 
 beforeEach(async () => {
   await resolverEnvironment.plane.commit(

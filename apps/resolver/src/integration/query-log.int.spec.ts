@@ -7,7 +7,7 @@ import { constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
 import { QueryLog } from '../query-log/query-log.js';
@@ -17,10 +17,7 @@ import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { SharedSource } from '../testing/shared-source.js';
-
-beforeAll(buildResolver);
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'weir-query-log-'));

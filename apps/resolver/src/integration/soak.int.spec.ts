@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeCertificate } from '@weir/ops/testing';
 import { askUdp, type Server } from '../testing/client.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { startResolverProcess } from '../testing/resolver-process.js';
 import { FailingUpstreams } from '../testing/soak/failing-upstreams.js';
 import { Load } from '../testing/soak/load.js';
 import { growthOf, type MemorySample, readLosses, sampleMemory } from '../testing/soak/memory.js';
@@ -28,8 +28,6 @@ const CHANGE_MS = 100;
 const LINES = 20;
 
 const environment = useResolverEnvironment();
-beforeAll(buildResolver);
-
 const print = (text: string): boolean => process.stdout.write(`soak: ${text}\n`);
 
 /** Blocks and permits a name in turns. Each change must hold for the next query. @returns the number of changes */

@@ -2,11 +2,11 @@ import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { askUdp, type Server } from '../testing/client.js';
 import { FreezableVolume } from '../testing/frozen-volume.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
-import { buildResolver, startResolverProcess } from '../testing/resolver-process.js';
+import { startResolverProcess } from '../testing/resolver-process.js';
 
 const PAGE = 'c0000250';
 const WAIT = { timeout: 30_000 };
@@ -18,7 +18,6 @@ if (volume === null) {
 
 describe.skipIf(volume === null)('a resolver whose volume hangs', () => {
   const environment = useResolverEnvironment();
-  beforeAll(buildResolver);
   afterAll(() => {
     volume?.remove();
   });

@@ -9,7 +9,6 @@ import { a } from '../query/testing/records.js';
 import type { Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { queryPackets, SENTINEL, SENTINEL_ID } from '../testing/fuzz/packets.js';
-import { buildResolver } from '../testing/resolver-process.js';
 import { SharedSource } from '../testing/shared-source.js';
 import { frame, UpstreamServer } from '../testing/upstream-server.js';
 import { WAYS } from '../testing/ways.js';
@@ -122,7 +121,6 @@ function inOrder(answers: Answers): [number, string][] {
 describe('all ways to answer', () => {
   let upstream: UpstreamServer;
   beforeAll(async () => {
-    await buildResolver();
     // Not cached, so that no time passes in what is compared.
     upstream = await UpstreamServer.start(({ bytes, message }) => {
       const qname = bytes.slice(12, message.questionEnd - 4);

@@ -1,9 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** Longest wait for a start on a busy machine. */
@@ -18,13 +16,6 @@ interface Started {
     readonly httpsPort: number;
   };
   readonly opsPort: number;
-}
-
-/** Compiles the resolver. This is fast when it is up to date. */
-export async function buildResolver(): Promise<void> {
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  const project = `${ROOT}apps/resolver/tsconfig.build.json`;
-  await promisify(execFile)(process.execPath, [tsc, '-b', project]);
 }
 
 /** A resolver process and its output. `exited` resolves to its exit code. The caller must stop it. */

@@ -6,6 +6,7 @@ import type { DiskState, Recording, SnapshotDiskOptions } from './disk-state.js'
 import { JournalWriter } from './journal-writer.js';
 import { readSnapshotFile, SnapshotFileWriter } from './snapshot-file.js';
 import { MergeError, mergeOnThread } from './snapshot-merge.js';
+import { SnapshotRecording } from './snapshot-recording.js';
 import type { SnapshotPart } from '../protocol/protocol.js';
 import type { FeedLogger } from '../runtime/feed-logger.js';
 
@@ -124,55 +125,24 @@ export class SnapshotDisk {
     return !this.journal.isBehind && !this.files.isHanging;
   }
 
-  /**
-   * Writes the parts to the disk as they are read. The reader gets them whether or not the disk works. A recording
-   * fails when another one begins before it is committed.
-   */
+  /** Records a snapshot. It fails when another recording begins before it is committed. */
   record(parts: AsyncIterable<SnapshotPart>): Recording {
     const changes: JournalEntry[] = [];
     this.sinceRecording = changes;
     const path = this.path(`snapshot.new-${++this.recordings}`);
-    let writer: SnapshotFileWriter | null = null;
-    const abandon = async (): Promise<void> => {
-      if (this.sinceRecording === changes) this.sinceRecording = null;
-      const abandoned = writer;
-      writer = null;
-      // The reader must get the snapshot even if the file cannot be removed.
-      await abandoned?.abandon().catch((error: unknown) => {
+    const isLatest = (): boolean => this.sinceRecording === changes;
+    return new SnapshotRecording({
+      parts,
+      create: () => this.createSnapshot(path),
+      isLatest,
+      replace: (revision) => this.replace(path, changes, revision),
+      onAbandon: () => {
+        if (isLatest()) this.sinceRecording = null;
+      },
+      onError: (error) => {
         this.fail(error);
-      });
-    };
-    const attempt = async <T>(step: () => Promise<T>): Promise<T | false> => {
-      try {
-        return await step();
-      } catch (error) {
-        this.fail(error);
-        await abandon();
-        return false;
-      }
-    };
-    const create = async (): Promise<void> => {
-      if (this.journal.isBehind) throw new Error('the disk does not answer');
-      // The folder may have been removed while this process ran.
-      await this.files.call('makeFolder', this.folder);
-      writer = await SnapshotFileWriter.create(this.files, path);
-    };
-    async function* tee(): AsyncGenerator<SnapshotPart> {
-      await attempt(create);
-      for await (const part of parts) {
-        if (writer !== null) await attempt(() => (writer as SnapshotFileWriter).write(part));
-        yield part;
-      }
-    }
-    const commit = async (): Promise<boolean> => {
-      await writer?.finish();
-      if (writer === null || this.sinceRecording !== changes) {
-        await abandon();
-        return false;
-      }
-      return this.replace(path, changes, writer.revision);
-    };
-    return { parts: tee(), commit: () => attempt(commit), discard: abandon };
+      },
+    });
   }
 
   /**
@@ -230,6 +200,13 @@ export class SnapshotDisk {
   async close(): Promise<void> {
     this.abandonCompaction();
     await Promise.all([this.journal.end(), this.files.close()]);
+  }
+
+  private async createSnapshot(path: string): Promise<SnapshotFileWriter> {
+    if (this.journal.isBehind) throw new Error('the disk does not answer');
+    // The folder may have been removed while this process ran.
+    await this.files.call('makeFolder', this.folder);
+    return SnapshotFileWriter.create(this.files, path);
   }
 
   /** Removes what a process left behind that was killed while it recorded. */
