@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Deployment } from '../deployment/deployment.js';
+import { print } from '../output.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody } from './init-body.js';
 import { root, withDeployment } from './propagation-deployment.js';
@@ -28,6 +29,13 @@ async function measure(deployment: Deployment): Promise<Record<string, number>> 
     const answer = await api.send('POST', '/init/', body);
     if (answer.status !== 204) throw new Error(`POST /init/ was answered ${answer.status}`);
     let { applied } = answer;
+    if (applied !== `${RESOLVERS}/${RESOLVERS}`) {
+      // The call does not wait any longer (INIT_PROPAGATION_TIMEOUT_MS), or a resolver was missing for a moment.
+      const answeredS = ((performance.now() - startedMs) / 1000).toFixed(1);
+      print(
+        `POST /init/ was answered after ${answeredS} s, in force on ${applied}; waiting for all`,
+      );
+    }
     while (applied !== `${RESOLVERS}/${RESOLVERS}`) {
       if (performance.now() - startedMs > DEADLINE_MS) throw new Error(`in force on ${applied}`);
       ({ applied } = await api.sendJson('PATCH', '/blockpage/1', { type: 0 }));

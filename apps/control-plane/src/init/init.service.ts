@@ -5,7 +5,8 @@ import { ConfigurationReader, type ConfigurationHead } from '../revisions/config
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
 import type { WithRevision } from '../revisions/with-revision.js';
 import { findDraftFaults } from './check/draft-faults.js';
-import type { Draft } from './draft/draft-tables.js';
+import type { Draft } from './draft/draft.js';
+import { digestOfDraft } from './load/draft-digest.js';
 import { replaceConfiguration } from './load/replace-configuration.js';
 import { FaultList } from './read/fault-list.js';
 import { HeldBodies } from '../http/pipeline/held-bodies.js';
@@ -32,12 +33,13 @@ export class InitService {
   private async load(draft: Draft): Promise<WithRevision<void>> {
     // Checked before the head is locked, so that an invalid body does not delay other changes.
     const checkedWith = await this.check(draft);
+    const digest = await digestOfDraft(draft);
     return this.writer.replace(async (client, head) => {
       const isSame =
         head.lineage === checkedWith.lineage &&
         head.catalogueVersion === checkedWith.catalogueVersion;
       if (!isSame) await this.check(draft);
-      return replaceConfiguration(client, draft);
+      return replaceConfiguration(client, draft, digest);
     });
   }
 

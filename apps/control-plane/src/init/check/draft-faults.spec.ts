@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type InvalidRequestError } from '../../http/validation/fault.js';
 import { clashes } from '../../resources/networks/napt/port-ranges.js';
-import { Draft } from '../draft/draft-tables.js';
+import { Draft } from '../draft/draft.js';
 import { FaultList } from '../read/fault-list.js';
 import { findDraftFaults } from './draft-faults.js';
 
@@ -113,5 +113,16 @@ describe('findDraftFaults', () => {
         expect(dropped).toHaveLength(repeated);
       }),
     );
+  });
+
+  it('finds no fault in a draft that had none, also when it is checked again', async () => {
+    const draft = draftWithProfile();
+    for (const [at, verdict] of ([1, 2] as const).entries()) {
+      for (const position of [0, 1]) draft.domainRules.addDomain(at, position, verdict);
+      draft.domainRules.addItem(at, 1, verdict);
+    }
+    expect(await placesOf(draft)).toEqual([]);
+    expect(await placesOf(draft)).toEqual([]);
+    expect(draft.domainRules.distinctCount).toBe(2);
   });
 });

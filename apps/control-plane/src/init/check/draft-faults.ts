@@ -6,7 +6,8 @@ import { masked, type NetworkRecord } from '../../resources/networks/prefixes/ne
 import { applicationFaults } from '../../resources/profiles/application-faults.js';
 import { unknownProfile } from '../../resources/profiles/profile-store.js';
 import type { Column } from '../draft/column.js';
-import type { Draft, DraftNetworks } from '../draft/draft-tables.js';
+import type { Draft } from '../draft/draft.js';
+import type { DraftNetworks } from '../draft/draft-networks.js';
 import { hashWords, RowIndex } from '../draft/row-index.js';
 import { Yielder, forEachRow } from '../../platform/yielder.js';
 import type { FaultList } from '../read/fault-list.js';
@@ -72,6 +73,10 @@ async function checkProfiles(
   applications: ReadonlyMap<number, string>,
   faults: FaultList,
 ): Promise<void> {
+  profiles.clearApplicationKeys();
+  await forEachRow(yielder, profiles.applications.length, (application) => {
+    profiles.addApplicationKey(application);
+  });
   await forEachRow(yielder, profiles.ids.length, (row) => {
     const { pageId, applicationRules } = profiles.at(row);
     if (pageId !== null && !pages.has(pageId)) {
@@ -82,24 +87,17 @@ async function checkProfiles(
   });
 }
 
-const TWO_TO_32 = 4_294_967_296;
-
 /** Marks rules that repeat an earlier one. A domain with both types is a fault (decisions §8). */
 async function checkDomainRules(
   yielder: Yielder,
   { domainRules }: Draft,
   faults: FaultList,
 ): Promise<void> {
-  const { hashes } = domainRules;
-  const index = new RowIndex(hashes.length);
-  await forEachRow(yielder, hashes.length, (row) => {
-    const hash = hashes.at(row);
-    const profileId = domainRules.profileIdOf(row);
-    const earlier = index.add(
-      row,
-      hashWords(hash | 0, (hash / TWO_TO_32) | 0, profileId),
-      (other) => hashes.at(other) === hash && domainRules.profileIdOf(other) === profileId,
-    );
+  domainRules.clearKeys();
+  await forEachRow(yielder, domainRules.hashes.length, (row) => {
+    // It was marked when the draft was checked before.
+    if (domainRules.isRepeated(row)) return;
+    const earlier = domainRules.addKey(row);
     if (earlier === null) return;
     if (domainRules.verdictOf(earlier) === domainRules.verdictOf(row)) {
       domainRules.markRepeated(row);
@@ -108,7 +106,7 @@ async function checkDomainRules(
     const position = String(domainRules.positionOf(row));
     faults.add({
       loc: locationOf('bw_lists', domainRules.itemOf(row), 'domains', position),
-      msg: `The request has this domain of profile ${profileId} with the other type too`,
+      msg: `The request has this domain of profile ${domainRules.profileIdOf(row)} with the other type too`,
       type: 'duplicate',
     });
   });
@@ -120,7 +118,9 @@ async function checkNapts(yielder: Yielder, { napts }: Draft, faults: FaultList)
   const index = new RowIndex(addresses.length);
   const lastOf = new Int32Array(addresses.length);
   const previous = new Int32Array(addresses.length);
+  napts.clearKeys();
   await forEachRow(yielder, addresses.length, (row) => {
+    napts.addKey(row);
     const address = addresses.at(row);
     const first = index.add(row, address, (other) => addresses.at(other) === address);
     previous[row] = first === null ? -1 : lastOf[first];
@@ -153,26 +153,28 @@ async function checkNetworks<A>(
   faults: FaultList,
 ): Promise<void> {
   const count = networks.profileIds.length;
-  const byAddress = new RowIndex(count);
-  const byPrefix = new RowIndex(count);
   const same = (a: NetworkRecord<A>, b: NetworkRecord<A>): boolean =>
-    String(a.address) === String(b.address);
+    a.address === b.address || String(a.address) === String(b.address);
+  // Without host bits, networks with the same prefix have the same address.
+  let hasHostBits = false;
   await forEachRow(yielder, count, (row) => {
     const record = networks.at(row);
-    const prefix = masked(family, record);
-    const sameAddress = byAddress.add(row, networks.hash(record.address), (other) =>
-      same(networks.at(other), record),
-    );
-    const samePrefix = byPrefix.add(
-      row,
-      hashWords(networks.hash(prefix.address), prefix.prefixLength),
-      (other) => {
-        const { prefixLength } = networks.at(other);
-        return (
-          prefixLength === prefix.prefixLength && same(masked(family, networks.at(other)), prefix)
-        );
-      },
-    );
+    hasHostBits ||= !same(record, masked(family, record));
+  });
+  const byPrefix = new RowIndex(hasHostBits ? count : 0);
+  const prefixBefore = (row: number): number | null => {
+    const prefix = masked(family, networks.at(row));
+    const hash = hashWords(networks.hash(prefix.address), prefix.prefixLength);
+    return byPrefix.add(row, hash, (other) => {
+      const record = networks.at(other);
+      const isAsLong = record.prefixLength === prefix.prefixLength;
+      return isAsLong && same(masked(family, record), prefix);
+    });
+  };
+  networks.clearKeys();
+  await forEachRow(yielder, count, (row) => {
+    const sameAddress = networks.addKey(row);
+    const samePrefix = hasHostBits ? prefixBefore(row) : null;
     const earlier = sameAddress ?? samePrefix;
     if (earlier === null) return;
     const { address, prefixLength } = networks.at(earlier);

@@ -1,16 +1,13 @@
 import type { Operation, Schedule } from '@weir/config-model';
-import { parseHashKey } from '@weir/dns-name';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
-import type { Replacement } from '../../revisions/configuration-writer.js';
+import { digestOfRows } from '../../feed/rows-digest.js';
+import { readPages } from '../../platform/database/snapshot.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { HASH_KEY } from '../../testing/harness.js';
 import { RowReplica } from '../../testing/row-replica.js';
-import { readInit } from '../read/init-reader.js';
 import { MAX_LOGGED_ROWS } from './difference.js';
-import { replaceConfiguration } from './replace-configuration.js';
+import { replaceWith } from './testing/replace-with.js';
 
 const adminUrl = inject('databaseUrl');
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
@@ -61,14 +58,14 @@ const bodies = fc
       ),
       napts: each(4, (i) =>
         fc.record({
-          ip: fc.constant('192.0.2.1'),
+          ip: fc.constant(i < 2 ? '192.0.2.1' : '255.255.255.255'),
           lower_port_bound: fc.constant(i * 10),
           upper_port_bound: fc.constant(i * 10 + 9),
           profile_id: profileId,
         }),
       ),
-      nets: network(['10.0.0.1', '10.0.1.1'], fc.constantFrom(24, 32)),
-      nets6: network(['2001:db8::1', '2001:db8:1::2'], fc.constantFrom(64, 128)),
+      nets: network(['10.0.0.1', '203.0.113.9'], fc.constantFrom(24, 32)),
+      nets6: network(['2001:db8::1', 'fdff:ffff:ffff:ffff::ffff'], fc.constantFrom(64, 128)),
     });
   });
 
@@ -86,19 +83,17 @@ describe('the operations of POST /init/', () => {
     await dropDatabase(adminUrl, url);
   });
 
-  const replace = async (body: object): Promise<Replacement> => {
-    const bytes = (async function* () {
-      await Promise.resolve();
-      yield Buffer.from(JSON.stringify(body));
-    })();
-    const draft = await readInit(bytes, new DomainHasher(parseHashKey(HASH_KEY)));
-    await client.query('BEGIN');
-    const replacement = await replaceConfiguration(client as unknown as pg.PoolClient, draft);
-    await client.query('COMMIT');
-    return replacement;
-  };
+  const replace = (body: object) => replaceWith(client, body);
   const apply = (replica: RowReplica, operations: readonly Operation[]) =>
     replica.apply({ revision: 1, digest: '', operations });
+
+  /** Of what is stored. */
+  const storedDigest = async (): Promise<string> => {
+    await client.query('BEGIN');
+    const digest = await digestOfRows((sql) => readPages(client as unknown as pg.PoolClient, sql));
+    await client.query('ROLLBACK');
+    return digest;
+  };
 
   it('lead from any small configuration to any other', async () => {
     await fc.assert(
@@ -108,6 +103,7 @@ describe('the operations of POST /init/', () => {
         for (const body of steps) {
           const { digest, operations } = await replace(body);
           expect(await apply(replica, operations)).toBe(digest);
+          expect(await storedDigest()).toBe(digest);
           const changed = operations.map((one) =>
             one.type === 'reload' ? '' : JSON.stringify(one),
           );

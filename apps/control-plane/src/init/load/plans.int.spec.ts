@@ -1,21 +1,17 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { DomainHasher } from '../../resources/domain-lists/domain-hasher.js';
-import { parseHashKey } from '@weir/dns-name';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { HASH_KEY } from '../../testing/harness.js';
-import { readInit } from '../read/init-reader.js';
-import { replaceConfiguration } from './replace-configuration.js';
+import { replaceWith } from './testing/replace-with.js';
 
 const adminUrl = inject('databaseUrl');
 /** May set `session_replication_role`, or may not. */
 const USERS = { superuser: null, 'another user': 'weir_plans' } as const;
 
 /** A body with as many profiles, networks, port ranges and rules. */
-function body(count: number): AsyncIterable<Uint8Array> {
+function body(count: number): object {
   const range = Array.from({ length: count }, (_, i) => i);
   const ip = (i: number) => `10.0.${i >> 8}.${i & 255}`;
-  const text = JSON.stringify({
+  return {
     blockpages: [{ id: 1, type: 0 }],
     profiles: range.map((id) => ({ profile: { id, page_id: 1 }, apps: [] })),
     bw_lists: range.map((i) => ({
@@ -26,11 +22,7 @@ function body(count: number): AsyncIterable<Uint8Array> {
     napts: range.map((i) => ({ ip: ip(i), profile_id: i })),
     nets: range.map((i) => ({ ip: ip(i), profile_id: i })),
     nets6: [],
-  });
-  return (async function* () {
-    await Promise.resolve();
-    yield Buffer.from(text);
-  })();
+  };
 }
 
 describe.each(Object.entries(USERS))('the plans of POST /init/ for a %s', (_name, role) => {
@@ -75,11 +67,8 @@ describe.each(Object.entries(USERS))('the plans of POST /init/ for a %s', (_name
   });
 
   const replace = async (count: number): Promise<string[]> => {
-    const draft = await readInit(body(count), new DomainHasher(parseHashKey(HASH_KEY)));
     plans.length = 0;
-    await client.query('BEGIN');
-    await replaceConfiguration(client as unknown as pg.PoolClient, draft);
-    await client.query('COMMIT');
+    await replaceWith(client, body(count));
     return plans;
   };
 

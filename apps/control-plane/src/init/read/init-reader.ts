@@ -17,7 +17,7 @@ import {
   toRecord as toIpv6Record,
 } from '../../resources/networks/prefixes/ipv6-network.dto.js';
 import { ProfileDto, toDraft } from '../../resources/profiles/profile.dto.js';
-import { Draft } from '../draft/draft-tables.js';
+import { Draft } from '../draft/draft.js';
 import { Yielder } from '../../platform/yielder.js';
 import { FaultList } from './fault-list.js';
 import { DomainListDto, InitDto, type InitList, locationOf } from './init.dto.js';

@@ -1,0 +1,211 @@
+import { FixedColumns } from '../../platform/database/copy-out.js';
+import {
+  type AddressFamily,
+  IPV4,
+  IPV6,
+} from '../../resources/networks/addresses/address-family.js';
+import { formatIpv4 } from '../../resources/networks/addresses/ipv4.js';
+import { masked } from '../../resources/networks/prefixes/network-store.js';
+import type { Draft } from '../draft/draft.js';
+import type { DraftNetworks } from '../draft/draft-networks.js';
+import { copyLine } from './copy-lines.js';
+import type { Difference } from './difference.js';
+import type { ComparedTableName } from './tables.js';
+
+/*
+ * Sizes of PostgreSQL's types in the binary format of COPY. An address has four bytes before those of the address
+ * itself: family, length of its mask, whether it is a cidr, and number of bytes.
+ */
+const SIZES = { tid: 6, smallint: 2, integer: 4, bigint: 8, ipv4: 8, ipv6: 20 } as const;
+const ADDRESS_AT = 4;
+const TWO_TO_32 = 4_294_967_296;
+
+/** The stored rows of a table that nothing refers to are compared with the rows of the draft. */
+export interface ComparedTable {
+  readonly name: ComparedTableName;
+  readonly columns: string;
+  /** What is read of a stored row: its place in the table, then the columns. */
+  readonly stored: FixedColumns;
+  /** The number of rows of the draft, and of those that repeat no other. */
+  readonly count: number;
+  readonly distinctCount: number;
+  /** Whether a row of the draft is equal to a stored row. */
+  isEqual(row: number, stored: Buffer, at: number): boolean;
+  /** The row of the draft with the key of a stored row; null: there is none. */
+  find(stored: Buffer, at: number): number | null;
+  /** The text of a row of the draft for COPY; empty when it repeats an earlier one. */
+  line(row: number): string;
+  /** A stored row is deleted. */
+  noteDeleted(difference: Difference, stored: Buffer, at: number): void;
+  /** A row of the draft is inserted. */
+  noteInserted(difference: Difference, row: number): void;
+}
+
+/** In the order in which they are filled. */
+export function comparedTables(draft: Draft): readonly ComparedTable[] {
+  return [
+    applicationRules(draft),
+    domainRules(draft),
+    naptAssignments(draft),
+    networks(IPV4, draft.ipv4Networks, 'ipv4', (bytes, at) => [bytes.readUInt32BE(at)]),
+    networks(IPV6, draft.ipv6Networks, 'ipv6', (bytes, at) => [
+      bytes.readUInt32BE(at),
+      bytes.readUInt32BE(at + 4),
+      bytes.readUInt32BE(at + 8),
+      bytes.readUInt32BE(at + 12),
+    ]),
+  ];
+}
+
+/** The columns of a table in their order, with their types. */
+function columns(
+  types: Readonly<Record<string, keyof typeof SIZES>>,
+): Pick<ComparedTable, 'columns' | 'stored'> {
+  const sizes = Object.values(types).map((type) => SIZES[type]);
+  return {
+    columns: Object.keys(types).join(', '),
+    stored: new FixedColumns([SIZES.tid, ...sizes]),
+  };
+}
+
+const NETWORK = { prefix_length: 'smallint', profile_id: 'integer' } as const;
+
+/** Rules of applications are part of their profiles. */
+function applicationRules({ profiles }: Draft): ComparedTable {
+  const own = columns({ profile_id: 'integer', application_id: 'integer', verdict: 'smallint' });
+  const [, profile, application, verdict] = own.stored.offsets;
+  return {
+    name: 'application_rule',
+    ...own,
+    count: profiles.applications.length,
+    distinctCount: profiles.applications.length,
+    isEqual: (row, bytes, at) =>
+      profiles.applications.at(row) === bytes.readInt32BE(at + application) &&
+      profiles.applicationProfiles.at(row) === bytes.readInt32BE(at + profile) &&
+      profiles.verdictOf(row) === bytes.readInt16BE(at + verdict),
+    find: (bytes, at) =>
+      profiles.findApplication(
+        bytes.readInt32BE(at + profile),
+        bytes.readInt32BE(at + application),
+      ),
+    line: (row) =>
+      copyLine(
+        profiles.applicationProfiles.at(row),
+        profiles.applications.at(row),
+        profiles.verdictOf(row),
+      ),
+    noteDeleted: (difference, bytes, at) => {
+      difference.changeProfile(bytes.readInt32BE(at + profile));
+    },
+    noteInserted: (difference, row) => {
+      difference.changeProfile(profiles.applicationProfiles.at(row));
+    },
+  };
+}
+
+function domainRules({ domainRules: rules }: Draft): ComparedTable {
+  const own = columns({ profile_id: 'integer', domain_hash: 'bigint', verdict: 'smallint' });
+  const [, profile, hash, verdict] = own.stored.offsets;
+  // It has 53 bits at most.
+  const hashAt = (bytes: Buffer, at: number): number =>
+    bytes.readUInt32BE(at + hash) * TWO_TO_32 + bytes.readUInt32BE(at + hash + 4);
+  return {
+    name: 'domain_rule',
+    ...own,
+    count: rules.hashes.length,
+    distinctCount: rules.distinctCount,
+    isEqual: (row, bytes, at) =>
+      rules.is(row, bytes.readInt32BE(at + profile), hashAt(bytes, at)) &&
+      rules.verdictOf(row) === bytes.readInt16BE(at + verdict),
+    find: (bytes, at) => rules.find(bytes.readInt32BE(at + profile), hashAt(bytes, at)),
+    line: (row) => {
+      if (rules.isRepeated(row)) return '';
+      return copyLine(rules.profileIdOf(row), rules.hashes.at(row), rules.verdictOf(row));
+    },
+    noteDeleted: (difference, bytes, at) => {
+      const profileId = bytes.readInt32BE(at + profile);
+      difference.delete('domainRule', { profileId, domainHash: hashAt(bytes, at) });
+    },
+    noteInserted: (difference, row) => {
+      if (!rules.isRepeated(row)) difference.put('domainRule', rules.at(row));
+    },
+  };
+}
+
+function naptAssignments({ napts }: Draft): ComparedTable {
+  const own = columns({
+    address: 'ipv4',
+    lower_port: 'integer',
+    upper_port: 'integer',
+    profile_id: 'integer',
+  });
+  const [, address, lower, upper, profile] = own.stored.offsets;
+  const keyAt = (bytes: Buffer, at: number) => ({
+    address: bytes.readUInt32BE(at + address + ADDRESS_AT),
+    lowerPort: bytes.readInt32BE(at + lower),
+    upperPort: bytes.readInt32BE(at + upper),
+  });
+  return {
+    name: 'napt_assignment',
+    ...own,
+    count: napts.addresses.length,
+    distinctCount: napts.addresses.length,
+    isEqual: (row, bytes, at) => {
+      const { address, lowerPort, upperPort } = keyAt(bytes, at);
+      const profileId = bytes.readInt32BE(at + profile);
+      return napts.is(row, address, lowerPort, upperPort) && napts.profileIds.at(row) === profileId;
+    },
+    find: (bytes, at) => {
+      const { address, lowerPort, upperPort } = keyAt(bytes, at);
+      return napts.find(address, lowerPort, upperPort);
+    },
+    line: (row) => {
+      const napt = napts.at(row);
+      return copyLine(formatIpv4(napt.address), napt.lowerPort, napt.upperPort, napt.profileId);
+    },
+    noteDeleted: (difference, bytes, at) => {
+      difference.delete('naptAssignment', keyAt(bytes, at));
+    },
+    noteInserted: (difference, row) => {
+      difference.put('naptAssignment', napts.at(row));
+    },
+  };
+}
+
+/** @param wordsAt reads the 32-bit words of an address. */
+function networks<A>(
+  family: AddressFamily<A>,
+  draft: DraftNetworks<A>,
+  type: 'ipv4' | 'ipv6',
+  wordsAt: (bytes: Buffer, at: number) => readonly number[],
+): ComparedTable {
+  const own = columns({ address: type, ...NETWORK });
+  const [, address, length, profile] = own.stored.offsets;
+  return {
+    name: family.table,
+    ...own,
+    count: draft.profileIds.length,
+    distinctCount: draft.profileIds.length,
+    isEqual: (row, bytes, at) =>
+      draft.is(
+        row,
+        wordsAt(bytes, at + address + ADDRESS_AT),
+        bytes.readInt16BE(at + length),
+        bytes.readInt32BE(at + profile),
+      ),
+    find: (bytes, at) => draft.find(wordsAt(bytes, at + address + ADDRESS_AT)),
+    line: (row) => {
+      const network = draft.at(row);
+      return copyLine(family.format(network.address), network.prefixLength, network.profileId);
+    },
+    noteDeleted: (difference, bytes, at) => {
+      const prefixLength = bytes.readInt16BE(at + length);
+      const words = wordsAt(bytes, at + address + ADDRESS_AT);
+      const prefix = family.mask(draft.join(words), prefixLength);
+      difference.delete(family.kind, { address: prefix, prefixLength } as never);
+    },
+    noteInserted: (difference, row) => {
+      difference.put(family.kind, masked(family, draft.at(row)) as never);
+    },
+  };
+}
