@@ -1,4 +1,5 @@
-import type { Head } from '@weir/config-model';
+import type { PublishedChange } from '@weir/change-feed';
+import { EMPTY_DIGEST, type Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
 import { jsonText } from '../platform/json-text.js';
@@ -10,12 +11,15 @@ export interface LockedHead extends Head {
 }
 
 interface HeadRow {
-  readonly transaction_id: string;
-  readonly began_ms: number;
   readonly lineage: string;
   readonly revision: string;
   readonly digest: string;
   readonly catalogue_version: string | null;
+}
+
+interface LockedHeadRow extends HeadRow {
+  readonly transaction_id: string;
+  readonly began_ms: number;
 }
 
 const LOCK_HEAD: QueryConfig = {
@@ -58,25 +62,38 @@ export async function lockHead(
   { waitMs = WAIT_MS, idleInTransactionMs = IDLE_IN_TRANSACTION_MS }: LockTimes = {},
 ): Promise<{ head: LockedHead; transaction: TransactionIdentity }> {
   const [row] = (
-    await client.query<HeadRow>({
+    await client.query<LockedHeadRow>({
       ...LOCK_HEAD,
       values: [String(idleInTransactionMs), `${waitMs}ms`],
     })
   ).rows;
-  // An empty result gives undefined, although the type does not say so.
-  if ((row as HeadRow | undefined) === undefined) throw new Error('config_head has lost its row');
+  const head = toHead(row);
   return {
     transaction: {
       id: row.transaction_id,
-      revision: Number(row.revision) + 1,
+      revision: head.revision + 1,
       beganMs: row.began_ms,
     },
-    head: {
-      lineage: row.lineage,
-      revision: Number(row.revision),
-      digest: row.digest,
-      catalogueVersion: toNumber(row.catalogue_version),
-    },
+    head,
+  };
+}
+
+/** The head as it is now. Other changes may move it. */
+export async function readHead(client: ClientBase): Promise<LockedHead> {
+  const { rows } = await client.query<HeadRow>(
+    'SELECT lineage, revision, digest, catalogue_version FROM config_head',
+  );
+  return toHead(rows[0]);
+}
+
+/** @param row an empty result gives undefined, although the types of `pg` do not say so. */
+function toHead(row: HeadRow | undefined): LockedHead {
+  if (row === undefined) throw new Error('config_head has lost its row');
+  return {
+    lineage: row.lineage,
+    revision: Number(row.revision),
+    digest: row.digest,
+    catalogueVersion: toNumber(row.catalogue_version),
   };
 }
 
@@ -115,6 +132,30 @@ export async function toLogEntries(changes: readonly AuthoredChange[]): Promise<
  */
 export function logChanges(client: ClientBase, entries: LogEntries): Promise<unknown> {
   return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
+}
+
+/** Stands for a revision that is not known yet: higher than any revision, and of one transaction only. */
+const NO_REVISION = '(pg_current_xact_id()::text::bigint + (1::bigint << 62))';
+
+const STAGE_OPERATIONS = `
+  INSERT INTO change (revision, digest, operations) VALUES (${NO_REVISION}, $1, $2::jsonb)`;
+
+/** The operations themselves are not written again: they are large, so they are stored outside of the row (TOAST). */
+const LOG_STAGED = `UPDATE change SET revision = $1, digest = $2 WHERE revision = ${NO_REVISION}`;
+
+/** Stores the operations of a change before its revision is known. `logStaged` must follow in the same transaction. */
+export async function stageOperations(
+  client: ClientBase,
+  operations: PublishedChange['operations'],
+): Promise<void> {
+  await client.query(STAGE_OPERATIONS, [EMPTY_DIGEST, await jsonText(operations)]);
+}
+
+/** `logChanges` for a change whose operations are stored already. */
+export async function logStaged(client: ClientBase, authored: AuthoredChange): Promise<void> {
+  const { revision, digest } = authored.change;
+  await client.query(LOG_STAGED, [revision, digest]);
+  await logChanges(client, ['[]', revision, digest, JSON.stringify([toRecord(authored)])]);
 }
 
 /** A bigint column as `pg` or Prisma returns it. All values that Weir stores are safe integers. */

@@ -13,6 +13,8 @@ import { ALL_PROFILES } from './change-record.js';
 import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
+import { isLarge, LARGE_ITEMS, LargeChanges } from './large-changes.js';
+import { lockAllParts } from './parts.js';
 import { WithRevision } from './with-revision.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -42,6 +44,18 @@ export interface ChangeTimeouts {
   readonly waitMs?: number;
 }
 
+type Run = <T>(task: () => Promise<T>) => Promise<T>;
+
+/** How a change is made in a transaction of its own. */
+interface LoneOptions {
+  /** Runs it when it is its turn. */
+  readonly run: Run;
+  /** What is done before the head is locked. */
+  readonly begin?: (client: PoolClient) => Promise<void>;
+  /** Longest time to wait for the resolvers. */
+  readonly appliedMs: number;
+}
+
 /** One statement of a replacement writes millions of rows. */
 const LONE_IDLE_TIMEOUT_MS = 300_000;
 /** A replacement may check millions of rows between two statements. */
@@ -64,34 +78,44 @@ export class ConfigurationWriter {
    * replicas.
    */
   private readonly queue: WriteQueue;
+  /** Orders what takes long: large changes, which wait in the other queue only at their end, and replacements. */
+  private readonly lane: WriteQueue;
   private readonly commits: GroupCommit;
+  private readonly largeChanges: LargeChanges;
+  private readonly waitMs: number;
 
-  /** @param admit throws when this process must not change the database. It is called before each change. */
+  /**
+   * @param admit throws when this process must not change the database. It is called before each change.
+   * @param largeItems see `LARGE_ITEMS`.
+   */
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
     private readonly timeouts: ChangeTimeouts,
     private readonly admit: () => Promise<void> = () => Promise.resolve(),
+    private readonly largeItems = LARGE_ITEMS,
   ) {
-    this.queue = new WriteQueue(timeouts.waitMs ?? WAIT_MS);
-    this.commits = new GroupCommit(
-      database,
-      this.queue,
-      (committed) => this.propagate(committed, timeouts.changeMs),
-      {
-        ...LIMITS,
-        ...timeouts,
-      },
-    );
+    this.waitMs = timeouts.waitMs ?? WAIT_MS;
+    this.queue = new WriteQueue(this.waitMs);
+    this.lane = new WriteQueue(this.waitMs);
+    const { queue, lane, waitMs } = this;
+    const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
+      this.propagate(committed, timeouts.changeMs);
+    this.commits = new GroupCommit(database, queue, onCommitted, { ...LIMITS, waitMs });
+    this.largeChanges = new LargeChanges(database, { queue, lane, waitMs, onCommitted });
   }
 
   /**
-   * Makes a change together with those that wait. When it throws, nothing is changed and no revision is taken.
+   * Makes a change together with those that wait, or beside them if it is large. When it throws, nothing is changed and
+   * no revision is taken.
    * @returns the result with the revision of the change, when the resolvers have applied it or the timeout is over.
    */
   async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    const { outcome, applied } = await this.commits.submit(change, currentAuthor(), currentSpan());
+    const [author, span] = [currentAuthor(), currentSpan()];
+    const { outcome, applied } = isLarge(change, this.largeItems)
+      ? await this.largeChanges.make(change, author, span)
+      : await this.commits.submit(change, author, span);
     if (outcome.type === 'failed') throw outcome.reason;
     return new WithRevision(outcome.result, outcome.change.revision, await applied);
   }
@@ -104,21 +128,26 @@ export class ConfigurationWriter {
   writeAlone<T>(
     work: (client: PoolClient) => Promise<WorkResult<T> | null>,
   ): Promise<WithRevision<T> | null> {
-    return this.commitAlone(this.timeouts.changeMs, async (client, head) => {
+    const run: Run = (task) => this.queue.run(task);
+    return this.commitAlone({ run, appliedMs: this.timeouts.changeMs }, async (client, head) => {
       const done = await work(client);
       return done && changed(head, done);
     });
   }
 
   /**
-   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log.
+   * Replaces the whole configuration (decisions §2). Its rows are too many for one change of the log. It waits for
+   * large changes before it locks the head, and later ones wait for it.
    * @param load checks and writes inside the transaction. When it throws, everything is undone.
    */
   async replace(
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
+    // Large changes of this replica need the queue at their end.
+    const run: Run = (task) => this.lane.run(() => this.queue.run(task));
+    const begin = (client: PoolClient): Promise<void> => lockAllParts(client, this.waitMs);
     const replaced = await this.commitAlone<undefined>(
-      this.timeouts.replacementMs,
+      { run, begin, appliedMs: this.timeouts.replacementMs },
       async (client, head) => {
         const { digest, operations } = await load(client, head);
         const encoded = encodeChange({ revision: head.revision + 1, digest, operations });
@@ -132,16 +161,16 @@ export class ConfigurationWriter {
 
   /** @param make returns null when there is nothing to do. */
   private async commitAlone<T>(
-    appliedMs: number,
+    { run, begin, appliedMs }: LoneOptions,
     make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
   ): Promise<WithRevision<T> | null> {
     await this.admit();
     const author = currentAuthor();
     const trace = ChangeTrace.begin(currentSpan());
     try {
-      const committed = await this.queue.run(async () => {
+      const committed = await run(async () => {
         trace?.beginTransaction(null);
-        const made = await this.tryAlone(author, make);
+        const made = await this.tryAlone(author, make, begin);
         trace?.endTransaction(made === null ? 0 : 1);
         const applied = made && this.propagate([{ change: made.change, trace }], appliedMs);
         return made && { ...made, applied };
@@ -158,10 +187,12 @@ export class ConfigurationWriter {
   private tryAlone<T>(
     author: Author,
     make: (client: PoolClient, head: LockedHead) => Promise<MadeChange<T> | null>,
+    begin: LoneOptions['begin'],
   ): Promise<MadeChange<T> | null> {
     return confirmCommit<MadeChange<T> | null>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, LONE_IDLE_TIMEOUT_MS, async (client) => {
         await client.query(SET_TCP_KEEPALIVES);
+        await begin?.(client);
         const { head, transaction } = await lockHead(client, {
           ...this.timeouts,
           idleInTransactionMs: LONE_IDLE_IN_TRANSACTION_MS,

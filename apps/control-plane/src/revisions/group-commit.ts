@@ -3,11 +3,13 @@ import type { Span } from '@weir/telemetry';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Author } from './author.js';
-import { lockHead, logChanges, toLogEntries } from './change-log.js';
+import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
 import type { ChangeOutcome } from './change-outcome.js';
 import type { AuthoredChange } from './change-record.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
-import { type GroupedChange, makeTogether } from './grouped-change.js';
+import { type GroupedChange, type GroupOutcome, makeTogether } from './grouped-change.js';
+import { waitForPart } from './parts.js';
+import { PostponedChanges } from './postponed-changes.js';
 import type { WriteQueue } from './write-queue.js';
 
 /** A change that waits to be made. */
@@ -46,6 +48,7 @@ const NOTHING_APPLIED = Promise.resolve<Applied>({ applied: 0, total: 0 });
 export class GroupCommit {
   /** Not started. Each has a task in the queue, unless a group takes it first. */
   private readonly pending = new Set<PendingChange>();
+  private readonly postponed: PostponedChanges;
 
   /**
    * @param onCommitted gets the changes of each transaction, in order, before any caller gets its outcome. It must
@@ -56,7 +59,10 @@ export class GroupCommit {
     private readonly queue: WriteQueue,
     private readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>,
     private readonly limits: GroupLimits = LIMITS,
-  ) {}
+  ) {
+    const { waitMs = WAIT_MS } = limits;
+    this.postponed = new PostponedChanges((part) => waitForPart(database.pool, part, waitMs));
+  }
 
   /**
    * @param span of the call that makes the change, if it is traced.
@@ -72,12 +78,47 @@ export class GroupCommit {
       resolve: resolve as PendingChange['resolve'],
       task,
     };
+    if (this.postponed.has(change.part)) this.postpone(pending);
+    else this.enqueue(pending);
+    return promise;
+  }
+
+  private enqueue(pending: PendingChange): void {
     this.pending.add(pending);
-    this.queue.run(task).catch((reason: unknown) => {
+    this.queue.run(pending.task).catch((reason: unknown) => {
       // The wait has failed. If a group has taken the change meanwhile, the group resolves it.
       if (this.pending.delete(pending)) fail(pending, reason);
     });
-    return promise;
+  }
+
+  /** Until a large change lets go of its part. */
+  private postpone(one: PendingChange): void {
+    const { part } = one.change;
+    if (part === undefined) throw new Error('a change without a part was postponed');
+    this.postponed.add({
+      part,
+      resume: () => this.enqueue(one),
+      fail: (reason) => fail(one, reason),
+    });
+  }
+
+  /** Postpones changes of a group, and those that wait behind them for the same parts. */
+  private postponeAll(refused: readonly PendingChange[]): void {
+    for (const one of refused) {
+      one.trace?.waitAgain();
+      this.postpone(one);
+    }
+    for (const one of this.pending) {
+      if (!this.postponed.has(one.change.part)) continue;
+      this.dequeue(one);
+      this.postpone(one);
+    }
+  }
+
+  /** Its task would delay those behind it. */
+  private dequeue(one: PendingChange): void {
+    this.pending.delete(one);
+    this.queue.remove(one.task);
   }
 
   private async commitGroup(first: PendingChange): Promise<void> {
@@ -85,14 +126,22 @@ export class GroupCommit {
     const group = [first];
     first.trace?.beginTransaction(null);
     try {
-      const outcomes = await confirmCommit<readonly ChangeOutcome<unknown>[]>(
+      const outcomes = await confirmCommit<readonly GroupOutcome[]>(
         this.database.pool,
         (beforeCommit) => this.tryGroup(group, beforeCommit),
       );
-      for (const { trace } of group) trace?.endTransaction(group.length);
+      const refused = group.filter((_, i) => outcomes[i].type === 'postponed');
+      this.postponeAll(refused);
+      const made = group.length - refused.length;
       const changes = committedChanges(group, outcomes);
+      group.forEach(({ trace }, i) => {
+        if (outcomes[i].type !== 'postponed') trace?.endTransaction(made);
+      });
       const applied = changes.length === 0 ? NOTHING_APPLIED : this.onCommitted(changes);
-      group.forEach(({ resolve }, i) => resolve({ outcome: outcomes[i], applied }));
+      group.forEach(({ resolve }, i) => {
+        const outcome = outcomes[i];
+        if (outcome.type !== 'postponed') resolve({ outcome, applied });
+      });
     } catch (reason) {
       // Nothing was committed. A change may have failed because of another one that is now undone: all get the same
       // reason.
@@ -105,11 +154,8 @@ export class GroupCommit {
   /** @param group grows by the changes that wait; the outcomes are in its order. */
   private tryGroup(
     group: PendingChange[],
-    beforeCommit: (
-      outcomes: readonly ChangeOutcome<unknown>[],
-      transaction: TransactionIdentity,
-    ) => void,
-  ): Promise<readonly ChangeOutcome<unknown>[]> {
+    beforeCommit: (outcomes: readonly GroupOutcome[], transaction: TransactionIdentity) => void,
+  ): Promise<readonly GroupOutcome[]> {
     return this.database.writes.use(async (client, tx) => {
       const [, locked] = await Promise.all([client.query('BEGIN'), lockHead(client, this.limits)]);
       this.takeWaiting(group);
@@ -131,18 +177,14 @@ export class GroupCommit {
     });
   }
 
-  /**
-   * Moves the changes that wait to the group, those first that have waited longest. Their tasks are removed from the
-   * queue, where they would delay those behind them.
-   */
+  /** Moves the changes that wait to the group, those first that have waited longest. */
   private takeWaiting(group: PendingChange[]): void {
     let [{ trace: first }] = group;
     let items = group.reduce((sum, { change }) => sum + itemsOf(change), 0);
     for (const next of this.pending) {
       items += itemsOf(next.change);
       if (group.length >= this.limits.maxChanges || items > this.limits.maxItems) return;
-      this.pending.delete(next);
-      this.queue.remove(next.task);
+      this.dequeue(next);
       next.trace?.beginTransaction(first);
       first ??= next.trace;
       group.push(next);
@@ -161,7 +203,7 @@ function fail({ resolve, trace }: PendingChange, reason: unknown): void {
 
 function authoredChanges(
   group: readonly PendingChange[],
-  outcomes: readonly ChangeOutcome<unknown>[],
+  outcomes: readonly GroupOutcome[],
 ): AuthoredChange[] {
   return outcomes.flatMap((one, i) =>
     one.type === 'changed'
@@ -172,7 +214,7 @@ function authoredChanges(
 
 function committedChanges(
   group: readonly PendingChange[],
-  outcomes: readonly ChangeOutcome<unknown>[],
+  outcomes: readonly GroupOutcome[],
 ): CommittedChange[] {
   return outcomes.flatMap((one, i) =>
     one.type === 'changed' ? [{ change: one.change, trace: group[i].trace }] : [],

@@ -47,6 +47,7 @@ export class ChangeServices {
     readonly url: string,
     readonly database: Database,
     readonly sql: pg.Client,
+    largeItems?: number,
   ) {
     const reader = new ConfigurationReader(database);
     const propagation = {
@@ -54,7 +55,7 @@ export class ChangeServices {
       waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
-    const writer = new ConfigurationWriter(database, propagation, timeouts);
+    const writer = new ConfigurationWriter(database, propagation, timeouts, undefined, largeItems);
     const catalogue = new ActiveCatalogueReader();
     this.pages = new BlockPagesService(reader, writer);
     this.profiles = new ProfilesService(reader, writer, catalogue);
@@ -66,7 +67,8 @@ export class ChangeServices {
     this.ipv6 = new Ipv6NetworksService(reader, writer);
   }
 
-  static async start(adminUrl: string): Promise<ChangeServices> {
+  /** @param largeItems changes with more are large ones. */
+  static async start(adminUrl: string, largeItems?: number): Promise<ChangeServices> {
     const url = await createFreshDatabase(adminUrl);
     const sql = new pg.Client(url);
     await sql.connect();
@@ -81,7 +83,18 @@ export class ChangeServices {
        UPDATE config_head SET catalogue_version = image.version FROM image`,
       [metadata],
     );
-    return new ChangeServices(adminUrl, url, new Database(url, pino({ level: 'silent' })), sql);
+    return new ChangeServices(adminUrl, url, openDatabase(url), sql, largeItems);
+  }
+
+  /** Another replica. It is closed before this one is stopped. */
+  replica(largeItems?: number): ChangeServices {
+    return new ChangeServices(
+      this.adminUrl,
+      this.url,
+      openDatabase(this.url),
+      this.sql,
+      largeItems,
+    );
   }
 
   async stop(): Promise<void> {
@@ -138,4 +151,8 @@ export class ChangeServices {
     for (const { name } of rows) counts[name] = (counts[name] ?? 0) + 1;
     return counts;
   }
+}
+
+function openDatabase(url: string): Database {
+  return new Database(url, pino({ level: 'silent' }));
 }

@@ -16,6 +16,10 @@ describe('npm run token', () => {
     expect(runCommand(['billing']).text).not.toContain(shown);
   });
 
+  it.each(['--help', '-h'])('explains itself with %s', (flag) => {
+    expect(runCommand([flag])).toEqual({ code: 0, text: expect.stringContaining('usage: ') });
+  });
+
   it.each([
     [[], 'npm run token -- NAME'],
     [['billing', 'admin'], 'scope must be one of'],

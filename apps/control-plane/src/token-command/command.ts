@@ -4,10 +4,11 @@ import { type Scope, SCOPES } from '../http/callers/scope.js';
 import { parseTokens } from '../http/callers/tokens-file.js';
 import { sha256 } from '../http/callers/tokens.js';
 
-const USAGE = `Makes a token for MANAGEMENT_TOKENS_FILE, or checks such a file.
+const USAGE = `usage: npm run token -- NAME [${SCOPES.join(' | ')}]
+       npm run token -- --check FILE
 
-  npm run token -- NAME [${SCOPES.join(' | ')}]
-  npm run token -- --check FILE
+Makes a token for MANAGEMENT_TOKENS_FILE, or checks such a file. Without a scope it may only read.
+Exit code: 0, or 1 when it failed or the command is not valid.
 `;
 
 /** @returns what to print, and the exit code. */
@@ -17,7 +18,8 @@ export function runCommand(args: readonly string[]): {
 } {
   const [first = '', second = 'read', ...rest] = args;
   try {
-    if (rest.length > 0 || first === '' || first === '--help') return { text: USAGE, code: 1 };
+    if (first === '--help' || first === '-h') return { text: USAGE, code: 0 };
+    if (rest.length > 0 || first === '') return { text: USAGE, code: 1 };
     if (first === '--check') return { text: check(second), code: 0 };
     return { text: make(first, second), code: 0 };
   } catch (error) {

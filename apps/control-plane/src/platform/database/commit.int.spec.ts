@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { pino } from 'pino';
 import { actAs } from '../../revisions/author.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
+import { LARGE_ITEMS } from '../../revisions/large-changes.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { type Harness, startHarness } from '../../testing/harness.js';
 import { startTcpProxy, type TcpProxy } from '../../testing/tcp-proxy.js';
@@ -9,6 +10,8 @@ import { isDatabaseUnreachable } from './database-errors.js';
 import { Database } from './database.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
+
+const DOMAINS = Array.from({ length: LARGE_ITEMS + 1 }, (_, i) => `host-${i}.example.com`);
 
 /** Skips the COMMIT of an earlier read. */
 const LOGGED = { once: 'weir_log_changes' };
@@ -25,7 +28,11 @@ describe('when the connection breaks during a COMMIT', () => {
   beforeEach(async () => {
     proxy = await startProxy();
     harness = await startHarness({}, { databasePort: proxy.port });
+    const profiles = [{ profile: { id: 7, page_id: null } }];
+    expect((await harness.call('POST', '/init/', { ...EMPTY, profiles })).status).toBe(204);
   });
+  const revision = async () =>
+    Number((await harness.sql('SELECT revision FROM config_head'))[0][0]);
   afterEach(async () => {
     await harness.stop();
     await proxy.stop();
@@ -34,30 +41,33 @@ describe('when the connection breaks during a COMMIT', () => {
   const requests = [
     ['POST', '/blockpage/', { id: 7, type: 1 }, 201],
     ['POST', '/init/', { ...EMPTY, blockpages: [{ id: 7, type: 1 }] }, 204],
+    // A large change.
+    ['POST', '/profile/7/bw_list/batch', { type: 'deny', domains: DOMAINS }, 201],
   ] as const;
 
   it.each(requests)(
     '%s %s succeeds if the COMMIT reached PostgreSQL',
     async (method, path, body, success) => {
+      const before = await revision();
       proxy.breakAt('COMMIT', 'after', LOGGED);
       const answer = await harness.call(method, path, body);
       expect([answer.status, answer.headers.get('x-config-revision')]).toEqual([
         success,
-        (await harness.sql('SELECT revision FROM config_head'))[0][0],
+        String(before + 1),
       ]);
-      expect((await harness.call('GET', '/blockpage/7')).status).toBe(200);
+      expect(await revision()).toBe(before + 1);
     },
   );
 
   it.each(requests)(
     '%s %s gets 503 and changes nothing if the COMMIT did not reach PostgreSQL',
     async (method, path, body, success) => {
-      const before = await harness.sql('SELECT revision FROM config_head');
+      const before = await revision();
       proxy.breakAt('COMMIT', 'before', LOGGED);
       const answer = await harness.call(method, path, body);
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
       expect(answer.body).toEqual({ detail: expect.stringContaining('Nothing was changed') });
-      expect(await harness.sql('SELECT revision FROM config_head')).toEqual(before);
+      expect(await revision()).toBe(before);
       expect((await harness.call(method, path, body)).status).toBe(success);
     },
   );

@@ -6,16 +6,17 @@ import type { Transaction } from './transaction.js';
 import { withConnection } from './with-connection.js';
 
 /**
- * The one connection on which a replica makes its changes. Statements that do not depend on each other's results are
- * sent together (`pipeline`). The connection is kept, so its statements stay prepared.
+ * A connection on which a replica makes its changes. Statements that do not depend on each other's results are sent
+ * together (`pipeline`). As long as the connection is open, its statements stay prepared.
  */
 export class WriteConnection {
   readonly pool: pg.Pool;
   private readonly nameOf = namedStatements();
 
-  constructor(settings: pg.PoolConfig, waits: PoolWaits) {
-    const config = { ...settings, max: 1, idleTimeoutMillis: 0, pipeline: true };
-    this.pool = waits.open('changes', config);
+  /** @param name of its waits. @param idleMs after which it is closed; 0: never. */
+  constructor(settings: pg.PoolConfig, waits: PoolWaits, name: string, idleMs: number) {
+    const config = { ...settings, max: 1, idleTimeoutMillis: idleMs, pipeline: true };
+    this.pool = waits.open(name, config);
   }
 
   /**

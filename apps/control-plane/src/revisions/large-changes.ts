@@ -1,0 +1,120 @@
+import { Digest, EMPTY_DIGEST } from '@weir/config-model';
+import type { Applied } from '@weir/change-feed';
+import type { Span } from '@weir/telemetry';
+import type { ClientBase } from 'pg';
+import { confirmCommit } from '../platform/database/commit-outcome.js';
+import type { Database } from '../platform/database/database.js';
+import type { Transaction } from '../platform/database/transaction.js';
+import type { Author } from './author.js';
+import { type LockedHead, lockHead, logStaged, readHead, stageOperations } from './change-log.js';
+import { changed, type MadeChange } from './change-outcome.js';
+import { ChangeTrace, type CommittedChange } from './change-trace.js';
+import type { Made } from './group-commit.js';
+import type { GroupedChange } from './grouped-change.js';
+import { lockPart, type Part } from './parts.js';
+import { WorkingTables } from './working-tables.js';
+import type { WriteQueue } from './write-queue.js';
+
+/** A change with more items than this is made apart, if it has a part. One with less delays others for some 50 ms. */
+export const LARGE_ITEMS = 2_000;
+
+export type LargeChange<T> = GroupedChange<T> & { readonly part: Part };
+
+export function isLarge<T>(change: GroupedChange<T>, largeItems: number): change is LargeChange<T> {
+  return change.part !== undefined && (change.items ?? 1) > largeItems;
+}
+
+/** The two queues of a replica, and the longest wait for the locks of other replicas. */
+interface LargeChangesOptions {
+  /** Large changes, one at a time. */
+  readonly lane: WriteQueue;
+  /** All changes, when they need the head. */
+  readonly queue: WriteQueue;
+  readonly waitMs: number;
+  /** See `GroupCommit`. */
+  readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>;
+}
+
+/**
+ * Makes large changes, each in a transaction of its own: it locks its part, reads, checks, writes and stages its log
+ * entry, while other changes go on. Only then does it lock the head, for its revision and its digest, and commits.
+ */
+export class LargeChanges {
+  constructor(
+    private readonly database: Database,
+    private readonly options: LargeChangesOptions,
+  ) {}
+
+  /** @throws what the change throws, or why it could not be made; then nothing is changed. */
+  async make<T>(change: LargeChange<T>, author: Author, span: Span | null): Promise<Made<T>> {
+    const trace = ChangeTrace.begin(span);
+    try {
+      return await this.options.lane.run(() => this.makeNow(change, author, trace));
+    } catch (error) {
+      trace?.fail();
+      throw error;
+    }
+  }
+
+  private makeNow<T>(
+    change: LargeChange<T>,
+    author: Author,
+    trace: ChangeTrace | null,
+  ): Promise<Made<T>> {
+    trace?.beginTransaction(null);
+    return this.database.largeWrites.use(async (client, tx) => {
+      await client.query('BEGIN');
+      await lockPart(client, change.part, this.options.waitMs);
+      const staged = await stage(client, tx, change);
+      return this.options.queue.run(() => this.commit(client, staged, author, trace));
+    });
+  }
+
+  private async commit<T>(
+    client: ClientBase,
+    staged: MadeChange<T>,
+    author: Author,
+    trace: ChangeTrace | null,
+  ): Promise<Made<T>> {
+    const outcome = await confirmCommit<MadeChange<T>>(this.database.pool, async (beforeCommit) => {
+      const { head, transaction } = await lockHead(client, this.options);
+      const made = onTopOf(head, staged);
+      await logStaged(client, { ...made, author });
+      beforeCommit(made, transaction);
+      await client.query('COMMIT');
+      return made;
+    });
+    trace?.endTransaction(1);
+    const applied = this.options.onCommitted([{ change: outcome.change, trace }]);
+    return { outcome, applied };
+  }
+}
+
+/** Does everything that does not need the head. @returns the change on top of an empty configuration. */
+async function stage<T>(
+  client: ClientBase,
+  tx: Transaction,
+  change: LargeChange<T>,
+): Promise<MadeChange<T>> {
+  const head = await readHead(client);
+  const tables = new WorkingTables();
+  await change.need(tables);
+  await tables.read(tx, head);
+  const done = await change.make(tables);
+  await tables.write(tx);
+  const staged = await changed({ ...head, digest: EMPTY_DIGEST }, done);
+  await stageOperations(client, staged.change.operations);
+  return staged;
+}
+
+/** Digests are sums, so that of the change is added to that of the head. */
+function onTopOf<T>(
+  { lineage, revision, digest }: LockedHead,
+  staged: MadeChange<T>,
+): MadeChange<T> {
+  const sum = Digest.parse(digest);
+  sum.addDigest(Digest.parse(staged.change.digest));
+  const { operations } = staged.change;
+  const change = { lineage, revision: revision + 1, digest: sum.toString(), operations };
+  return { ...staged, change };
+}

@@ -1,0 +1,36 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { domainRulesOf, type Part, partText } from './parts.js';
+import { PostponedChanges } from './postponed-changes.js';
+
+it('resumes or fails the changes of a part, in order, when the wait for it has ended', async () => {
+  const ends = new Map<string, PromiseWithResolvers<unknown>>();
+  const said: string[] = [];
+  const postponed = new PostponedChanges((part) => {
+    const end = Promise.withResolvers<unknown>();
+    ends.set(partText(part), end);
+    return end.promise.then(() => undefined);
+  });
+  const add = (part: Part, name: string) =>
+    postponed.add({
+      part,
+      resume: () => said.push(`${name} resumes`),
+      fail: (reason) => said.push(`${name}: ${String(reason)}`),
+    });
+  const [one, two] = [domainRulesOf(1), domainRulesOf(2)];
+  add(one, 'a');
+  add(two, 'b');
+  add(domainRulesOf(1), 'c');
+  expect([ends.size, said]).toEqual([2, []]);
+  ends.get(partText(one))?.resolve(null);
+  await turn();
+  expect([said, postponed.has(one), postponed.has(two)]).toEqual([
+    ['a resumes', 'c resumes'],
+    false,
+    true,
+  ]);
+  ends.get(partText(two))?.reject('too long');
+  await turn();
+  expect([said.at(-1), postponed.has(two)]).toEqual(['b: too long', false]);
+  expect(postponed.has(undefined)).toBe(false);
+});
