@@ -32,6 +32,7 @@ async function* wholeBody(
   first: FeedResponse,
 ): AsyncGenerator<Uint8Array> {
   const etag = first.headers.get('etag');
+  const sizeBytes = Number(first.headers.get('content-length') ?? Infinity);
   let offsetBytes = 0;
   let response: FeedResponse | null = first;
   for (let attempts = 0; ;) {
@@ -44,6 +45,8 @@ async function* wholeBody(
       }
       return;
     } catch (problem) {
+      // It broke off after its last byte. There is no range after that.
+      if (offsetBytes === sizeBytes) return;
       // Without a byte there is nothing to continue.
       const isContinuable = etag !== null && offsetBytes > 0 && !requests.closed.aborted;
       if (!isContinuable || ++attempts > MAX_ATTEMPTS || !isWorthAnother(problem)) throw problem;
