@@ -1,10 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@weir/ops';
 import type { Request, Response } from '../routing/http.js';
+import { discardRest } from './discard-rest.js';
 import { toErrorResponse } from './error-response.js';
-
-/** A rest that is read and thrown away, so that the client surely gets the response and keeps its connection. */
-const MAX_REST_BYTES = 1_048_576;
 
 /** Sends the response to every error of a request, wherever it was thrown. */
 @Catch()
@@ -27,16 +25,9 @@ export class ErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (hasLongRest(request)) response.setHeader('Connection', 'close');
     response.status(reply.status).set(reply.headers).json(reply.body);
+    discardRest(request);
   }
-}
-
-/** Whether much of a body, or nobody knows how much, would have to be read before the connection can be used again. */
-function hasLongRest({ complete, headers }: Request): boolean {
-  if (complete) return false;
-  const isChunked = headers['transfer-encoding'] !== undefined;
-  return isChunked || Number(headers['content-length'] ?? 0) > MAX_REST_BYTES;
 }
 
 /** The last line of a message. Prisma's messages begin with an excerpt of the source code. */

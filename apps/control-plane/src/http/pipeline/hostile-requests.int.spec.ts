@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,29 +59,60 @@ describe('a hostile request', () => {
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it.each([
+  describe.each([
     ['with a bad token', 'POST /blockpage/', 'wrong', 401],
     ['for a path that nothing has', 'POST /nothing', TOKEN, 404],
     ['with a method that the path has not', 'PUT /blockpage/', TOKEN, 405],
-  ])(
-    '%s is answered before its long body, which is not read',
-    async (_what, call, token, status) => {
+  ])('%s', (_what, call, token, status) => {
+    const open = () => {
       const { hostname, port } = new URL(harness.baseUrl);
-      for (const length of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
-        const received = await new Promise<string>((resolve) => {
-          let text = '';
-          const socket = connect(Number(port), hostname).setEncoding('utf8');
-          socket.on('data', (chunk: string) => (text += chunk)).on('error', () => undefined);
-          // The server closes the connection although the rest of the body never comes.
-          socket.once('close', () => resolve(text));
-          const head = [`${call} HTTP/1.1`, 'Host: api', `Authorization: Bearer ${token}`, length];
-          socket.write(`${head.join('\r\n')}\r\n\r\n`);
-        });
-        expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-        expect(received).toMatch(/^connection: close\r$/im);
+      const socket = connect(Number(port), hostname).setEncoding('utf8');
+      const received = { text: '' };
+      socket.on('error', () => undefined).on('data', (text: string) => (received.text += text));
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      return { socket, received, closed };
+    };
+    const send = (socket: Socket, length: string) => {
+      const head = [`${call} HTTP/1.1`, 'Host: api', `Authorization: Bearer ${token}`, length];
+      socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    };
+    const answersIn = (text: string) => text.split(`HTTP/1.1 ${status} `).length - 1;
+
+    it.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
+      'is answered at once, and its connection ends when the rest does not come: %s',
+      async (length) => {
+        const { socket, received, closed } = open();
+        send(socket, length);
+        await closed;
+        expect(answersIn(received.text)).toBe(1);
+      },
+    );
+
+    it('is answered to a client that first sends its long body, on a connection that stays', async () => {
+      const { socket, received } = open();
+      const body = Buffer.alloc(8e6, ' ');
+      for (let round = 1; round <= 2; round++) {
+        send(socket, `Content-Length: ${body.length}`);
+        await new Promise((resolve) => socket.write(body, resolve));
+        await expect.poll(() => answersIn(received.text)).toBe(round);
       }
-    },
-  );
+      socket.destroy();
+    });
+
+    it('is answered, and ends its connection, when its body does not end', async () => {
+      const { socket, received, closed } = open();
+      send(socket, 'Content-Length: 1000000000000');
+      const chunk = Buffer.alloc(1e6, ' ');
+      const feed = (): void => {
+        while (socket.writable && socket.write(chunk));
+      };
+      // It reads its answer before it goes on to send.
+      await expect.poll(() => answersIn(received.text)).toBe(1);
+      socket.on('drain', feed);
+      feed();
+      await closed;
+    });
+  });
 
   it.each([
     ['two lengths', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
