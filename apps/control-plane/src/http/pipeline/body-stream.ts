@@ -11,9 +11,6 @@ const DECODERS = new Map<string, (() => Transform) | null>([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** The rest of such a body is not read, so the connection cannot be used again. */
-const CLOSE = { Connection: 'close' };
-
 /** What a client may send. */
 export interface BodyLimits {
   /** Of the decompressed body. */
@@ -36,14 +33,14 @@ export async function* streamBody(
 ): AsyncGenerator<Uint8Array, undefined> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = DECODERS.get(encoding);
-  if (decoder === undefined) throw new RequestError('notJson', undefined, CLOSE);
+  if (decoder === undefined) throw new RequestError('notJson');
   if (decoder === null && Number(request.headers['content-length'] ?? 0) > limitBytes) {
-    throw new RequestError('bodyTooLarge', undefined, CLOSE);
+    throw new RequestError('bodyTooLarge');
   }
   let bytes = 0;
   for await (const chunk of inTime(decoded(request, decoder), stallMs)) {
     bytes += chunk.length;
-    if (bytes > limitBytes) throw new RequestError('bodyTooLarge', undefined, CLOSE);
+    if (bytes > limitBytes) throw new RequestError('bodyTooLarge');
     yield chunk;
   }
   return undefined;
@@ -60,7 +57,7 @@ async function* inTime(
       const stall = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
         isStalled = true;
-        stall.reject(new RequestError('bodyStalled', undefined, CLOSE));
+        stall.reject(new RequestError('bodyStalled'));
       }, stallMs);
       const { done, value } = await Promise.race([chunks.next(), stall.promise]).finally(() => {
         clearTimeout(timer);
@@ -84,7 +81,7 @@ async function* decoded(
     else yield* throughDecoder(request, decoder());
   } catch {
     // The client aborted, or the body does not match its Content-Encoding.
-    throw new RequestError('notJson', undefined, CLOSE);
+    throw new RequestError('notJson');
   }
   return undefined;
 }
