@@ -11,6 +11,9 @@ const DECODERS = new Map<string, (() => Transform) | null>([
   ['br', () => createBrotliDecompress()],
 ]);
 
+/** Of a 408 (RFC 9110 §15.5.9). */
+const CLOSE = { Connection: 'close' };
+
 /** What a client may send. */
 export interface BodyLimits {
   /** Of the decompressed body. */
@@ -57,7 +60,7 @@ async function* inTime(
       const stall = Promise.withResolvers<never>();
       const timer = setTimeout(() => {
         isStalled = true;
-        stall.reject(new RequestError('bodyStalled'));
+        stall.reject(new RequestError('bodyStalled', undefined, CLOSE));
       }, stallMs);
       const { done, value } = await Promise.race([chunks.next(), stall.promise]).finally(() => {
         clearTimeout(timer);
