@@ -5,8 +5,6 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { ConfigurationReader } from './configuration-reader.js';
 
 const WAIT = { timeout: 20_000 };
-/** Connections for listings. */
-const POOL = 4;
 
 let url: string;
 let database: Database;
@@ -42,7 +40,8 @@ it('a listing is broken off when its client reads too slowly for its size', asyn
 
 it('slow clients give way as soon as another listing needs a connection, and not before', async () => {
   const reader = new ConfigurationReader(database);
-  const slow = await Promise.all(Array.from({ length: POOL }, () => openSlow(reader)));
+  const { max: connections } = database.listings.options;
+  const slow = await Promise.all(Array.from({ length: connections }, () => openSlow(reader)));
   expect(slow.filter(({ isBrokenOff }) => isBrokenOff)).toEqual([]);
   const others = await Promise.all([openSlow(reader), openSlow(reader)]);
   expect(slow.filter(({ isBrokenOff }) => isBrokenOff)).toHaveLength(2);

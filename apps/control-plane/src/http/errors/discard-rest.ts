@@ -3,23 +3,27 @@ import type { IncomingMessage } from 'node:http';
 /** As long as the longest body that is parsed whole, so that all of its clients get their response. */
 const MAX_REST_BYTES = 16 * 2 ** 20;
 /** Longest pause of a client that sends. */
-const PAUSE_MS = 2_000;
+const PATIENCE_MS = 2_000;
+/** Before each of the next chunks: what is thrown away must not take the processor from others. */
+const PAUSE_MS = 5;
 
 /**
  * Reads what is left of the body of an answered request, and throws it away: a client that sends until its connection
- * is closed could lose the response. A long rest, or one that does not come, ends the connection.
+ * is closed could lose the response. It is read slowly. A long rest, or one that does not come, ends the connection.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   const end = (): void => {
     request.socket.destroy();
   };
-  const timer = setTimeout(end, PAUSE_MS);
+  const timer = setTimeout(end, PATIENCE_MS);
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     timer.refresh();
     bytes += chunk.length;
     if (bytes > MAX_REST_BYTES) end();
+    request.pause();
+    setTimeout(() => request.resume(), PAUSE_MS);
   });
   request.once('end', () => {
     clearTimeout(timer);

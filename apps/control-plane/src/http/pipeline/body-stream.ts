@@ -11,7 +11,7 @@ const DECODERS = new Map<string, (() => Transform) | null>([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** The rest of such a body is not read, so the connection cannot be used again. */
+/** Of a 408 (RFC 9110 §15.5.9). */
 const CLOSE = { Connection: 'close' };
 
 /** What a client may send. */
@@ -36,14 +36,14 @@ export async function* streamBody(
 ): AsyncGenerator<Uint8Array, undefined> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = DECODERS.get(encoding);
-  if (decoder === undefined) throw new RequestError('notJson', undefined, CLOSE);
+  if (decoder === undefined) throw new RequestError('notJson');
   if (decoder === null && Number(request.headers['content-length'] ?? 0) > limitBytes) {
-    throw new RequestError('bodyTooLarge', undefined, CLOSE);
+    throw new RequestError('bodyTooLarge');
   }
   let bytes = 0;
   for await (const chunk of inTime(decoded(request, decoder), stallMs)) {
     bytes += chunk.length;
-    if (bytes > limitBytes) throw new RequestError('bodyTooLarge', undefined, CLOSE);
+    if (bytes > limitBytes) throw new RequestError('bodyTooLarge');
     yield chunk;
   }
   return undefined;
@@ -84,7 +84,7 @@ async function* decoded(
     else yield* throughDecoder(request, decoder());
   } catch {
     // The client aborted, or the body does not match its Content-Encoding.
-    throw new RequestError('notJson', undefined, CLOSE);
+    throw new RequestError('notJson');
   }
   return undefined;
 }

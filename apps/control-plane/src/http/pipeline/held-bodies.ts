@@ -1,8 +1,5 @@
 import { RequestError } from '../errors/errors.js';
 
-/** The rest of a refused body is not read, so the connection cannot be used again. */
-const HEADERS = { 'Retry-After': '1', Connection: 'close' };
-
 interface HeldBody {
   /** Its bytes, which are counted. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -55,7 +52,7 @@ export class HeldBodies {
       readBytes += chunk.length;
       const added = Math.max(readBytes - this.freeBytes, 0) - held.bytes;
       if (this.heldBytes + added > this.limitBytes) {
-        throw new RequestError('tooManyBodies', undefined, HEADERS);
+        throw new RequestError('tooManyBodies', undefined, { 'Retry-After': '1' });
       }
       if (!held.isReleased) {
         held.bytes += added;

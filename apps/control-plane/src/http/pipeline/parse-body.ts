@@ -16,7 +16,7 @@ export async function parseBody(body: AsyncIterable<Uint8Array>): Promise<SentBo
   return bytes === null ? { state: 'tooLarge' } : parse(bytes);
 }
 
-/** @returns null when it is too large to be parsed. */
+/** @returns null when it is too large to be parsed. Then the rest is not read. */
 async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const size = new JsonSize();
   const yielder = new Yielder();
@@ -26,10 +26,9 @@ async function readWhole(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | 
     if (bytes > LONG_BYTES) await yielder.yieldIfDue();
     bytes += chunk.length;
     size.push(chunk);
-    if (size.isTooLarge) chunks.length = 0;
-    else chunks.push(chunk);
+    if (size.isTooLarge) return null;
+    chunks.push(chunk);
   }
-  if (size.isTooLarge) return null;
   const [first] = chunks;
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }

@@ -4,7 +4,6 @@ import { scopeOf } from '../callers/require-scope.js';
 import { includesScope } from '../callers/scope.js';
 import { RequestError } from '../errors/errors.js';
 import type { Request } from '../routing/http.js';
-import { hasBody } from './body-stream.js';
 
 /** Refuses a call beyond the scope of its token (decisions §11), before its body is read. */
 @Injectable()
@@ -18,11 +17,6 @@ export class ScopeGuard implements CanActivate {
     if (caller === null) return true;
     const needed = scopeOf(this.reflector, execution.getHandler(), request.method);
     if (includesScope(caller.scope, needed)) return true;
-    throw new RequestError(
-      'scopeMissing',
-      `This call needs a token with scope ${needed}`,
-      // The body is not read, so the connection cannot be used again.
-      hasBody(request) ? { Connection: 'close' } : {},
-    );
+    throw new RequestError('scopeMissing', `This call needs a token with scope ${needed}`);
   }
 }
