@@ -12,10 +12,10 @@ export interface StackPorts {
 const worker = Number(process.env['VITEST_POOL_ID']);
 
 /**
- * Ports for this process only: below the kernel's range for outgoing connections, and below those from which the
- * integration tests choose at the same time.
+ * Ports for this process only, below 15,000: below the kernel's range for outgoing connections, and below those that
+ * integration tests find at the same time.
  */
-const base = 10_000 + ((process.pid % 25) * 4 + (worker % 4)) * 100;
+const base = 10_000 + ((process.pid % 12) * 4 + (worker % 4)) * 100;
 
 const portsFrom = (first: number): StackPorts => ({
   management: first,

@@ -19,7 +19,7 @@ export interface RequiredPort {
 /**
  * Below the kernel's range for outgoing connections, so no connection takes the port of a server that restarts.
  */
-const [MIN_FREE_PORT, MAX_FREE_PORT] = [10_000, 19_999];
+const [MIN_FREE_PORT, MAX_FREE_PORT] = [15_000, 19_999];
 const TRIES = 1_000;
 
 /** A loopback TCP port that is free now. */
