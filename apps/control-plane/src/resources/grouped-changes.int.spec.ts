@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { RequestError } from '../http/errors/errors.js';
-import { InvalidRequestError } from '../http/validation/fault.js';
 import { actAs } from '../revisions/author.js';
-import type { WithRevision } from '../revisions/with-revision.js';
 import { ChangeServices } from '../testing/change-services.js';
+import { clientAnswer } from '../testing/client-answer.js';
 import { type ChangeRequest, changeRequests } from '../testing/random-changes.js';
 import { PROFILE_LOCATIONS } from './profiles/profile.dto.js';
 
@@ -13,18 +11,6 @@ const adminUrl = inject('databaseUrl');
 const LOCATION = ['body', 'profile_id'];
 
 const as = <T>(work: () => T): T => actAs({ origin: 'repair' }, work);
-
-/** What the client would see. */
-async function answer(request: Promise<WithRevision<unknown>>): Promise<unknown> {
-  try {
-    const { result, revision } = await request;
-    return { result, revision };
-  } catch (error) {
-    if (error instanceof RequestError) return { code: error.code, detail: error.detail };
-    if (error instanceof InvalidRequestError) return { faults: error.faults };
-    throw error;
-  }
-}
 
 describe('changes that are made together', () => {
   let together: ChangeServices;
@@ -43,13 +29,13 @@ describe('changes that are made together', () => {
   /** Sends all of them while the head is locked, so that they wait together. */
   const sendTogether = async (script: readonly ChangeRequest[]): Promise<unknown[]> => {
     await together.sql.query('BEGIN; SELECT FROM config_head FOR UPDATE');
-    const answers = script.map((request) => answer(as(() => request(together))));
+    const answers = script.map((request) => clientAnswer(as(() => request(together))));
     await together.sql.query('COMMIT');
     return Promise.all(answers);
   };
   const sendAlone = async (script: readonly ChangeRequest[]): Promise<unknown[]> => {
     const answers: unknown[] = [];
-    for (const request of script) answers.push(await answer(as(() => request(alone))));
+    for (const request of script) answers.push(await clientAnswer(as(() => request(alone))));
     return answers;
   };
 
@@ -160,7 +146,7 @@ describe('changes that are made together', () => {
     await other.query(`BEGIN;
       INSERT INTO ipv4_network (address, prefix_length, profile_id) VALUES ('10.0.0.1', 32, 2)`);
     const all = [record, { ...record, address: 0x0a00_0002 }].map((one) =>
-      answer(as(() => together.ipv4.create(one, LOCATION))),
+      clientAnswer(as(() => together.ipv4.create(one, LOCATION))),
     );
     const waiting = `
       SELECT FROM pg_stat_activity

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { RequestError } from '../http/errors/errors.js';
-import { InvalidRequestError } from '../http/validation/fault.js';
 import { actAs } from '../revisions/author.js';
 import { ChangeServices } from '../testing/change-services.js';
+import { clientAnswer } from '../testing/client-answer.js';
 import { type ChangeRequest, changeRequests } from '../testing/random-changes.js';
 
 const adminUrl = inject('databaseUrl');
@@ -15,17 +14,8 @@ const SLOW_WRITES = `
   CREATE TRIGGER pause BEFORE INSERT OR DELETE ON domain_rule EXECUTE FUNCTION pause();
   CREATE TRIGGER pause BEFORE INSERT OR DELETE ON napt_assignment EXECUTE FUNCTION pause();`;
 
-/** What the client would see. */
-async function answer(request: ChangeRequest, services: ChangeServices) {
-  try {
-    const { result, revision } = await actAs({ origin: 'repair' }, () => request(services));
-    return { revision, result };
-  } catch (error) {
-    if (error instanceof RequestError) return { code: error.code, detail: error.detail };
-    if (error instanceof InvalidRequestError) return { faults: error.faults };
-    throw error;
-  }
-}
+const answer = (request: ChangeRequest, services: ChangeServices) =>
+  clientAnswer(actAs({ origin: 'repair' }, () => request(services)));
 
 describe('large changes', () => {
   let alone: ChangeServices;

@@ -79,7 +79,7 @@ export class ConfigurationWriter {
    */
   private readonly queue: WriteQueue;
   /** Orders what takes long: large changes, which wait in the other queue only at their end, and replacements. */
-  private readonly lane: WriteQueue;
+  private readonly longQueue: WriteQueue;
   private readonly commits: GroupCommit;
   private readonly largeChanges: LargeChanges;
   private readonly waitMs: number;
@@ -97,12 +97,12 @@ export class ConfigurationWriter {
   ) {
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
     this.queue = new WriteQueue(this.waitMs);
-    this.lane = new WriteQueue(this.waitMs);
-    const { queue, lane, waitMs } = this;
+    this.longQueue = new WriteQueue(this.waitMs);
+    const { queue, longQueue, waitMs } = this;
     const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
       this.propagate(committed, timeouts.changeMs);
     this.commits = new GroupCommit(database, queue, onCommitted, { ...LIMITS, waitMs });
-    this.largeChanges = new LargeChanges(database, { queue, lane, waitMs, onCommitted });
+    this.largeChanges = new LargeChanges(database, { queue, longQueue, waitMs, onCommitted });
   }
 
   /**
@@ -144,7 +144,7 @@ export class ConfigurationWriter {
     load: (client: PoolClient, head: LockedHead) => Promise<Replacement>,
   ): Promise<WithRevision<void>> {
     // Large changes of this replica need the queue at their end.
-    const run: Run = (task) => this.lane.run(() => this.queue.run(task));
+    const run: Run = (task) => this.longQueue.run(() => this.queue.run(task));
     const begin = (client: PoolClient): Promise<void> => lockAllParts(client, this.waitMs);
     const replaced = await this.commitAlone<undefined>(
       { run, begin, appliedMs: this.timeouts.replacementMs },

@@ -27,7 +27,7 @@ export function isLarge<T>(change: GroupedChange<T>, largeItems: number): change
 /** The two queues of a replica, and the longest wait for the locks of other replicas. */
 interface LargeChangesOptions {
   /** Large changes, one at a time. */
-  readonly lane: WriteQueue;
+  readonly longQueue: WriteQueue;
   /** All changes, when they need the head. */
   readonly queue: WriteQueue;
   readonly waitMs: number;
@@ -49,7 +49,7 @@ export class LargeChanges {
   async make<T>(change: LargeChange<T>, author: Author, span: Span | null): Promise<Made<T>> {
     const trace = ChangeTrace.begin(span);
     try {
-      return await this.options.lane.run(() => this.makeNow(change, author, trace));
+      return await this.options.longQueue.run(() => this.makeNow(change, author, trace));
     } catch (error) {
       trace?.fail();
       throw error;

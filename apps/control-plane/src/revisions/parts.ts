@@ -36,7 +36,8 @@ const SHARE = 'SELECT pg_advisory_xact_lock_shared($1, $2)';
  */
 const LIMIT_WAITS = `
   SELECT set_config('idle_in_transaction_session_timeout', '60s', true),
-         CASE WHEN current_setting('lock_timeout') = '0' OR current_setting('lock_timeout')::interval > $1::text::interval
+         CASE WHEN current_setting('lock_timeout') = '0'
+                OR current_setting('lock_timeout')::interval > $1::text::interval
          THEN set_config('lock_timeout', $1::text, true) END`;
 
 /** Locks a part until the transaction ends. @throws the error of PostgreSQL (`55P03`) when others keep it too long. */

@@ -1,8 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Child, startChild } from '../../services/child.js';
-import { HASH_KEY, waitUntilReady } from '../../services/control-plane.js';
-import { freePort } from '../../services/ports.js';
+import { readFileSync } from 'node:fs';
+import type { Child } from '../../services/child.js';
+import { spawnResolver } from '../../services/resolver.js';
 import { BLOCK_ADDRESS } from '../dns/jobs.js';
 import type { GeneratedFeed } from './generated-feed.js';
 import { BALANCER } from './generator/client.js';
@@ -30,39 +28,24 @@ const READY_DEADLINE_MS = 600_000;
 
 /** Starts a resolver with one lane, otherwise as it is shipped, and waits until it is ready. */
 export async function startResolver(options: ResolverOptions): Promise<StartedResolver> {
-  const { root, folder, feed } = options;
-  mkdirSync(folder, { recursive: true });
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const { root, folder, feed, redisUrl, prefix } = options;
   const startedMs = performance.now();
-  const child = startChild({
-    name: 'resolver',
-    command: process.execPath,
-    args: [join(root, 'apps/resolver/dist/main.js')],
-    env: {
-      PATH: process.env['PATH'],
-      RESOLVER_THREADS: '1',
-      REDIS_URL: options.redisUrl,
-      FEED_URL: feed.url,
-      FEED_TOKEN: feed.token,
+  const { child, port, ready } = await spawnResolver({
+    ...{ root, folder, redisUrl, prefix },
+    feedUrl: feed.url,
+    feedToken: feed.token,
+    variables: {
       DEPLOYMENT_ID: feed.token,
-      DOMAIN_HASH_KEY: HASH_KEY,
       SCHEDULE_TIMEZONE: 'Europe/Berlin',
-      DATA_DIR: join(folder, 'data'),
-      DNS_HOST: '127.0.0.1',
-      DNS_PORT: String(port),
       DNS_PROXY_PROTOCOL_FROM: `${BALANCER}/32`,
       // Clients of the load have no profile in an empty configuration.
       DNS_ALLOWED_CLIENTS: '0.0.0.0/0,::/0',
       UPSTREAMS: `127.0.0.1:${options.upstreamPort}`,
       BLOCK_PAGE_IPV4: BLOCK_ADDRESS,
-      OPS_PORT: String(opsPort),
-      LOG_LEVEL: 'warn',
     },
-    logFile: join(folder, 'log'),
-    prefix: options.prefix,
   });
   try {
-    await waitUntilReady(`http://127.0.0.1:${opsPort}`, child, READY_DEADLINE_MS);
+    await ready(READY_DEADLINE_MS);
   } catch (error) {
     await child.stop();
     throw error;

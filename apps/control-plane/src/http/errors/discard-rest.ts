@@ -25,9 +25,6 @@ export function discardRest(request: IncomingMessage): void {
     request.pause();
     setTimeout(() => request.resume(), PAUSE_MS);
   });
-  request.once('end', () => {
-    clearTimeout(timer);
-  });
   request.once('close', () => {
     clearTimeout(timer);
   });
