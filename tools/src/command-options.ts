@@ -1,5 +1,6 @@
 import { StartError } from '@weir/ops';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import { fail, print } from './output.js';
 
 type OptionValues<T extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ args: string[]; options: T }>
@@ -65,4 +66,24 @@ export function optionsOrText<T>(
   } catch (error) {
     return { error: `${error instanceof Error ? error.message : String(error)}\n\n${help}` };
   }
+}
+
+/** The values of the options. The process ends here when help was asked for, or when an option is wrong. */
+export function optionsOrExit<T extends ParseArgsOptionsConfig, V>(
+  help: string,
+  options: T,
+  convert: (values: OptionValues<T>) => V,
+): V {
+  const result = optionsOrText<{ readonly values: V }>(help, () => {
+    const all = { ...options, help: { type: 'boolean', short: 'h' } } as const;
+    const values: { readonly help?: boolean } & OptionValues<T> = readOptions(
+      process.argv.slice(2),
+      all,
+    );
+    return values.help === true ? null : { values: convert(values) };
+  });
+  if ('values' in result) return result.values;
+  if ('help' in result) print(result.help);
+  else fail(result.error);
+  process.exit();
 }

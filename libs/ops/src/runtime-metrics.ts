@@ -1,5 +1,6 @@
 import { constants, PerformanceObserver, type PerformanceObserverEntryList } from 'node:perf_hooks';
 import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client';
+import { registerLoopDelay } from './loop-delay.js';
 
 /** An entry of the type `gc`. */
 interface Collection {
@@ -13,6 +14,8 @@ const KINDS: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
+/** The longest interval. With it prom-client's timer of the event loop wakes the process every 24 days. */
+const NEVER_MS = 2 ** 31 - 1;
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 const collectionsOf = (list: PerformanceObserverEntryList): readonly Collection[] =>
@@ -23,7 +26,8 @@ const collectionsOf = (list: PerformanceObserverEntryList): readonly Collection[
  * thread for garbage collection.
  */
 export function registerRuntimeMetrics(registry: Registry, prefix = ''): void {
-  collectDefaultMetrics({ register: registry, prefix });
+  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: NEVER_MS });
+  registerLoopDelay(registry, prefix);
   // The one of prom-client counts only the first of several collections that are reported together.
   const name = `${prefix}nodejs_gc_duration_seconds`;
   registry.removeSingleMetric(name);

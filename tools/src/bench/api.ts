@@ -1,47 +1,69 @@
-/*
- * Benchmark of the management API: `npm run bench:api` on a built tree.
- *
- * It starts PostgreSQL, Redis and a control plane, each as its own process, as the local stack does.
- * It sends the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and 5
- * applications, 1 M domains, 100 k port ranges. It prints figures and asserts nothing.
- */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { namesOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { peakResidentMiB, startControlPlane } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
 import { FULL_SIZE, initBody, SMALL_SIZE } from './init-body.js';
 import { measureLatencies, summarise } from './latencies.js';
 import { startStores } from './services.js';
+import { Usage } from './usage.js';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const OWN_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PARALLEL = 16;
 const SINGLE_CHANGES = 500;
+const PARTS = ['empty', 'replace', 'list', 'changes'] as const;
+
+const HELP = `npm run bench:api -- [--parts NAMES] [--root FOLDER]
+
+Measures the management API with the configuration of a large provider: 1 M networks, 10 k profiles of 20 categories and
+5 applications, 1 M domains, 100 k port ranges. It starts PostgreSQL, Redis and a control plane, as the local stack does.
+parts: ${PARTS.join(', ')}; all of them if not given. Names are separated by commas
+  empty: POST /init/ into an empty database, which each of the others needs and begins with
+  replace: POST /init/ of the same again, of another one, of a small one, and after that
+  list: GET /net/
+  changes: PATCH /net/{int_ip}, one client and ${PARALLEL}
+root: another checkout, built, to compare with`;
+
+const { parts, root } = optionsOrExit(
+  HELP,
+  {
+    parts: { type: 'string', default: PARTS.join(',') },
+    root: { type: 'string', default: OWN_ROOT },
+  },
+  (values) => ({ parts: namesOption('parts', values.parts, PARTS), root: values.root }),
+);
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-api-'));
-const stores = await startStores(ROOT, folder);
+const stores = await startStores(root, folder);
 const start = (): ReturnType<typeof startControlPlane> =>
-  startControlPlane({ root: ROOT, folder, ...stores });
+  startControlPlane({ root, folder, ...stores });
 
 let controlPlane = await start();
 try {
   let client = new ApiClient(controlPlane.url, controlPlane.token);
   await benchInit(client, 'on an empty database');
-  await benchInit(client, 'again, the same');
-  await benchInit(client, 'with other networks and domains', 1);
-  await benchInit(client, 'of a small configuration', 0, SMALL_SIZE);
-  // The networks of variant 0 stay for what follows.
-  await benchInit(client, 'after a small configuration', 0);
-  await controlPlane.stop();
-  controlPlane = await start();
-  client = new ApiClient(controlPlane.url, controlPlane.token);
-  await benchList(client);
-  await benchChanges(client, 1);
-  await benchChanges(client, PARALLEL);
+  if (parts.includes('replace')) {
+    await benchInit(client, 'again, the same');
+    await benchInit(client, 'with other networks and domains', 1);
+    await benchInit(client, 'of a small configuration', 0, SMALL_SIZE);
+    // The networks of variant 0 stay for what follows.
+    await benchInit(client, 'after a small configuration', 0);
+  }
+  if (parts.includes('list') || parts.includes('changes')) {
+    await controlPlane.stop();
+    controlPlane = await start();
+    client = new ApiClient(controlPlane.url, controlPlane.token);
+  }
+  if (parts.includes('list')) await benchList(client);
+  if (parts.includes('changes')) {
+    await benchChanges(client, 1);
+    await benchChanges(client, PARALLEL);
+  }
 } finally {
   await controlPlane.stop();
   await stores.stop();
@@ -60,13 +82,15 @@ async function benchInit(
     () => client.get('/profiles/1'),
     () => !done,
   );
+  const usage = new Usage({ controlPlane, ...stores });
   const startedMs = performance.now();
   const { status, bytes } = await client.send('POST', '/init/', initBody(size, variant));
   const tookMs = performance.now() - startedMs;
   done = true;
   print(
     `POST /init/ ${title}: ${status} in ${seconds(tookMs)}, body ${(bytes / 1e6).toFixed(0)} MB, ` +
-      `control plane at most ${peakResidentMiB(controlPlane.pid)} MiB; reads meanwhile: ${summarise(await reads)}`,
+      `control plane at most ${peakResidentMiB(controlPlane.pid)} MiB; ${usage.show()}; ` +
+      `reads meanwhile: ${summarise(await reads)}`,
   );
 }
 

@@ -1,14 +1,9 @@
-/*
- * Benchmark of small calls while large bodies come in: `npm run bench:bodies -- [seconds]`; 10 s for each kind of body
- * if not given. It starts PostgreSQL, Redis and a control plane, sends one large body after the other, and measures
- * reads, `/livez` and `/readyz` meanwhile, each from a thread of its own. It prints figures and asserts nothing. Bodies
- * that go to a process that only reads them show what the sender alone costs the small calls on this machine.
- */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { integerOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { probeCall } from './call-probe.js';
 import { startDrainProcess } from './drain-process.js';
@@ -19,6 +14,17 @@ import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAUSE_MS = 5;
+
+const HELP = `npm run bench:bodies -- [--seconds 10]
+
+Measures small calls of the management API while large bodies come in, one after the other. It starts PostgreSQL, Redis
+and a control plane, and makes the calls from a thread for each kind. Bodies that go to a process that only reads them
+show what the sender alone costs the small calls on this machine.
+seconds: for each kind of body`;
+
+const seconds = optionsOrExit(HELP, { seconds: { type: 'string', default: '10' } }, (values) =>
+  integerOption('seconds', values.seconds, 1, 3_600),
+);
 
 const list = (count: number, item: (i: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, i) => item(i));
@@ -56,7 +62,6 @@ const BODIES: Readonly<Record<string, readonly [string, string]>> = {
   'no JSON': ['/blockpage/', ' '.repeat(16e6)],
 };
 
-const seconds = Number(process.argv[2] ?? 10);
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-bodies-'));
 const services = await startServices(ROOT, folder);
 const { client } = services;

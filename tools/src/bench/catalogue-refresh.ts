@@ -1,12 +1,3 @@
-/*
- * Benchmark of a catalogue refresh beside the management API: `npm run bench:refresh -- [million domains, 5 by
- * default]`.
- *
- * It starts PostgreSQL, Redis and a control plane, each as its own process, and puts a list of generated domains
- * into the catalogue's folder. Until the list is in force, one client reads and another one writes, as back offices
- * do. For comparison both also run before that. Then it changes a few names, and a follower fetches the new images. It
- * prints figures and asserts nothing.
- */
 import {
   createWriteStream,
   mkdirSync,
@@ -21,6 +12,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { integerOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { peakResidentMiB } from '../services/control-plane.js';
 import { ApiClient } from './api-client.js';
@@ -29,9 +21,21 @@ import { measureLatencies, summarise } from './latencies.js';
 import { startServices } from './services.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const DOMAINS = Number(process.argv[2] ?? 5) * 1e6;
 const COMPARED_MS = 5_000;
 const BLOCK_LINES = 10_000;
+
+const HELP = `npm run bench:refresh -- [--domains 5]
+
+Measures a catalogue refresh beside the management API. It starts PostgreSQL, Redis and a control plane, and puts a list
+of generated domains into the folder of the catalogue. Until the list is in force, one client reads and another one
+writes, as back offices do; before that, they do the same without a refresh. Then it changes a few names, and a follower
+fetches the new images.
+domains: in the list, in millions`;
+
+const millions = optionsOrExit(HELP, { domains: { type: 'string', default: '5' } }, (values) =>
+  integerOption('domains', values.domains, 1, 100),
+);
+const DOMAINS = millions * 1e6;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-refresh-'));
 const catalogue = join(folder, 'catalogue');

@@ -1,15 +1,10 @@
-/*
- * Benchmark of a large fleet: `npm run bench:fleet -- [followers] [changes a second]`; 1,000 and 100 if not given.
- *
- * It starts PostgreSQL, Redis and a control plane, each as its own process, and followers that are simulated over the
- * real Redis. It changes networks at a fixed rate and prints figures. It asserts nothing.
- */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { integerOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { cpuMs } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
@@ -24,7 +19,24 @@ const MEASURED_MS = 15_000;
 /** Until every follower has published its state. */
 const SETTLE_MS = 5_000;
 
-const [followers = 1_000, rate = 100] = process.argv.slice(2).map(Number);
+const HELP = `npm run bench:fleet -- [--followers 1000] [--rate 100]
+
+Measures changes with a large fleet. It starts PostgreSQL, Redis and a control plane, and followers that are simulated
+over the real Redis. It changes networks at a fixed rate.
+followers: simulated resolvers
+rate: changes a second`;
+
+const { followers, rate } = optionsOrExit(
+  HELP,
+  {
+    followers: { type: 'string', default: '1000' },
+    rate: { type: 'string', default: '100' },
+  },
+  (values) => ({
+    followers: integerOption('followers', values.followers, 1, 100_000),
+    rate: integerOption('rate', values.rate, 1, 100_000),
+  }),
+);
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-fleet-'));
 const services = await startServices(ROOT, folder);

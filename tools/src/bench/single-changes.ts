@@ -1,17 +1,10 @@
-/*
- * Benchmark of single changes: `npm run bench:changes -- [clients] [seconds] [replicas]`; 1 and 64 clients, 10 s and
- * one control plane if not given.
- *
- * It starts PostgreSQL, Redis, the control planes and three simulated resolvers, and changes networks. Each client
- * waits for its answer; the clients are spread over the control planes. It prints figures and asserts nothing.
- * CONTROL_PLANE_FLAGS are given to the control planes' Node, for example `--cpu-prof`.
- */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { integerOption, optionsOrExit } from '../command-options.js';
 import { print } from '../output.js';
 import { type ControlPlaneProcess, cpuMs, startControlPlane } from '../services/control-plane.js';
 import { initBody } from './init-body.js';
@@ -28,7 +21,28 @@ const WARM_UP_MS = 3_000;
 /** Until every simulated resolver has published its state. */
 const SETTLE_MS = 2_500;
 
-const [clients, seconds = 10, replicas = 1] = process.argv.slice(2).map(Number);
+const HELP = `npm run bench:changes -- [--clients 1,64] [--seconds 10] [--replicas 1]
+
+Measures single changes of networks. It starts PostgreSQL, Redis, the control planes and three simulated resolvers. Each
+client waits for its answer; the clients are spread over the control planes.
+clients: numbers of clients, separated by commas; one after the other
+seconds: for each number of clients
+replicas: control planes
+CONTROL_PLANE_FLAGS are given to the control planes' Node, for example --cpu-prof.`;
+
+const { clients, seconds, replicas } = optionsOrExit(
+  HELP,
+  {
+    clients: { type: 'string', default: '1,64' },
+    seconds: { type: 'string', default: '10' },
+    replicas: { type: 'string', default: '1' },
+  },
+  (values) => ({
+    clients: values.clients.split(',').map((one) => integerOption('clients', one, 1, 10_000)),
+    seconds: integerOption('seconds', values.seconds, 1, 3_600),
+    replicas: integerOption('replicas', values.replicas, 1, 20),
+  }),
+);
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-changes-'));
 const flags = { NODE_OPTIONS: process.env['CONTROL_PLANE_FLAGS'] ?? '' };
 const services = await startServices(ROOT, folder, flags);
@@ -44,7 +58,7 @@ const resolvers = spawn(process.execPath, [program, redisUrl, String(RESOLVERS)]
 });
 try {
   await sleep(SETTLE_MS);
-  for (const count of clients === undefined ? [1, 64] : [clients]) await measure(count);
+  for (const count of clients) await measure(count);
 } finally {
   resolvers.kill('SIGKILL');
   for (const replica of controlPlanes.slice(1)) await replica.stop();

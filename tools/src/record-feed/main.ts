@@ -1,10 +1,9 @@
-// `npm run record:feed -- --root <checkout> --out <folder>`: records what one version of Weir sends on its feed,
-// for tests of later versions. The checkout must be installed and compiled (`node tools/setup.mjs` there).
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { StartError } from '@weir/ops';
+import { optionsOrExit } from '../command-options.js';
 import { Deployment } from '../deployment/deployment.js';
 import { Random } from '../deployment/random.js';
 import { Messages } from './messages.js';
@@ -13,14 +12,25 @@ import { CREATE_CALLS, CHANGE_CALLS, REPLACE_CALLS, makeCalls } from './example-
 /** Two heartbeats: within this time every head and every follower has sent a message. */
 const HEARTBEATS_MS = 2_500;
 
-const { values } = parseArgs({ options: { root: { type: 'string' }, out: { type: 'string' } } });
-if (values.root === undefined || values.out === undefined) {
-  throw new Error('usage: npm run record:feed -- --root <checkout> --out <folder>');
-}
-const out = resolve(values.out);
+const HELP = `npm run record:feed -- --root FOLDER --out FOLDER
+
+Records what one version of Weir sends on its feed, for tests of later versions.
+root: the checkout of that version, installed and compiled (node tools/setup.mjs there)
+out: for the recorded messages`;
+
+const { root, out } = optionsOrExit(
+  HELP,
+  { root: { type: 'string' }, out: { type: 'string' } },
+  (values) => {
+    if (values.root === undefined || values.out === undefined) {
+      throw new StartError('--root and --out must be given');
+    }
+    return { root: resolve(values.root), out: resolve(values.out) };
+  },
+);
 const folder = mkdtempSync(join(tmpdir(), 'weir-record-'));
 const deployment = await Deployment.create({
-  root: resolve(values.root),
+  root,
   folder,
   replicas: 1,
   resolvers: 1,

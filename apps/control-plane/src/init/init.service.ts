@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ActiveCatalogueReader } from '../resources/applications/active-catalogue-reader.js';
+import { readApplications } from '../resources/applications/active-catalogue-reader.js';
 import { DomainHasher } from '../resources/domain-lists/domain-hasher.js';
 import { ConfigurationReader, type ConfigurationHead } from '../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../revisions/configuration-writer.js';
@@ -18,7 +18,6 @@ export class InitService {
   constructor(
     private readonly reader: ConfigurationReader,
     private readonly writer: ConfigurationWriter,
-    private readonly catalogue: ActiveCatalogueReader,
     private readonly hasher: DomainHasher,
     private readonly bodies: HeldBodies,
   ) {}
@@ -45,13 +44,10 @@ export class InitService {
 
   /** @returns the head with the catalogue that the draft was checked against. @throws InvalidRequestError */
   private async check(draft: Draft): Promise<ConfigurationHead> {
-    const { result } = await this.reader.read(async (tx, head) => ({
-      head,
-      applications: await this.catalogue.applications(tx, head),
-    }));
+    const { head, names } = (await readApplications(this.reader)).result;
     const faults = new FaultList();
-    await findDraftFaults(draft, result.applications, faults);
+    await findDraftFaults(draft, names, faults);
     faults.throwIfAny();
-    return result.head;
+    return head;
   }
 }

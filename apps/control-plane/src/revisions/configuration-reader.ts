@@ -1,6 +1,6 @@
-import { type Database, MAX_WAIT_MS } from '../platform/database/database.js';
+import type { Prisma } from '../generated/prisma/client.js';
+import type { Database } from '../platform/database/database.js';
 import { Snapshot } from '../platform/database/snapshot.js';
-import type { Transaction } from '../platform/database/transaction.js';
 import { type LockedHead, toNumber } from './change-log.js';
 import { Listing } from './listing.js';
 import { OpenListings } from './open-listings.js';
@@ -8,6 +8,15 @@ import { WithRevision } from './with-revision.js';
 
 /** The head that a read sees, without its revision. */
 export type ConfigurationHead = Pick<LockedHead, 'lineage' | 'catalogueVersion'>;
+
+/** The head beside each row of a query. */
+interface HeadRow {
+  readonly head_lineage: string;
+  readonly head_revision: bigint;
+  readonly head_catalogue_version: bigint | null;
+  /** Null when the query found no row. */
+  readonly is_row: true | null;
+}
 
 /** Reads the configuration together with the revision that was read. */
 export class ConfigurationReader {
@@ -21,22 +30,28 @@ export class ConfigurationReader {
     this.openListings = new OpenListings(database.listings, listingGraceMs);
   }
 
-  /** Runs a few queries, all at one revision. */
+  /**
+   * Runs a query. Head and rows are read by one statement, and so at one revision.
+   * @param convert gets the rows in any order.
+   */
   async read<T>(
-    work: (tx: Transaction, head: ConfigurationHead) => Promise<T>,
+    query: Prisma.Sql,
+    convert: (rows: never[], head: ConfigurationHead) => T | Promise<T>,
   ): Promise<WithRevision<T>> {
-    return this.database.prisma.$transaction(
-      async (tx) => {
-        const head = await tx.configHead.findUniqueOrThrow({
-          where: { id: 1 },
-          select: { lineage: true, revision: true, catalogueVersion: true },
-        });
-        const catalogueVersion = toNumber(head.catalogueVersion);
-        const found = { lineage: head.lineage, catalogueVersion };
-        return new WithRevision(await work(tx, found), Number(head.revision));
-      },
-      { isolationLevel: 'RepeatableRead', maxWait: MAX_WAIT_MS },
-    );
+    // One row for the head alone when the query finds nothing.
+    const rows = await this.database.prisma.$queryRaw<HeadRow[]>`
+      SELECT head.lineage AS head_lineage, head.revision AS head_revision,
+             head.catalogue_version AS head_catalogue_version, found.*
+      FROM config_head AS head
+      LEFT JOIN (SELECT true AS is_row, query.* FROM (${query}) AS query) AS found ON true`;
+    const [first] = rows;
+    if (first === undefined) throw new Error('config_head has lost its row');
+    const head = {
+      lineage: first.head_lineage,
+      catalogueVersion: toNumber(first.head_catalogue_version),
+    };
+    const result = await convert(first.is_row === null ? [] : (rows as never[]), head);
+    return new WithRevision(result, Number(first.head_revision));
   }
 
   /**

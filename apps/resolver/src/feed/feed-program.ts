@@ -12,7 +12,7 @@ import { ShareReaders } from '../shared-policy/policy-readers.js';
 import { type FeedOrder, type FeedReport, type FeedTask, FeedWord } from './feed-task.js';
 
 /** Time between states. There is one before each acknowledgement, too. */
-const STATE_MS = 100;
+const STATE_MS = 250;
 
 const { configuration, readers: mostReaders, states, words } = workerData as FeedTask;
 

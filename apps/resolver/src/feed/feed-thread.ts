@@ -29,7 +29,7 @@ const PROGRAM = new URL(
 );
 
 /** Time between turns of this thread that only take what has changed. */
-const TURN_MS = 100;
+const TURN_MS = 250;
 const CHECK_MS = 1_000;
 /** Seconds without a turn after which it hangs. Its work has many steps, so it makes a turn long before. */
 const PATIENCE_S = 30;

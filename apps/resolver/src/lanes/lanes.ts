@@ -4,7 +4,7 @@ import { Lane, type LaneOptions } from './lane.js';
 import { type LaneFiles, LaneOrder } from './lane-task.js';
 
 const CHECK_MS = 1_000;
-const READY_MS = 100;
+const READY_MS = 250;
 /** A lane that ends is replaced at once, and one that ended soon after its start, after this time. */
 const PAUSE_MS = 1_000;
 /** Longest wait for a lane that has an order. */

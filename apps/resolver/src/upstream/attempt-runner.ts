@@ -130,6 +130,13 @@ export class AttemptRunner {
     this.prober.tick(nowMs);
   }
 
+  /** Whether a probe waits for its answer, or an upstream has not answered the last one. */
+  get isProbing(): boolean {
+    for (const { health } of this.upstreams)
+      if (health.hasOpenProbe || !health.isSound) return true;
+    return false;
+  }
+
   /** Begins the first attempt of an entry, whose deadline is set. The result never comes before this returns. */
   start(entry: InFlight): void {
     const { packet, question } = entry;

@@ -8,6 +8,7 @@ import { ForwardResult } from './forward-result.js';
 import { InFlightPool } from './in-flight-pool.js';
 import { type InFlight, NO_ERROR } from './in-flight.js';
 import { OVER_SHARE, Share, type ShareOptions, SubscriberShares } from './subscriber-shares.js';
+import { SweepTimer } from './sweep-timer.js';
 import { Sweep } from './sweep.js';
 import { hasAnsweredOthers } from './upstream-choice.js';
 import type { Upstream } from './upstream.js';
@@ -55,7 +56,6 @@ const DEFAULT_WAITING_CAPACITY = 16_384;
 const DEFAULT_QUERY_TIMEOUT_MS = 3_000;
 /** The client response timer of RFC 8767 §5. */
 const DEFAULT_STALE_AFTER_MS = 1_800;
-const SWEEP_MS = 25;
 
 /**
  * Asks upstream resolvers. A question is in flight only once: clients that ask the same question meanwhile wait for the
@@ -80,7 +80,7 @@ export class Forwarder {
   private readonly nowMs: () => number;
   private readonly queryTimeoutMs: number;
   private readonly staleAfterMs: number;
-  private timer: NodeJS.Timeout | undefined;
+  private timer: SweepTimer | null = null;
 
   constructor(options: ForwarderOptions) {
     const { events, nowMs, queryTimeoutMs = DEFAULT_QUERY_TIMEOUT_MS } = options;
@@ -106,15 +106,16 @@ export class Forwarder {
   /** Opens the sockets. An upstream without a route is no error: its sockets are opened later. */
   async open(): Promise<void> {
     await Promise.all(this.upstreams.map((upstream) => upstream.sockets.open(this.nowMs())));
-    this.timer = setInterval(() => {
+    this.timer = new SweepTimer(() => {
       this.sweep.begin();
       this.attempts.maintain();
-    }, SWEEP_MS);
+      return this.pool.size > 0 || this.attempts.isProbing;
+    });
   }
 
   /** Stops. Questions in flight and clients that wait are dropped without an event. */
   close(): void {
-    clearInterval(this.timer);
+    this.timer?.stop();
     this.sweep.stop();
     this.clients.close();
     while (this.pool.size > 0) this.pool.end(this.pool.at(0));
@@ -212,6 +213,7 @@ export class Forwarder {
     entry.deadlineMs = nowMs + this.queryTimeoutMs;
     entry.staleAtMs = nowMs + this.staleAfterMs;
     this.attempts.start(entry);
+    this.timer?.wake();
     return ForwardResult.taken;
   }
 

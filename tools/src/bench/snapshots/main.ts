@@ -6,16 +6,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { integerOption, optionsOrText, readOptions } from '../../command-options.js';
-import { fail, print, progress } from '../../output.js';
+import { integerOption, optionsOrExit } from '../../command-options.js';
+import { print, progress } from '../../output.js';
 import { peakResidentMiB } from '../../services/control-plane.js';
 import { initBody } from '../init-body.js';
 import { describeMachine } from '../machine.js';
 import { type BenchServices, startServices } from '../services.js';
+import { Usage } from '../usage.js';
 import { downloadSnapshots } from './downloads.js';
 import { startResolvers } from './resolvers.js';
 import { showTimes } from './times.js';
-import { Usage } from './usage.js';
 
 const OWN_ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -27,14 +27,6 @@ resolvers: processes that load the snapshot and become ready
 networks: in the configuration, with as many domain rules
 root: another checkout, built, to compare with`;
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  followers: { type: 'string', default: '100' },
-  resolvers: { type: 'string', default: '20' },
-  networks: { type: 'string', default: '200000' },
-  root: { type: 'string', default: OWN_ROOT },
-} as const;
-
 interface Options {
   readonly followers: number;
   readonly resolvers: number;
@@ -42,19 +34,23 @@ interface Options {
   readonly root: string;
 }
 
-const options = optionsOrText<Options>(HELP, () => {
-  const values = readOptions(process.argv.slice(2), OPTIONS);
-  if (values.help) return null;
-  return {
-    followers: integerOption('followers', values.followers, 0, 10_000),
-    resolvers: integerOption('resolvers', values.resolvers, 0, 200),
-    networks: integerOption('networks', values.networks, 10, 10_000_000),
-    root: values.root,
-  };
-});
-if ('help' in options) print(options.help);
-else if ('error' in options) fail(options.error);
-else await run(options);
+await run(
+  optionsOrExit(
+    HELP,
+    {
+      followers: { type: 'string', default: '100' },
+      resolvers: { type: 'string', default: '20' },
+      networks: { type: 'string', default: '200000' },
+      root: { type: 'string', default: OWN_ROOT },
+    },
+    (values): Options => ({
+      followers: integerOption('followers', values.followers, 0, 10_000),
+      resolvers: integerOption('resolvers', values.resolvers, 0, 200),
+      networks: integerOption('networks', values.networks, 10, 10_000_000),
+      root: values.root,
+    }),
+  ),
+);
 
 async function run({ followers, resolvers, networks, root }: Options): Promise<void> {
   const size = { networks, profiles: networks / 10, domains: networks, portRanges: networks / 10 };

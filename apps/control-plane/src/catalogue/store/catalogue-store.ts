@@ -1,6 +1,7 @@
 import type { ActiveCatalogue } from '@weir/config-model';
 import type { GroupSummary } from '@weir/catalogue';
 import type { ClientBase, Pool } from 'pg';
+import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
 import type { Transaction } from '../../platform/database/transaction.js';
 
@@ -61,6 +62,11 @@ export async function findMetadata(
     SELECT metadata FROM catalogue_image WHERE version = ${version}`;
   return rows.at(0)?.metadata ?? null;
 }
+
+/** Reads the applications in the image in force, as one list. */
+export const ACTIVE_APPLICATIONS = Prisma.sql`
+  SELECT metadata -> 'applications' AS applications
+  FROM config_head JOIN catalogue_image ON version = catalogue_version`;
 
 /** The groups in the image in force; empty when there is none. */
 export async function findActiveMetadata(pool: Pool): Promise<CatalogueMetadata> {

@@ -40,9 +40,6 @@ const ANSWER_TIMEOUT_MS = 2_500;
 /** Longest time to wait until the connections are closed. */
 const CLOSE_TIMEOUT_MS = 1_500;
 
-/** `maxWait` of Prisma's transactions: the wait for a connection. Prisma's default is too short for a busy moment. */
-export const MAX_WAIT_MS = 10_000;
-
 /** The connections of a replica, and Prisma on top of them. */
 export class Database {
   /** For short queries. Changes, listings and snapshots have their own connections. */

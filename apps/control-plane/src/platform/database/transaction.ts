@@ -1,6 +1,6 @@
 import type { Prisma } from '../../generated/prisma/client.js';
 
-/** Runs statements in a transaction: one of Prisma, or the one of a change (`WriteConnection`). */
+/** Runs the statements of a change (`WriteConnection`), as a transaction of Prisma would. */
 export interface Transaction {
   $queryRaw<R = unknown>(
     query: TemplateStringsArray | Prisma.Sql,

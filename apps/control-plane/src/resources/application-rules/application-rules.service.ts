@@ -14,7 +14,7 @@ import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
 import { ActiveCatalogueReader } from '../applications/active-catalogue-reader.js';
 import { sortRules } from '../profiles/profile-draft.js';
-import { requireProfile } from '../profiles/profile-store.js';
+import { readProfile } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
 
 /** Application rules of profiles. They are part of the profile entity: a changed rule is a changed profile. */
@@ -27,8 +27,9 @@ export class ApplicationRulesService {
   ) {}
 
   /** The rules of a profile, by application. */
-  list(profileId: number): Promise<WithRevision<readonly ApplicationRule[]>> {
-    return this.reader.read(async (tx) => (await requireProfile(tx, profileId)).applicationRules);
+  async list(profileId: number): Promise<WithRevision<readonly ApplicationRule[]>> {
+    const profile = await readProfile(this.reader, profileId);
+    return profile.map(({ applicationRules }) => applicationRules);
   }
 
   /**

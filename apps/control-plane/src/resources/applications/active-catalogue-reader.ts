@@ -1,10 +1,37 @@
 import { Injectable } from '@nestjs/common';
-import { findMetadata } from '../../catalogue/store/catalogue-store.js';
-import type { ConfigurationHead } from '../../revisions/configuration-reader.js';
+import {
+  ACTIVE_APPLICATIONS,
+  type CatalogueMetadata,
+  findMetadata,
+} from '../../catalogue/store/catalogue-store.js';
+import type {
+  ConfigurationHead,
+  ConfigurationReader,
+} from '../../revisions/configuration-reader.js';
 import type { LockedHead, Transaction } from '../../revisions/configuration-writer.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTable } from '../../revisions/working-tables.js';
 
+export interface ActiveApplications {
+  readonly head: ConfigurationHead;
+  /** By application id; empty while there is no catalogue. */
+  readonly names: ReadonlyMap<number, string>;
+}
+
 const EMPTY: ReadonlyMap<number, string> = new Map();
+
+/** Reads the applications in the active catalogue. */
+export function readApplications(
+  reader: ConfigurationReader,
+): Promise<WithRevision<ActiveApplications>> {
+  return reader.read(
+    ACTIVE_APPLICATIONS,
+    ([row]: Pick<CatalogueMetadata, 'applications'>[], head) => ({
+      head,
+      names: row === undefined ? EMPTY : namesOf(row.applications),
+    }),
+  );
+}
 
 /** The applications in the active catalogue. An image never changes, so the last one read is cached. */
 @Injectable()
@@ -16,7 +43,7 @@ export class ActiveCatalogueReader {
   private cached = EMPTY;
 
   /**
-   * @param head the head that was read or locked in this transaction.
+   * @param head the head that is locked in this transaction.
    * @returns names by application id; empty while there is no catalogue.
    */
   async applications(
@@ -29,7 +56,7 @@ export class ActiveCatalogueReader {
     if (version !== this.cachedHead?.catalogueVersion || lineage !== this.cachedHead.lineage) {
       const metadata = await findMetadata(tx, version);
       if (metadata === null) throw new Error(`catalogue ${version} is active but not stored`);
-      this.cached = new Map(metadata.applications.map(({ id, name }) => [id, name]));
+      this.cached = namesOf(metadata.applications);
       this.cachedHead = head;
     }
     return this.cached;
@@ -50,4 +77,8 @@ class KnownApplications implements WorkingTable {
   write(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function namesOf(applications: CatalogueMetadata['applications']): ReadonlyMap<number, string> {
+  return new Map(applications.map(({ id, name }) => [id, name]));
 }

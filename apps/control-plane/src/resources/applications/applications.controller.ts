@@ -5,7 +5,7 @@ import type { Json } from '../../http/validation/json.js';
 import { IsId, IsText } from '../../http/validation/rules.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { ActiveCatalogueReader } from './active-catalogue-reader.js';
+import { readApplications } from './active-catalogue-reader.js';
 
 /** An entry of the application catalogue. */
 @Example<ApplicationDto>({ id: 1, name: 'YouTube' })
@@ -19,18 +19,13 @@ export class ApplicationDto {
 
 @Controller('app_aware/application')
 export class ApplicationsController {
-  constructor(
-    private readonly reader: ConfigurationReader,
-    private readonly catalogue: ActiveCatalogueReader,
-  ) {}
+  constructor(private readonly reader: ConfigurationReader) {}
 
   /** The image is ordered by id. */
   @Get()
   @ApiResponse({ summary: 'The application catalogue, by id', status: 200, body: [ApplicationDto] })
-  list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
-    return this.reader.read(async (tx, head) => {
-      const applications = await this.catalogue.applications(tx, head);
-      return Array.from(applications, ([id, name]) => ({ id, name }));
-    });
+  async list(): Promise<WithRevision<Json<ApplicationDto>[]>> {
+    const read = await readApplications(this.reader);
+    return read.map(({ names }) => Array.from(names, ([id, name]) => ({ id, name })));
   }
 }

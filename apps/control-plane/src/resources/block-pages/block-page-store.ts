@@ -7,7 +7,7 @@ import type { Transaction } from '../../revisions/configuration-writer.js';
 export const BLOCK_PAGES: EntityTable<'blockPage', BlockPage> = {
   kind: 'blockPage',
   sql: 'SELECT id, type FROM block_page ORDER BY id',
-  toEntity: (row) => row,
+  toEntity: ({ id, type }) => ({ id, type }),
 };
 
 /** A profile that shows a page. */
@@ -20,8 +20,12 @@ export function unknownBlockPage(id: number, loc: readonly string[]): Fault {
   return { loc, msg: `Block page ${id} does not exist`, type: 'reference' };
 }
 
+export function blockPagesOf(ids: readonly number[]): Prisma.Sql {
+  return Prisma.sql`SELECT id, type FROM block_page WHERE id = ANY (${ids}::integer[])`;
+}
+
 export function findBlockPages(tx: Transaction, ids: readonly number[]): Promise<BlockPage[]> {
-  return tx.$queryRaw`SELECT id, type FROM block_page WHERE id = ANY (${ids}::integer[])`;
+  return tx.$queryRaw(blockPagesOf(ids));
 }
 
 /** For each page the lowest profile that shows it, if there is one. @param except profiles that do not count. */

@@ -5,7 +5,7 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { Listing } from '../../revisions/listing.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
-import { BLOCK_PAGES, findBlockPages } from './block-page-store.js';
+import { BLOCK_PAGES, blockPagesOf } from './block-page-store.js';
 import { WorkingBlockPages } from './working-block-pages.js';
 
 @Injectable()
@@ -22,10 +22,9 @@ export class BlockPagesService {
   }
 
   get(id: number): Promise<WithRevision<BlockPage>> {
-    return this.reader.read(async (tx) => {
-      const [page] = await findBlockPages(tx, [id]);
-      return existing(id, page);
-    });
+    return this.reader.read(blockPagesOf([id]), ([row]: BlockPage[]) =>
+      existing(id, row && BLOCK_PAGES.toEntity(row)),
+    );
   }
 
   create(page: BlockPage): Promise<WithRevision<BlockPage>> {

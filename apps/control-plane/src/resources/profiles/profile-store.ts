@@ -3,7 +3,9 @@ import { Prisma } from '../../generated/prisma/client.js';
 import { notFound } from '../../http/errors/errors.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/entity-table.js';
+import type { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import type { Transaction } from '../../revisions/configuration-writer.js';
+import type { WithRevision } from '../../revisions/with-revision.js';
 
 interface ProfileRow {
   id: number;
@@ -66,10 +68,14 @@ export async function findProfiles(tx: Transaction, ids: readonly number[]): Pro
 }
 
 /** @throws RequestError 404 when the profile does not exist. */
-export async function requireProfile(tx: Transaction, id: number): Promise<Profile> {
-  const profile = (await findProfiles(tx, [id])).at(0);
-  if (profile === undefined) throw profileNotFound(id);
-  return profile;
+export function readProfile(
+  reader: ConfigurationReader,
+  id: number,
+): Promise<WithRevision<Profile>> {
+  return reader.read(profilesOf([id]), ([row]: ProfileRow[]) => {
+    if (row === undefined) throw profileNotFound(id);
+    return PROFILES.toEntity(row);
+  });
 }
 
 /** Those of the ids that a profile has. */

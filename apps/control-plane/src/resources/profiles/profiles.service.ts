@@ -18,7 +18,7 @@ import {
   type ProfilePatch,
   toProfile,
 } from './profile-draft.js';
-import { PROFILES, requireProfile } from './profile-store.js';
+import { PROFILES, readProfile } from './profile-store.js';
 import { WorkingProfiles } from './working-profiles.js';
 
 @Injectable()
@@ -36,7 +36,7 @@ export class ProfilesService {
   }
 
   get(id: number): Promise<WithRevision<Profile>> {
-    return this.reader.read((tx) => requireProfile(tx, id));
+    return readProfile(this.reader, id);
   }
 
   create(draft: ProfileDraft, locations: ProfileLocations): Promise<WithRevision<Profile>> {

@@ -20,6 +20,10 @@ interface ScheduleRow<P = SubmittedPeriod[]> {
   periods: P;
 }
 
+/** A profile, with its schedule if it has one. */
+export type FoundSchedule =
+  ScheduleRow<string> | { profile_id: number; target_profile_id: null; periods: null };
+
 export const SCHEDULES: EntityTable<'schedule', ScheduleRow> = {
   kind: 'schedule',
   sql: 'SELECT profile_id, target_profile_id, periods FROM schedule ORDER BY profile_id',
@@ -36,6 +40,14 @@ export async function toEntityInSlices({ periods, ...rest }: ScheduleRecord): Pr
   return { ...rest, periods: await mapRows(periods, toPeriod) };
 }
 
+/** Reads a profile with its schedule as a `FoundSchedule`. */
+export function scheduleOf(profileId: number): Prisma.Sql {
+  return Prisma.sql`
+    SELECT profile.id AS profile_id, target_profile_id, periods::text
+    FROM profile LEFT JOIN schedule ON profile_id = profile.id
+    WHERE profile.id = ${profileId}`;
+}
+
 export async function findSchedules(
   tx: Transaction,
   profileIds: readonly number[],
@@ -44,11 +56,14 @@ export async function findSchedules(
     SELECT profile_id, target_profile_id, periods::text FROM schedule
     WHERE profile_id = ANY (${profileIds}::integer[])`;
   const schedules: ScheduleRecord[] = [];
-  for (const row of rows) {
-    const periods = await parseJson(Buffer.from(row.periods));
-    schedules.push(toRecord(row, periods as SubmittedPeriod[]));
-  }
+  for (const row of rows) schedules.push(await fromText(row));
   return schedules;
+}
+
+/** Yields to the event loop: a schedule may have 100,000 periods. */
+export async function fromText(row: ScheduleRow<string>): Promise<ScheduleRecord> {
+  const periods = await parseJson(Buffer.from(row.periods));
+  return toRecord(row, periods as SubmittedPeriod[]);
 }
 
 /** @throws when there is one of the same profile. */

@@ -5,9 +5,15 @@ import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
 import type { WithRevision } from '../../revisions/with-revision.js';
 import type { WorkingTables } from '../../revisions/working-tables.js';
-import { findProfileIds, profileNotFound } from '../profiles/profile-store.js';
+import { profileNotFound } from '../profiles/profile-store.js';
 import { WorkingProfiles } from '../profiles/working-profiles.js';
-import { findSchedules, type ScheduleRecord, toEntityInSlices } from './schedule-store.js';
+import {
+  type FoundSchedule,
+  fromText,
+  scheduleOf,
+  type ScheduleRecord,
+  toEntityInSlices,
+} from './schedule-store.js';
 import { WorkingSchedules } from './working-schedules.js';
 
 @Injectable()
@@ -18,11 +24,9 @@ export class SchedulesService {
   ) {}
 
   get(profileId: number): Promise<WithRevision<ScheduleRecord>> {
-    return this.reader.read(async (tx) => {
-      const known = await findProfileIds(tx, [profileId]);
-      if (known.length === 0) throw profileNotFound(profileId);
-      const [record] = await findSchedules(tx, [profileId]);
-      return existing(profileId, record);
+    return this.reader.read(scheduleOf(profileId), async ([row]: FoundSchedule[]) => {
+      if (row === undefined) throw profileNotFound(profileId);
+      return existing(profileId, row.target_profile_id === null ? null : await fromText(row));
     });
   }
 

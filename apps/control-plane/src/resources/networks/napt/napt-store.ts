@@ -7,7 +7,7 @@ import { formatIpv4, parseIpv4 } from '../addresses/ipv4.js';
 
 export type NaptKey = EntityKeys['naptAssignment'];
 
-interface NaptRow {
+export interface NaptRow {
   readonly address: string;
   readonly lower_port: number;
   readonly upper_port: number;
@@ -28,12 +28,17 @@ export const NAPT_ASSIGNMENTS: EntityTable<'naptAssignment', NaptRow> = {
   }),
 };
 
-/** All assignments of an address, ordered by lower port. */
-export async function findOfAddress(tx: Transaction, address: number): Promise<NaptAssignment[]> {
-  const rows = await tx.$queryRaw<NaptRow[]>`
+/** Reads all assignments of an address. */
+export function assignmentsOf(address: number): Prisma.Sql {
+  return Prisma.sql`
     SELECT host(address) AS address, lower_port, upper_port, profile_id FROM napt_assignment
-    WHERE address = ${formatIpv4(address)}::inet ORDER BY lower_port, upper_port`;
-  return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
+    WHERE address = ${formatIpv4(address)}::inet`;
+}
+
+/** Reads the assignment with this key. */
+export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma.Sql {
+  return Prisma.sql`
+    ${assignmentsOf(address)} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
 }
 
 /** The assignments that share a port with one of the ranges; of many ranges, some more than once. */

@@ -9,7 +9,14 @@ import type { EntityChange } from '../../../revisions/entity-change.js';
 import { NAPT_RANGES } from '../../../revisions/parts.js';
 import type { WithRevision } from '../../../revisions/with-revision.js';
 import { WorkingProfiles } from '../../profiles/working-profiles.js';
-import { findOfAddress, findOverlapping, type NaptKey, naptText } from './napt-store.js';
+import {
+  assignmentOf,
+  assignmentsOf,
+  NAPT_ASSIGNMENTS,
+  type NaptKey,
+  type NaptRow,
+  naptText,
+} from './napt-store.js';
 import { clashesByAddress, type OrderedAssignment } from './napt-clashes.js';
 import { type Clash, UPPER_BELOW_LOWER } from './port-ranges.js';
 import { WorkingNapts } from './working-napts.js';
@@ -30,14 +37,17 @@ export class NaptService {
 
   /** All assignments of an address, by lower port. An empty result is not an error (decisions §3). */
   listOf(address: number): Promise<WithRevision<NaptAssignment[]>> {
-    return this.reader.read((tx) => findOfAddress(tx, address));
+    return this.reader.read(assignmentsOf(address), (rows: NaptRow[]) =>
+      rows
+        .map((row) => NAPT_ASSIGNMENTS.toEntity(row))
+        .sort((a, b) => a.lowerPort - b.lowerPort || a.upperPort - b.upperPort),
+    );
   }
 
   get(key: NaptKey): Promise<WithRevision<NaptAssignment>> {
-    return this.reader.read(async (tx) => {
-      const found = await findOverlapping(tx, [key]);
-      return existing(key, found.find((one) => naptText(one) === naptText(key)) ?? null);
-    });
+    return this.reader.read(assignmentOf(key), ([row]: NaptRow[]) =>
+      existing(key, row ? NAPT_ASSIGNMENTS.toEntity(row) : null),
+    );
   }
 
   async create(

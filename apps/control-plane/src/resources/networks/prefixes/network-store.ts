@@ -68,10 +68,16 @@ export class NetworkStore<A> {
     prefixes: readonly string[],
   ): Promise<NetworkRecord<A>[]> {
     const rows = await tx.$queryRaw<NetworkRow[]>`
-      SELECT ${this.columns} FROM ${this.table} WHERE address = ANY (${addresses}::inet[])
+      ${this.queryOf(addresses)}
       UNION ALL
       SELECT ${this.columns} FROM ${this.table} WHERE network = ANY (${prefixes}::cidr[])`;
     return rows.map((row) => fromRow(this.family, row));
+  }
+
+  /** Reads the networks with one of the addresses, as text. */
+  queryOf(addresses: readonly string[]): Prisma.Sql {
+    return Prisma.sql`
+      SELECT ${this.columns} FROM ${this.table} WHERE address = ANY (${addresses}::inet[])`;
   }
 
   async deleteAll(tx: Transaction, addresses: readonly A[]): Promise<void> {

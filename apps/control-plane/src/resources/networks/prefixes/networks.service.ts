@@ -43,10 +43,10 @@ export class NetworksService<A> {
   }
 
   get(address: A): Promise<WithRevision<NetworkRecord<A>>> {
-    return this.reader.read(async (tx) => {
-      const [record] = await this.store.findAll(tx, [this.family.format(address)], []);
-      return this.existing(address, record);
-    });
+    const query = this.store.queryOf([this.family.format(address)]);
+    return this.reader.read(query, ([row]: NetworkRow[]) =>
+      this.existing(address, row && fromRow(this.family, row)),
+    );
   }
 
   /** @param profileLocation where the request names the profile, for the fault of an unknown one. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpuMs } from '../../services/control-plane.js';
-import type { BenchServices } from '../services.js';
+import { cpuMs } from '../services/control-plane.js';
+import type { BenchServices } from './services.js';
 
 /** Processor time of the control plane and PostgreSQL since its creation. */
 export class Usage {
@@ -9,7 +9,7 @@ export class Usage {
   private readonly controlPlaneMs: number;
   private readonly postgresMs: number;
 
-  constructor({ controlPlane, postgresPid }: BenchServices) {
+  constructor({ controlPlane, postgresPid }: Pick<BenchServices, 'controlPlane' | 'postgresPid'>) {
     this.pid = controlPlane.pid;
     this.postgresPid = postgresPid;
     this.controlPlaneMs = cpuMs(this.pid);
