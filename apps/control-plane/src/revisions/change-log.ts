@@ -1,4 +1,3 @@
-import type { PublishedChange } from '@weir/change-feed';
 import { EMPTY_DIGEST, type Head } from '@weir/config-model';
 import type { ClientBase, QueryConfig } from 'pg';
 import type { TransactionIdentity } from '../platform/database/commit-outcome.js';
@@ -51,7 +50,7 @@ export interface LockTimes {
 /** Longest wait for other changes. It is less than the time after which a silent query counts as lost. */
 export const WAIT_MS = 20_000;
 /** Longest time between two statements of a change. It is milliseconds, unless the machine is very busy. */
-const IDLE_IN_TRANSACTION_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 5_000;
 
 /**
  * Locks the head until the transaction ends: all replicas make their changes one after the other.
@@ -143,12 +142,12 @@ const STAGE_OPERATIONS = `
 /** The operations themselves are not written again: they are large, so they are stored outside of the row (TOAST). */
 const LOG_STAGED = `UPDATE change SET revision = $1, digest = $2 WHERE revision = ${NO_REVISION}`;
 
-/** Stores the operations of a change before its revision is known. `logStaged` must follow in the same transaction. */
-export async function stageOperations(
-  client: ClientBase,
-  operations: PublishedChange['operations'],
-): Promise<void> {
-  await client.query(STAGE_OPERATIONS, [EMPTY_DIGEST, await jsonText(operations)]);
+/**
+ * Stores the operations of a change before its revision is known. `logStaged` must follow in the same transaction.
+ * @param operations JSON
+ */
+export async function stageOperations(client: ClientBase, operations: string): Promise<void> {
+  await client.query(STAGE_OPERATIONS, [EMPTY_DIGEST, operations]);
 }
 
 /** `logChanges` for a change whose operations are stored already. */

@@ -13,6 +13,7 @@ import { ALL_PROFILES } from './change-record.js';
 import { ChangeTrace, type CommittedChange, propagateTraced } from './change-trace.js';
 import { GroupCommit, LIMITS } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
+import { KeptOperations } from './kept-operations.js';
 import { isLarge, LARGE_ITEMS, LargeChanges } from './large-changes.js';
 import { lockAllParts } from './parts.js';
 import { WithRevision } from './with-revision.js';
@@ -44,6 +45,15 @@ export interface ChangeTimeouts {
   readonly waitMs?: number;
 }
 
+export interface WriterOptions {
+  /** Throws when this process must not change the database. It is called before each change. */
+  readonly admit?: () => Promise<void>;
+  /** Gets the operations of large changes. */
+  readonly keptOperations?: KeptOperations;
+  /** See `LARGE_ITEMS`. */
+  readonly largeItems?: number | undefined;
+}
+
 type Run = <T>(task: () => Promise<T>) => Promise<T>;
 
 /** How a change is made in a transaction of its own. */
@@ -61,12 +71,6 @@ const LONE_IDLE_TIMEOUT_MS = 300_000;
 /** A replacement may check millions of rows between two statements. */
 const LONE_IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** During COPY, PostgreSQL applies none of its timeouts. Only TCP keepalives detect that the client's host is gone. */
-const SET_TCP_KEEPALIVES = `
-  SET LOCAL tcp_keepalives_idle = 10;
-  SET LOCAL tcp_keepalives_interval = 5;
-  SET LOCAL tcp_keepalives_count = 4`;
-
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
  * record of who made them, and moves the head. Then the change is published, and the writer waits for the resolvers.
@@ -83,26 +87,25 @@ export class ConfigurationWriter {
   private readonly commits: GroupCommit;
   private readonly largeChanges: LargeChanges;
   private readonly waitMs: number;
+  private readonly admit: () => Promise<void>;
 
-  /**
-   * @param admit throws when this process must not change the database. It is called before each change.
-   * @param largeItems see `LARGE_ITEMS`.
-   */
   constructor(
     private readonly database: Database,
     private readonly propagation: Propagation,
     private readonly timeouts: ChangeTimeouts,
-    private readonly admit: () => Promise<void> = () => Promise.resolve(),
-    private readonly largeItems = LARGE_ITEMS,
+    private readonly options: WriterOptions = {},
   ) {
+    this.admit = options.admit ?? (() => Promise.resolve());
     this.waitMs = timeouts.waitMs ?? WAIT_MS;
     this.queue = new WriteQueue(this.waitMs);
     this.longQueue = new WriteQueue(this.waitMs);
     const { queue, longQueue, waitMs } = this;
+    const { keptOperations = new KeptOperations() } = options;
     const onCommitted = (committed: readonly CommittedChange[]): Promise<Applied> =>
       this.propagate(committed, timeouts.changeMs);
     this.commits = new GroupCommit(database, queue, onCommitted, { ...LIMITS, waitMs });
-    this.largeChanges = new LargeChanges(database, { queue, longQueue, waitMs, onCommitted });
+    const shared = { queue, longQueue, waitMs, keptOperations, onCommitted };
+    this.largeChanges = new LargeChanges(database, shared);
   }
 
   /**
@@ -113,7 +116,7 @@ export class ConfigurationWriter {
   async write<T>(change: GroupedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
     const [author, span] = [currentAuthor(), currentSpan()];
-    const { outcome, applied } = isLarge(change, this.largeItems)
+    const { outcome, applied } = isLarge(change, this.options.largeItems ?? LARGE_ITEMS)
       ? await this.largeChanges.make(change, author, span)
       : await this.commits.submit(change, author, span);
     if (outcome.type === 'failed') throw outcome.reason;
@@ -191,7 +194,6 @@ export class ConfigurationWriter {
   ): Promise<MadeChange<T> | null> {
     return confirmCommit<MadeChange<T> | null>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, LONE_IDLE_TIMEOUT_MS, async (client) => {
-        await client.query(SET_TCP_KEEPALIVES);
         await begin?.(client);
         const { head, transaction } = await lockHead(client, {
           ...this.timeouts,

@@ -5,12 +5,14 @@ import type { ClientBase } from 'pg';
 import { confirmCommit } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import type { Transaction } from '../platform/database/transaction.js';
+import { jsonText } from '../platform/json-text.js';
 import type { Author } from './author.js';
 import { type LockedHead, lockHead, logStaged, readHead, stageOperations } from './change-log.js';
 import { changed, type MadeChange } from './change-outcome.js';
 import { ChangeTrace, type CommittedChange } from './change-trace.js';
 import type { Made } from './group-commit.js';
 import type { GroupedChange } from './grouped-change.js';
+import type { KeptOperations } from './kept-operations.js';
 import { lockPart, type Part } from './parts.js';
 import { WorkingTables } from './working-tables.js';
 import type { WriteQueue } from './write-queue.js';
@@ -31,6 +33,8 @@ interface LargeChangesOptions {
   /** All changes, when they need the head. */
   readonly queue: WriteQueue;
   readonly waitMs: number;
+  /** For the followers, which ask for them after the COMMIT. */
+  readonly keptOperations: KeptOperations;
   /** See `GroupCommit`. */
   readonly onCommitted: (changes: readonly CommittedChange[]) => Promise<Applied>;
 }
@@ -72,7 +76,7 @@ export class LargeChanges {
 
   private async commit<T>(
     client: ClientBase,
-    staged: MadeChange<T>,
+    { made: staged, operations }: StagedChange<T>,
     author: Author,
     trace: ChangeTrace | null,
   ): Promise<Made<T>> {
@@ -80,6 +84,8 @@ export class LargeChanges {
       const { head, transaction } = await lockHead(client, this.options);
       const made = onTopOf(head, staged);
       await logStaged(client, { ...made, author });
+      const { revision, digest } = made.change;
+      this.options.keptOperations.keep({ revision, digest, operations });
       beforeCommit(made, transaction);
       await client.query('COMMIT');
       return made;
@@ -90,21 +96,30 @@ export class LargeChanges {
   }
 }
 
-/** Does everything that does not need the head. @returns the change on top of an empty configuration. */
+/** A change whose rows and operations are written. */
+interface StagedChange<T> {
+  /** On top of an empty configuration. */
+  readonly made: MadeChange<T>;
+  /** JSON. */
+  readonly operations: string;
+}
+
+/** Does everything that does not need the head. */
 async function stage<T>(
   client: ClientBase,
   tx: Transaction,
   change: LargeChange<T>,
-): Promise<MadeChange<T>> {
+): Promise<StagedChange<T>> {
   const head = await readHead(client);
   const tables = new WorkingTables();
   await change.need(tables);
   await tables.read(tx, head);
   const done = await change.make(tables);
   await tables.write(tx);
-  const staged = await changed({ ...head, digest: EMPTY_DIGEST }, done);
-  await stageOperations(client, staged.change.operations);
-  return staged;
+  const made = await changed({ ...head, digest: EMPTY_DIGEST }, done);
+  const operations = await jsonText(made.change.operations);
+  await stageOperations(client, operations);
+  return { made, operations };
 }
 
 /** Digests are sums, so that of the change is added to that of the head. */

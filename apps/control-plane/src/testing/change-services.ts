@@ -55,7 +55,7 @@ export class ChangeServices {
       waitApplied: () => Promise.resolve({ applied: 0, total: 0 }),
     };
     const timeouts = { changeMs: 0, replacementMs: 0 };
-    const writer = new ConfigurationWriter(database, propagation, timeouts, undefined, largeItems);
+    const writer = new ConfigurationWriter(database, propagation, timeouts, { largeItems });
     const catalogue = new ActiveCatalogueReader();
     this.pages = new BlockPagesService(reader, writer);
     this.profiles = new ProfilesService(reader, writer, catalogue);
