@@ -122,4 +122,5 @@ if (
   run('Generating the database client', 'prisma', ['generate']);
   writeStamp({ dependencies, schema });
 }
-run('Compiling', 'tsc', ['-b']);
+// `npm run lint` checks the types; without that, a clone is ready in half the time.
+run('Compiling', 'tsc', ['-b', '--noCheck']);

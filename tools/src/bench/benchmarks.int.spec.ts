@@ -8,8 +8,8 @@ import { unbound } from './dns/servers/unbound.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-const bench = async (name: string, ...args: string[]): Promise<string> =>
-  (await run(process.execPath, [join(root, 'tools/dist/bench', name, 'main.js'), ...args])).stdout;
+const bench = async (file: string, ...args: string[]): Promise<string> =>
+  (await run(process.execPath, [join(root, 'tools/dist/bench', `${file}.js`), ...args])).stdout;
 
 const missing = missingPrograms();
 if (missing.length > 0) {
@@ -26,26 +26,32 @@ describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
   it.skipIf(!unbound.isInstalled())(
     'bench:dns prints a row for each server',
     async () => {
-      const table = await bench('dns', '--jobs', 'zone', '--servers', 'unbound', ...smallest);
+      const table = await bench('dns/main', '--jobs', 'zone', '--servers', 'unbound', ...smallest);
       expect(table).toMatch(row('unbound'));
     },
     240_000,
   );
 
   it('bench:lanes prints a row for each number of lanes', async () => {
-    const table = await bench('lanes', '--jobs', 'zone', ...smallest);
+    const table = await bench('lanes/main', '--jobs', 'zone', ...smallest);
     expect(table).toMatch(row('1 lane'));
     expect(table).toMatch(row('2 lanes'));
   }, 240_000);
 
   it('bench:scale compares an empty configuration with a full one', async () => {
-    const tables = await bench('scale', '--scale', '0.0005', ...smallest);
+    const tables = await bench('scale/main', '--scale', '0.0005', ...smallest);
     expect(tables).toMatch(/^\| ratio \| [\d.]+ \(goal 1.15\) \|/m);
     expect(tables).toMatch(/^\| full size \| [\d.]+ \|.*\| [1-9]\d* % \|/m);
     expect(tables).not.toContain('NaN');
   }, 240_000);
 });
 
-it.each(['dns', 'lanes', 'scale', 'snapshots'])('bench:%s explains itself', async (name) => {
-  expect(await bench(name, '--help')).toContain(`npm run bench:${name}`);
+it.each([
+  ['dns', 'dns/main'],
+  ['lanes', 'lanes/main'],
+  ['propagation', 'propagation'],
+  ['scale', 'scale/main'],
+  ['snapshots', 'snapshots/main'],
+])('bench:%s explains itself', async (name, file) => {
+  expect(await bench(file, '--help')).toContain(`npm run bench:${name}`);
 });

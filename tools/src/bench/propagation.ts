@@ -1,10 +1,8 @@
 /**
- * Measures how fast changes come into force, and how fast a resolver catches up: `npm run bench:propagation`, or
- * one part of it: `npm run bench:propagation -- latency|throughput|batch|catch-up|snapshot|reconciliation`. Real
- * processes on loopback; PostgreSQL with its default durability. It prints the load of the machine, because other work
- * on the cores makes every figure worse.
+ * How fast changes come into force: `npm run bench:propagation -- --help`. Real processes on loopback; PostgreSQL with
+ * its default durability. It prints the load of the machine, because other work on the cores makes every figure worse.
  */
-import { print } from '../output.js';
+import { fail, print } from '../output.js';
 import { describeLoad, describeMachine } from './machine.js';
 import { measureBatch } from './propagation-batches.js';
 import { measureLatency, measureThroughput } from './propagation-changes.js';
@@ -36,6 +34,11 @@ const PARTS: Record<string, () => Promise<void>> = {
     repeat('POST /init/ of 1 M networks and 1 M domains, 3 resolvers', measureReconciliation),
 };
 
+const HELP = `npm run bench:propagation -- [part …]
+
+Measures how fast changes come into force, and how fast a resolver catches up.
+The parts, all by default: ${Object.keys(PARTS).join(', ')}`;
+
 async function repeat(
   title: string,
   measure: () => Promise<Record<string, number>>,
@@ -53,11 +56,13 @@ async function repeat(
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((part) => !(part in PARTS));
-if (unknown.length > 0) {
-  print(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
-  process.exit(1);
-}
-print(describeMachine());
-for (const [name, run] of Object.entries(PARTS)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run();
+if (wanted.includes('--help')) print(HELP);
+else if (unknown.length > 0) fail(`no such part: ${unknown.join(', ')}\n\n${HELP}`);
+else await run();
+
+async function run(): Promise<void> {
+  print(describeMachine());
+  for (const [name, measure] of Object.entries(PARTS)) {
+    if (wanted.length === 0 || wanted.includes(name)) await measure();
+  }
 }

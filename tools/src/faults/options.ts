@@ -22,7 +22,7 @@ injects faults. Checks that every acknowledged change is in force everywhere and
 
   --seed <n>      seed of the script, the changes and the message faults; default: random, printed
   --seconds <n>   how long faults are injected for; default: 60
-  --writers <n>   parallel writers; default: 12
+  --writers <n>   parallel writers; default: 12, and always 4 with --plant
   --short         the fixed script of half a minute that npm test runs
   --plant <name>  put a defect into the processes and end when it is found; fails if it is not. The defects:
                   ${Object.keys(DEFECTS).join('\n                  ')}

@@ -27,14 +27,17 @@ import { AnswerChecker } from './answer-checker.js';
 import { Writer, type WriterOptions } from './writer.js';
 
 const REPLICAS = 2;
-const RESOLVERS = 3;
 /** Lanes of each resolver. Without lanes the main thread answers. */
 const RESOLVER_THREADS = [2, 1, 0];
+/** As much as shows a planted defect: one resolver that has a change while another one does not. */
+const PLANTED_RESOLVER_THREADS = [1, 0];
 /** Keys of each kind for each writer. */
 const KEYS_PER_WRITER = 2;
 const QUERY_LOOPS_PER_RESOLVER = 2;
 /** Upper bound only: the fixed scripts end by themselves. */
 const FIXED_LIMIT_MS = 120_000;
+/** Enough that a transaction commits several changes. */
+const PLANTED_WRITERS = 4;
 /** So many changes show each planted defect that needs no fault, however slow the machine is. */
 const PLANTED_CHANGES = 150;
 
@@ -66,6 +69,7 @@ export async function runFaults(
   environment: RunEnvironment,
 ): Promise<RunResult> {
   const { root, previous, folder, onViolation, signal } = environment;
+  const threads = options.plant === null ? RESOLVER_THREADS : PLANTED_RESOLVER_THREADS;
   const random = new Random(options.seed);
   const stats = new RunStats(onViolation);
   const ended = Promise.withResolvers<never>();
@@ -76,7 +80,7 @@ export async function runFaults(
     root,
     folder,
     replicas: REPLICAS,
-    resolvers: RESOLVERS,
+    resolvers: threads.length,
     random: random.fork('messages'),
     fsync: options.seed % 4 === 0,
     variables: {
@@ -89,7 +93,7 @@ export async function runFaults(
         ? plantVariables(['every replacement is a reload'])
         : {},
     resolverVariables: (resolver) => ({
-      RESOLVER_THREADS: String(RESOLVER_THREADS[resolver]),
+      RESOLVER_THREADS: String(threads[resolver]),
       // This one has a slow disk, too.
       ...(resolver === 1 && options.plant === null ? plantVariables(['a slow disk']) : {}),
     }),
@@ -122,7 +126,8 @@ async function runOn(
   const { root, previous, folder, print } = environment;
   await deployment.start();
   const checker = new AnswerChecker(deployment, dns, stats);
-  const keysOfWriters = makeKeys(options.writers, KEYS_PER_WRITER);
+  const writerCount = options.plant === null ? options.writers : PLANTED_WRITERS;
+  const keysOfWriters = makeKeys(writerCount, KEYS_PER_WRITER);
   const keys = keysOfWriters.flat();
   const shared: WriterOptions = {
     deployment,
@@ -186,9 +191,8 @@ async function runUnderFaults(
   { deployment, checker, rewind, keys, stats, writers, replacer, releases }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
-  const startedMs = performance.now();
   const log = (text: string): void => {
-    print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+    print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
   };
   const setUpChanges = stats.counts.acknowledged;
   const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);

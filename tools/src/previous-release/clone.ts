@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
-import { rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+
+/** Folders of node_modules that other processes write to at any time. */
+const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest-cache']);
 
 /**
  * A clone of a commit, ready to run. It is kept for later runs: to make one takes minutes.
@@ -15,6 +18,7 @@ export async function cloneRelease(repository: string, commit: string): Promise<
   try {
     await run('git', ['clone', '--quiet', '--no-checkout', repository, made], repository);
     await run('git', ['checkout', '--quiet', '--detach', commit], made);
+    await shareDependencies(repository, made);
     await run('node', ['tools/setup.mjs'], made);
     await rename(made, clone);
   } catch (error) {
@@ -23,6 +27,18 @@ export async function cloneRelease(repository: string, commit: string): Promise<
     if (!(await isOwn(clone))) throw error;
   }
   return clone;
+}
+
+/**
+ * Copies what is installed already, so that the set-up does not install it again, if the commit depends on the same.
+ */
+async function shareDependencies(repository: string, made: string): Promise<void> {
+  const lockOf = (folder: string) => readFile(join(folder, 'package-lock.json'), 'utf8');
+  if ((await lockOf(repository)) !== (await lockOf(made))) return;
+  const installed = join(repository, 'node_modules');
+  const names = (await readdir(installed)).filter((name) => !CACHES.has(name));
+  await mkdir(join(made, 'node_modules'));
+  await run('cp', ['--archive', '--', ...names, join(made, 'node_modules')], installed);
 }
 
 function run(command: string, args: readonly string[], cwd: string) {

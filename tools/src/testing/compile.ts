@@ -6,5 +6,5 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Global setup: compiles what tests start as processes and threads. This is quick when it is up to date. */
 export default function setup(): void {
   const tsc = `${ROOT}/node_modules/typescript/bin/tsc`;
-  execFileSync(process.execPath, [tsc, '-b', ROOT], { stdio: 'inherit' });
+  execFileSync(process.execPath, [tsc, '-b', '--noCheck', ROOT], { stdio: 'inherit' });
 }
