@@ -1,6 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { type PostgresServer, startPostgres } from '../services/postgres.js';
+
+const run = promisify(execFile);
 
 export interface DeploymentPostgresOptions {
   readonly folder: string;
@@ -42,7 +45,7 @@ export class DeploymentPostgres {
   async copy(): Promise<void> {
     await this.stop('SIGINT');
     rmSync(this.copyFolder, { recursive: true, force: true });
-    execFileSync('cp', ['--archive', this.options.folder, this.copyFolder]);
+    await run('cp', ['--archive', this.options.folder, this.copyFolder]);
     await this.start();
   }
 

@@ -1,5 +1,6 @@
 import { percentile } from '../percentile.js';
 import type { RunResult } from './run.js';
+import type { RunStats } from './run-stats.js';
 
 /** The result of a run as text. */
 export function renderReport({ stats, log, loads, images, messages }: RunResult): string {
@@ -10,7 +11,8 @@ export function renderReport({ stats, log, loads, images, messages }: RunResult)
       `${counts.lateResolvers} with a late or missing one (${counts.lateWhileUndisturbed} late while undisturbed), ` +
       `${counts.countedOnNone} 0/0), ${counts.refused} refused, ${counts.unknown} unknown at first, ` +
       `of them ${counts.foundApplied} already applied (${counts.foundAppliedAfter503} after a 503)`,
-    `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from request to 2xx, in force everywhere, during faults`,
+    `latency    p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, from the first request to the 2xx, in force everywhere, during faults`,
+    `slowest    ${slowest(stats)}`,
     `queries    ${counts.queries} answered, of them ${counts.queriesAfterAcknowledgement} right after an acknowledgement; ` +
       `${counts.queryRetries} retries, ${counts.queriesInconclusive} without a result because their resolver was killed or stopped`,
     `faults     ${list(Object.fromEntries(stats.faults))}`,
@@ -19,6 +21,13 @@ export function renderReport({ stats, log, loads, images, messages }: RunResult)
     `snapshots  ${list(loads)}`,
     `images     ${list(images)}`,
   ].join('\n');
+}
+
+/** Single calls: how long a control plane has held one of them. */
+function slowest({ slowestCalls }: RunStats): string {
+  return slowestCalls
+    .map(({ tookMs, text }) => `${tookMs.toFixed(0)} ms, at ${text}`)
+    .join('\n           ');
 }
 
 function list(counts: Readonly<Record<string, number>>): string {

@@ -1,5 +1,12 @@
 /** One defect may cause thousands of violations. */
 const PRINTED_VIOLATIONS = 20;
+/** So many of the slowest calls are reported. */
+const SLOWEST = 5;
+
+interface TimedCall {
+  readonly tookMs: number;
+  readonly text: string;
+}
 
 /** Counters and violations of one run. */
 export class RunStats {
@@ -24,8 +31,10 @@ export class RunStats {
   };
   readonly faults = new Map<string, number>();
   readonly violations: string[] = [];
-  /** Milliseconds from the request to its 2xx, for changes that were in force on all resolvers. */
+  /** Milliseconds from the first request to the 2xx, for changes that were in force on all resolvers. */
   readonly latenciesMs: number[] = [];
+  /** The slowest first. */
+  readonly slowestCalls: TimedCall[] = [];
   private readonly startedMs = performance.now();
 
   /** @param onViolation is called for the first violations, at once */
@@ -35,11 +44,22 @@ export class RunStats {
     this.faults.set(kind, (this.faults.get(kind) ?? 0) + 1);
   }
 
+  /** Notes how long a call took until now. @param text what it was, and how it was answered */
+  call(sentMs: number, text: string): void {
+    const tookMs = performance.now() - sentMs;
+    this.slowestCalls.push({ tookMs, text: `${this.seconds(sentMs)} s: ${text}` });
+    this.slowestCalls.sort((a, b) => b.tookMs - a.tookMs).splice(SLOWEST);
+  }
+
   /** Notes a broken promise. A run with a violation has failed. */
   violation(text: string): void {
-    const seconds = ((performance.now() - this.startedMs) / 1000).toFixed(1);
-    const line = `${seconds} s: ${text}`;
+    const line = `${this.seconds(performance.now())} s: ${text}`;
     this.violations.push(line);
     if (this.violations.length <= PRINTED_VIOLATIONS) this.onViolation(line);
+  }
+
+  /** @param ms of `performance.now`. @returns seconds since the start of the run. */
+  seconds(ms: number): string {
+    return ((ms - this.startedMs) / 1000).toFixed(1);
   }
 }

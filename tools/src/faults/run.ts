@@ -191,9 +191,8 @@ async function runUnderFaults(
   { deployment, checker, rewind, keys, stats, writers, replacer, releases }: Actors,
   print: (text: string) => void,
 ): Promise<void> {
-  const startedMs = performance.now();
   const log = (text: string): void => {
-    print(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+    print(`  ${stats.seconds(performance.now()).padStart(6)} s  ${text}`);
   };
   const setUpChanges = stats.counts.acknowledged;
   const injector = new FaultInjector(deployment, checker, rewind, keys, stats, log, releases);

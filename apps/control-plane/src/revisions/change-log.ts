@@ -50,7 +50,7 @@ export interface LockTimes {
 /** Longest wait for other changes. It is less than the time after which a silent query counts as lost. */
 export const WAIT_MS = 20_000;
 /** Longest time between two statements of a change. It is milliseconds, unless the machine is very busy. */
-const IDLE_IN_TRANSACTION_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 5_000;
 
 /**
  * Locks the head until the transaction ends: all replicas make their changes one after the other.

@@ -71,12 +71,6 @@ const LONE_IDLE_TIMEOUT_MS = 300_000;
 /** A replacement may check millions of rows between two statements. */
 const LONE_IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** During COPY, PostgreSQL applies none of its timeouts. Only TCP keepalives detect that the client's host is gone. */
-const SET_TCP_KEEPALIVES = `
-  SET LOCAL tcp_keepalives_idle = 10;
-  SET LOCAL tcp_keepalives_interval = 5;
-  SET LOCAL tcp_keepalives_count = 4`;
-
 /**
  * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
  * record of who made them, and moves the head. Then the change is published, and the writer waits for the resolvers.
@@ -200,7 +194,6 @@ export class ConfigurationWriter {
   ): Promise<MadeChange<T> | null> {
     return confirmCommit<MadeChange<T> | null>(this.database.pool, (beforeCommit) =>
       inTransaction(this.database, LONE_IDLE_TIMEOUT_MS, async (client) => {
-        await client.query(SET_TCP_KEEPALIVES);
         await begin?.(client);
         const { head, transaction } = await lockHead(client, {
           ...this.timeouts,

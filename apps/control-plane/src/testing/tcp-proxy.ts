@@ -11,6 +11,11 @@ export interface TcpProxy {
    * packets.
    */
   freezeAt(text: string): void;
+  /**
+   * Loses the connection on which a client next sends this text: nothing passes any more, and neither end is told. New
+   * connections work. It is like a firewall that has forgotten the connection.
+   */
+  loseAt(text: string): void;
   restore(): void;
   /**
    * Resets the connection on which a client next sends this text, before or after the text reaches the server. The
@@ -39,6 +44,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     staysAway: boolean;
   } | null = null;
   let freezesAt: string | null = null;
+  let losesAt: string | null = null;
   let isCut = false;
   const track = (socket: Socket): Socket => {
     sockets.add(socket);
@@ -56,6 +62,11 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     setTimeout(() => far.destroy(), FLUSH_MS);
     setTimeout(() => near.resetAndDestroy(), FLUSH_MS / 2);
   };
+  const lose = (near: Socket, far: Socket): void => {
+    losesAt = null;
+    for (const socket of [near, far]) socket.removeAllListeners('data').removeAllListeners('close');
+    for (const socket of [near, far]) socket.once('close', () => sockets.delete(socket)).resume();
+  };
   const server = createServer((near) => {
     track(near);
     if (state === 'closed') {
@@ -68,7 +79,8 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
         [state, isCut, freezesAt] = ['frozen', true, null];
       }
       if (pendingBreak !== null && bytes.includes(pendingBreak.once)) pendingBreak.once = '';
-      if (pendingBreak?.once === '' && bytes.includes(pendingBreak.text))
+      if (losesAt !== null && bytes.includes(losesAt)) lose(near, far);
+      else if (pendingBreak?.once === '' && bytes.includes(pendingBreak.text))
         breakConnection(bytes, near, far);
       else if (state !== 'frozen') far.write(bytes);
     });
@@ -95,6 +107,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     freezeAt: (text) => {
       freezesAt = text;
+    },
+    loseAt: (text) => {
+      losesAt = text;
     },
     restore: () => {
       [state, isCut] = ['open', false];

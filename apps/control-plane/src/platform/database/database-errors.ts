@@ -108,6 +108,17 @@ export class DatabaseSilentError extends Error {
   }
 }
 
+/** PostgreSQL answers, but this connection does not lead to it any more. */
+export class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError';
+  /** As the operating system calls it. */
+  readonly code = 'ECONNRESET';
+
+  constructor() {
+    super('the connection to PostgreSQL was lost');
+  }
+}
+
 /** Whether PostgreSQL was waited for in vain, so that another try would wait as long. */
 export function isSilence(error: unknown): boolean {
   if (error instanceof DatabaseSilentError || error instanceof CommitUnknownError) return true;

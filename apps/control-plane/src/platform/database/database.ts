@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { namedStatements } from './named-statements.js';
-import { serverAnswers } from './server-answers.js';
+import { ServerQuestions } from './server-questions.js';
 import { SilenceWatch } from './silence-watch.js';
 import { closeStaleConnections } from './stale-connections.js';
 import { PoolWaits } from './timed-pool.js';
@@ -24,6 +24,16 @@ const KEEP_ALIVE_MS = 30_000;
  * takes milliseconds, and the lock of the head a few seconds.
  */
 const SILENCE_TIMEOUT_MS = 30_000;
+/**
+ * PostgreSQL ends a session, and its transaction, when the host of its client has acknowledged no packet for ten
+ * seconds. None of its other timeouts applies in the middle of a statement or of a COPY.
+ */
+const DETECT_LOST_CLIENT = `
+  SET tcp_keepalives_idle = 5;
+  SET tcp_keepalives_interval = 1;
+  SET tcp_keepalives_count = 5;
+  SET tcp_user_timeout = 10000`;
+
 /** After this time, a database that does not answer on a new connection counts as silent. */
 const ANSWER_TIMEOUT_MS = 2_500;
 
@@ -59,6 +69,8 @@ export class Database {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'weir-control-plane',
+      // The pool waits for it, although its type does not say so.
+      onConnect: (client): unknown => this.prepare(client),
     };
     const open = (name: keyof typeof MAX_CONNECTIONS): pg.Pool =>
       this.waits.open(name, { ...settings, max: MAX_CONNECTIONS[name] });
@@ -73,10 +85,9 @@ export class Database {
       'large_changes',
       LARGE_WRITES_IDLE_MS,
     );
-    this.silence = new SilenceWatch(() => serverAnswers(settings, ANSWER_TIMEOUT_MS));
+    this.silence = new SilenceWatch(new ServerQuestions(settings, ANSWER_TIMEOUT_MS));
     for (const pool of this.pools) {
       pool.on('connect', (client) => {
-        this.silence.watch(client, silenceTimeoutMs);
         // A connection may break while it is in use or being handed over. The next query reports it.
         client.on('error', () => undefined);
       });
@@ -106,6 +117,12 @@ export class Database {
   /** Closes all connections. It does not wait for a PostgreSQL that does not answer. */
   async close(): Promise<void> {
     await Promise.race([this.end(), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+
+  /** Before a new connection is used. */
+  private async prepare(client: pg.ClientBase): Promise<void> {
+    this.silence.watch(client, this.silenceTimeoutMs);
+    await client.query(DETECT_LOST_CLIENT);
   }
 
   private async end(): Promise<void> {
