@@ -17,6 +17,34 @@ const retry = process.env.CI === undefined ? 0 : 1;
 // Most of the tests with real servers wait more than they work.
 const waiting = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } };
 
+const UNIT_TESTS = [
+  '{apps,libs}/*/{src,test}/**/*.spec.ts',
+  '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
+];
+const NO_UNIT_TESTS = ['**/*.{int,e2e,images}.spec.ts', '**/dist/**', '**/node_modules/**'];
+/** Unit tests that measure, limit or change their own process. Each has one; the others share a few. */
+const OF_A_PROCESS = [
+  '**/*.allocation.spec.ts',
+  'apps/control-plane/src/revisions/write-queue.spec.ts',
+  'apps/resolver/src/memory/huge-pages.spec.ts',
+  'apps/resolver/src/testing/soak/memory.spec.ts',
+  'apps/resolver/src/upstream/open-files.spec.ts',
+  'libs/catalogue/src/lists/read-names.spec.ts',
+  'libs/change-feed/src/disk/snapshot-disk.spec.ts',
+  'libs/ops/src/runtime-metrics.spec.ts',
+  'libs/policy/src/memory/heap-weight.spec.ts',
+  'libs/policy/src/memory/slabs.spec.ts',
+  'libs/policy/src/replaced-policy.spec.ts',
+];
+
+const unit: NonNullable<ViteUserConfig['test']> = {
+  maxWorkers: availableParallelism(),
+  // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
+  testTimeout: 60_000,
+  retry,
+  expect: { poll: { timeout: 20_000 } },
+};
+
 const shared: ViteUserConfig = defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -33,17 +61,13 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', {
-        include: [
-          '{apps,libs}/*/{src,test}/**/*.spec.ts',
-          '{tools,k8s,compose}/{src,test}/**/*.spec.ts',
-        ],
-        exclude: ['**/*.{int,e2e,images}.spec.ts', '**/dist/**', '**/node_modules/**'],
-        maxWorkers: availableParallelism(),
-        // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
-        testTimeout: 60_000,
-        retry,
-        expect: { poll: { timeout: 20_000 } },
+        ...unit,
+        include: UNIT_TESTS,
+        exclude: [...NO_UNIT_TESTS, ...OF_A_PROCESS],
+        // The modules of a worker are loaded once. A third of the processor time went into loading them again.
+        isolate: false,
       }),
+      project('unit-process', { ...unit, include: OF_A_PROCESS, exclude: NO_UNIT_TESTS }),
       project('integration', {
         include: [
           '{apps,libs}/*/{src,test}/**/*.int.spec.ts',

@@ -9,7 +9,7 @@ if (args.length > 0) {
   // ESLint alone would leave a processor idle.
   await runTogether([
     ['Static checks', 'node', ['tools/lint.mjs']],
-    ['Unit tests', 'vitest', ['run', '--project', 'unit']],
+    ['Unit tests', 'vitest', ['run', '--project', 'unit*']],
   ]);
   if (process.exitCode === undefined) {
     runSteps([

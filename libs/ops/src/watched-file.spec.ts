@@ -11,16 +11,18 @@ describe('WatchedFile', () => {
   let folder = '';
   let watched: WatchedFile<string>;
   let file = '';
-  const logged: string[] = [];
+  let logged: string[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'weir-watched-'));
     file = join(folder, 'names');
     writeFileSync(file, 'first');
-    logged.length = 0;
+    // Its own for each test: a check of the test before may still end.
+    const lines: string[] = [];
+    logged = lines;
     const log = {
-      info: (_: object, text: string) => logged.push(text),
-      warn: (_: object, text: string) => logged.push(text),
+      info: (_: object, text: string) => lines.push(text),
+      warn: (_: object, text: string) => lines.push(text),
     };
     const parse = (text: string) => text;
     const options = { variable: 'NAMES', file, content: 'the names', maxBytes: 100, parse, log };

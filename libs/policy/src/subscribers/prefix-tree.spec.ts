@@ -53,15 +53,15 @@ describe.each([
       fc.property(fc.array(step, { maxLength: 80 }), fc.array(bits(width)), (steps, asked) => {
         const tree = create();
         const oracle = new BitTextOracle();
+        // A matcher for each step and address would take longer than all the rest.
         for (const { prefix, remove, value } of steps) {
           const previous = oracle.values.get(prefix) ?? -1;
-          if (remove) {
-            expect(tree.delete(toWords(prefix), prefix.length)).toBe(previous);
-            oracle.values.delete(prefix);
-          } else {
-            expect(tree.set(toWords(prefix), prefix.length, value)).toBe(previous);
-            oracle.values.set(prefix, value);
-          }
+          const found = remove
+            ? tree.delete(toWords(prefix), prefix.length)
+            : tree.set(toWords(prefix), prefix.length, value);
+          if (found !== previous) expect({ prefix, found }).toEqual({ prefix, found: previous });
+          if (remove) oracle.values.delete(prefix);
+          else oracle.values.set(prefix, value);
         }
         expect(tree.size).toBe(oracle.values.size);
         for (const address of [...asked, ...steps.map((one) => one.prefix)]) {
@@ -70,7 +70,6 @@ describe.each([
             const expected = oracle.find(full);
             const value = tree.lookup.find(toWords(full));
             const length = value >= 0 ? tree.lookup.matchedLength : 0;
-            // A matcher for each address would take longer than all the rest.
             const isRight = value === expected.value && length === expected.length;
             if (!isRight) expect({ full, value, length }).toEqual({ full, ...expected });
           }
