@@ -142,6 +142,8 @@ async function startParts(
   await schema.checkAtStart(configuration.SCHEMA_WAIT_S * 1000, (reason) => ops.waitFor(reason));
   const keyCheck = new HashKeyCheck(database, hashKey);
   await keyCheck.checkAtStart();
+  // It loads a compiler of queries, for which the first read would hold up all other calls. It asks PostgreSQL nothing.
+  await database.prisma.$connect();
   const databaseProblem = async (): Promise<string | null> =>
     (await schema.problem()) ?? (await keyCheck.problem());
   // PostgreSQL may come later than the checks at the start.
