@@ -1,4 +1,4 @@
-import { StartError } from '@weir/ops';
+import { isBlockedPort, StartError } from '@weir/ops';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import type { Random } from './random.js';
@@ -10,12 +10,13 @@ import type { Random } from './random.js';
 const [MIN_PORT, MAX_PORT] = [2_000, 9_999];
 const TRIES = 1_000;
 
-/** `count` loopback ports that are free for TCP and UDP now. */
+/** `count` loopback ports that are free for TCP and UDP now, and to which `fetch` connects. */
 export async function findFreePorts(count: number, random: Random): Promise<number[]> {
   const chosen = new Set<number>();
   for (let tries = 0; chosen.size < count; tries++) {
     if (tries > TRIES) throw new StartError('there are no free ports');
     const port = random.integer(MIN_PORT, MAX_PORT);
+    if (isBlockedPort(port)) continue;
     if ((await isFreeTcp(port)) && (await isFreeUdp(port))) chosen.add(port);
   }
   return [...chosen];

@@ -1,3 +1,4 @@
+export { isBlockedPort } from './blocked-ports.js';
 export type { VariableOptions } from './define-variable.js';
 export { type Endpoint, showUpstream, type TlsPeer, type UpstreamEndpoint } from './endpoint.js';
 export * from './network-kinds.js';

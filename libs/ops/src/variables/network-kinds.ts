@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { CidrSet, InvalidCidrError } from '../cidr-set.js';
+import { isBlockedPort } from './blocked-ports.js';
 import { bounded, defineVariable, splitList, type VariableOptions } from './define-variable.js';
 import { parseUpstream, type UpstreamEndpoint } from './endpoint.js';
 import * as valueSchemas from './value-schemas.js';
@@ -12,6 +13,9 @@ export function url(protocols: readonly string[], options: VariableOptions): Var
     const parsed = URL.canParse(value) ? new URL(value) : null;
     if (!parsed?.host || !protocols.includes(parsed.protocol.slice(0, -1)))
       throw new VariableFault();
+    if (parsed.protocol.startsWith('http') && isBlockedPort(Number(parsed.port))) {
+      throw new VariableFault(`fetch makes no connection to port ${parsed.port}`);
+    }
     return value;
   };
   return defineVariable(options, allowed, valueSchemas.url(protocols), parse, true);

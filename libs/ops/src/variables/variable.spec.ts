@@ -53,6 +53,13 @@ describe('parseVariables', () => {
     );
   });
 
+  it('refuses the URL of a port to which fetch makes no connection', () => {
+    const schema = { FEED_URL: url(['http', 'https'], described) };
+    expect(() => parseVariables(schema, { FEED_URL: 'http://10.0.0.1:6000' })).toThrow(
+      'FEED_URL must be a URL that begins with http:// or https:// (fetch makes no connection to port 6000)',
+    );
+  });
+
   it('never repeats the text of a secret', () => {
     const schema = { MANAGEMENT_TOKENS: secretList(16, described) };
     const token = 'short but secret';
