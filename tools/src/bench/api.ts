@@ -13,6 +13,8 @@ import { Usage } from './usage.js';
 
 const OWN_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PARALLEL = 16;
+/** The pause between two reads beside a large body. */
+const READ_PAUSE_MS = 5;
 const SINGLE_CHANGES = 500;
 const PARTS = ['empty', 'replace', 'list', 'changes'] as const;
 
@@ -81,6 +83,7 @@ async function benchInit(
   const reads = measureLatencies(
     () => client.get('/profiles/1'),
     () => !done,
+    READ_PAUSE_MS,
   );
   const usage = new Usage({ controlPlane, ...stores });
   const startedMs = performance.now();

@@ -6,6 +6,8 @@ import { change, nextPage, withDeployment } from './propagation-deployment.js';
 const BLOCKED = 'blocked.example';
 /** Calls of each kind before anything is measured. */
 const WARM_UP = 300;
+/** Between two reads, and between two changes, beside the batch. */
+const PAUSE_MS = 5;
 
 /**
  * Measures one batch of domain rules and its effect on others, in ms: the time from its request to its 2xx, and
@@ -34,10 +36,12 @@ export function measureBatch(domains: number): Promise<Record<string, number>> {
     const reads = measureLatencies(
       () => client.call('GET', '/profiles/2'),
       () => goesOn,
+      PAUSE_MS,
     );
     const changes = measureLatencies(
       () => nextPage(client, 2, n++),
       () => goesOn,
+      PAUSE_MS,
     );
     await sleep(100);
     const startedMs = performance.now();
