@@ -49,18 +49,20 @@ describe('KnownPoints', () => {
   it('believes no follower that is ahead after the log was set back', () => {
     for (let revision = 101; revision <= 105; revision++) points.committed(head(revision), LATER);
     read(head(102));
-    expect(points.judge(head(105), LATER)).toBe('unknown');
+    expect(points.judge(head(105), LATER)).toBe('wrong');
     expect(points.judge(head(102), LATER)).toBe('right');
     points.committed(head(103, 'b'), LATER);
     expect(points.judge(head(103), LATER)).toBe('wrong');
     expect(points.judge(head(103, 'b'), LATER)).toBe('right');
+    expect(points.judge(head(107), LATER)).toBe('unknown');
   });
 
   it('notices at its first commit after a failover that the log was set back', () => {
     for (let revision = 101; revision <= 105; revision++) points.committed(head(revision), LATER);
     const later = LATER + 5_000;
     points.committed(head(103, 'b'), later);
-    expect(points.judge(head(105), later)).toBe('unknown');
+    expect(points.judge(head(105), later)).toBe('wrong');
+    expect(points.judge(head(107), later)).toBe('unknown');
     expect(points.judge(head(103), later)).toBe('wrong');
   });
 
@@ -74,14 +76,56 @@ describe('KnownPoints', () => {
     read(head(103, 'b'), later);
     expect(points.isInDoubt).toBe(false);
     expect(points.judge(head(103, 'b'), later)).toBe('right');
-    expect(points.judge(head(105), later)).toBe('unknown');
+    expect(points.judge(head(105), later)).toBe('wrong');
   });
 
-  it('is not in doubt when it has just read the later commit of another replica', () => {
+  it('is in doubt as well when it read that head a moment before', () => {
+    for (const revision of [105, 106]) read(head(revision));
+    points.committed(head(103, 'b'), LATER + 200);
+    expect(points.judge(head(106), LATER + 200)).toBe('unknown');
+    read(head(103, 'b'), LATER + 201);
+    expect(points.judge(head(106), LATER + 201)).toBe('wrong');
+    expect(points.judge(head(103, 'b'), LATER + 201)).toBe('right');
+  });
+
+  it('loses its doubt when another replica has only committed a moment later', () => {
     read(head(105));
     points.committed(head(103), LATER + 200);
-    expect(points.isInDoubt).toBe(false);
-    expect(points.judge(head(105), LATER + 200)).toBe('right');
+    expect(points.isInDoubt).toBe(true);
+    read(head(105), LATER + 201);
+    expect(points.judge(head(105), LATER + 201)).toBe('right');
+  });
+
+  it('is in doubt when a follower has had a higher revision than its own commit', () => {
+    expect(points.judge(head(110), LATER)).toBe('right');
+    points.committed(head(103, 'b'), LATER + 200);
+    expect(points.judge(head(110), LATER + 200)).toBe('unknown');
+    read(head(103, 'b'), LATER + 201);
+    expect(points.judge(head(110), LATER + 201)).toBe('wrong');
+    expect(points.judge(head(103, 'b'), LATER + 201)).toBe('right');
+  });
+
+  it('never believes a lost revision again, also when the log has passed it', () => {
+    points.judge(head(110), LATER);
+    read(head(103, 'b'));
+    read(head(120, 'b'));
+    expect(points.judge(head(110), LATER)).toBe('wrong');
+    expect(points.judge(head(110, 'b'), LATER)).toBe('right');
+  });
+
+  it('believes a lost revision when the same change has been made again', () => {
+    points.judge(head(101), LATER);
+    read(head(100));
+    expect(points.judge(head(101), LATER)).toBe('wrong');
+    points.committed(head(101), LATER);
+    expect(points.judge(head(101), LATER)).toBe('right');
+  });
+
+  it('does not call a revision lost because of a read that began before a follower had it', () => {
+    const begun = points.beginRead();
+    expect(points.judge(head(101), LATER)).toBe('right');
+    points.read(head(100), begun, LATER);
+    expect(points.judge(head(101), LATER)).toBe('right');
   });
 
   it('does not conclude from a head that was read before its own commit that the log was set back', () => {

@@ -1,10 +1,9 @@
 import type { Head } from '@weir/config-model';
 import type { FollowerState } from '../protocol/protocol.js';
+import { type Claim, Claims, keyOf } from './claims.js';
 
 /** Revisions whose digests are remembered: more than followers are behind while changes are quick. */
 const REMEMBERED = 10_000;
-/** How much later than its commit a change may be published, while other replicas commit. */
-const LATE_PUBLICATION_MS = 1_000;
 /** After the log was set back, followers may acknowledge lost revisions until they have loaded a snapshot. */
 const STRICT_MS = 60_000;
 
@@ -14,15 +13,27 @@ const STRICT_MS = 60_000;
  */
 export type Judgement = 'right' | 'wrong' | 'unknown';
 
+/** What was known when a read of the head began. */
+export interface BegunRead {
+  readonly newest: number;
+  readonly doubts: number;
+  readonly claims: number;
+}
+
 /**
  * What one replica of the control plane knows of the log, to tell acknowledgements from claims about commits that a
  * failover of PostgreSQL or a restored volume has lost. Times are parameters.
+ *
+ * It believes a follower whose lost revision is newer than all that it knows, when it hears of that for the first time
+ * after its own first commit: followers say what they have each second, and a failover takes longer.
  */
 export class KnownPoints {
   private lineage: string | null = null;
-  private digests = new Map<number, string>();
+  private readonly digests = new Map<number, string>();
   private newest = -1;
-  private newestSinceMs = 0;
+  private readonly claims = new Claims();
+  /** Keys of revisions that the log has had and has lost. */
+  private readonly lost = new Set<string>();
   private strictUntilMs: number;
   /** Counts what must be answered by a read of the head that begins later. */
   private doubts = 0;
@@ -40,76 +51,87 @@ export class KnownPoints {
 
   /** Takes a change that this replica has committed. @returns whether what was judged before may be wrong. */
   committed({ lineage, revision, digest }: Head, nowMs: number): boolean {
-    this.follow(lineage, nowMs);
+    this.follow(lineage);
     const known = this.digests.get(revision);
     const isOther = known !== undefined && known !== digest;
     if (isOther) this.cut(revision, nowMs);
-    const isBehind = revision <= this.newest && known === undefined;
-    // Changes of other replicas may have been seen first, but only a little before.
-    if (isBehind && nowMs - this.newestSinceMs > LATE_PUBLICATION_MS) this.doubts++;
-    this.remember(revision, digest, nowMs);
+    // Now and then another replica has committed since, and this one has heard of that first.
+    const isBehind = revision <= Math.max(this.newest, this.claims.highest);
+    if (isBehind && known === undefined) this.doubts++;
+    this.remember({ revision, digest });
     return isOther || this.isInDoubt;
   }
 
   /** Call it before the head is read, and hand the result to `read`. */
-  beginRead(): { readonly newest: number; readonly doubts: number } {
-    const { newest, doubts } = this;
-    return { newest, doubts };
+  beginRead(): BegunRead {
+    return { newest: this.newest, doubts: this.doubts, claims: this.claims.count };
   }
 
-  /** Takes the head of the log. */
-  read(
-    { lineage, revision, digest }: Head,
-    begun: { readonly newest: number; readonly doubts: number },
-    nowMs: number,
-  ): void {
-    this.follow(lineage, nowMs);
+  /** Takes the head of the log. @returns whether the log was set back. */
+  read({ lineage, revision, digest }: Head, begun: BegunRead, nowMs: number): boolean {
+    this.follow(lineage);
     const known = this.digests.get(revision);
     const isOther = known !== undefined && known !== digest;
-    if (revision < begun.newest || isOther) this.cut(revision, nowMs);
-    this.remember(revision, digest, nowMs);
+    const lost = this.claims.judge(revision, begun.claims);
+    const isSetBack = revision < begun.newest || isOther || lost.length > 0;
+    if (isSetBack) this.cut(revision, nowMs);
+    for (const claim of lost) this.lose(claim);
+    this.remember({ revision, digest });
     this.doubtsAnswered = Math.max(this.doubtsAnswered, begun.doubts);
+    return isSetBack;
   }
 
   judge(state: Pick<FollowerState, 'lineage' | 'revision' | 'digest'>, nowMs: number): Judgement {
     const { lineage, revision, digest } = state;
     if (revision === null || (lineage !== null && lineage !== this.lineage)) return 'right';
-    if (this.isInDoubt) return 'unknown';
-    if (revision > this.newest && nowMs < this.strictUntilMs) return 'unknown';
+    const isAhead = revision > this.newest;
+    if (digest !== null) {
+      if (this.lost.has(keyOf({ revision, digest }))) return 'wrong';
+      if (isAhead) this.claims.add({ revision, digest });
+    }
+    if (this.isInDoubt || (isAhead && nowMs < this.strictUntilMs)) return 'unknown';
     const known = this.digests.get(revision);
     return known === undefined || digest === null || digest === known ? 'right' : 'wrong';
   }
 
-  private follow(lineage: string | null, nowMs: number): void {
+  private follow(lineage: string | null): void {
     if (lineage === this.lineage) return;
     this.lineage = lineage;
-    this.forget(0);
-    this.newestSinceMs = nowMs;
+    this.digests.clear();
+    this.newest = -1;
+    this.claims.clear();
+    this.lost.clear();
   }
 
   /** The log was set back: what it had from this revision on is lost. */
-  private cut(revision: number, nowMs: number): void {
-    this.forget(revision);
+  private cut(from: number, nowMs: number): void {
+    for (const [revision, digest] of this.digests) {
+      if (revision < from) continue;
+      this.digests.delete(revision);
+      this.lose({ revision, digest });
+    }
+    this.newest = Math.min(this.newest, from - 1);
     this.strictUntilMs = nowMs + STRICT_MS;
   }
 
-  private forget(from: number): void {
-    for (const revision of this.digests.keys()) {
-      if (revision >= from) this.digests.delete(revision);
-    }
-    this.newest = Math.min(this.newest, from - 1);
+  private lose(claim: Claim): void {
+    this.lost.add(keyOf(claim));
+    dropOldest(this.lost);
   }
 
-  private remember(revision: number, digest: string, nowMs: number): void {
+  private remember({ revision, digest }: Claim): void {
     this.digests.set(revision, digest);
-    if (this.digests.size > REMEMBERED) {
-      for (const oldest of this.digests.keys()) {
-        this.digests.delete(oldest);
-        break;
-      }
-    }
-    if (revision <= this.newest) return;
-    this.newest = revision;
-    this.newestSinceMs = nowMs;
+    dropOldest(this.digests);
+    // A change that was lost may have been made again.
+    this.lost.delete(keyOf({ revision, digest }));
+    this.newest = Math.max(this.newest, revision);
+  }
+}
+
+function dropOldest<K>(remembered: Map<K, unknown> | Set<K>): void {
+  if (remembered.size <= REMEMBERED) return;
+  for (const oldest of remembered.keys()) {
+    remembered.delete(oldest);
+    return;
   }
 }

@@ -38,8 +38,10 @@ export class LogWatch {
   async readHead(): Promise<Head> {
     const begun = this.points.beginRead();
     const head = await this.options.readHead();
-    this.points.read(head, begun, performance.now());
+    const isSetBack = this.points.read(head, begun, performance.now());
     this.options.onJudgeAgain();
+    // The followers may claim what the log has lost, and only a later read refutes that.
+    if (isSetBack) void this.resolveDoubts();
     return head;
   }
 
