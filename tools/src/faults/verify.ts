@@ -32,11 +32,11 @@ export async function verify(options: VerifyOptions): Promise<LogState> {
   try {
     const log = await verifyLog(client, options.acknowledged, stats);
     await verifyRows(client, options);
-    await waitForRevision(deployment, log.head, stats);
+    await waitForHead(client, deployment, stats);
     await waitForCatalogue(client, deployment, stats);
     await sleep(DIGEST_MS);
     for (const index of deployment.resolvers.keys()) await checker.expectNewest(index, keys);
-    await verifyFreshStart(options);
+    await verifyFreshStart(client, options);
     return log;
   } finally {
     await client.end();
@@ -51,21 +51,35 @@ async function verifyRows(client: pg.Client, { stats, stored }: VerifyOptions): 
   }
 }
 
-async function waitForRevision(
+/** The catalogue may still move the head. */
+async function waitForHead(
+  client: pg.Client,
   deployment: Deployment,
-  head: number,
   stats: RunStats,
 ): Promise<void> {
   const deadlineMs = performance.now() + CATCH_UP_DEADLINE_MS;
   for (const resolver of deployment.resolvers) {
-    let revision = -1;
+    const compare = async (): Promise<{ revision: number; head: number }> => ({
+      revision: await resolver.metric('weir_resolver_revision'),
+      head: (await readHead(client)).revision,
+    });
+    let { revision, head } = await compare();
     while (revision !== head && performance.now() < deadlineMs) {
-      revision = await resolver.metric('weir_resolver_revision');
-      if (revision !== head) await sleep(50);
+      await sleep(50);
+      ({ revision, head } = await compare());
     }
     if (revision !== head)
       stats.violation(`${resolver.name} stays at revision ${revision}, the head is ${head}`);
   }
+}
+
+async function readHead(
+  client: pg.Client,
+): Promise<{ catalogue: string | null; revision: number }> {
+  const { rows } = await client.query<{ catalogue: string | null; revision: number }>(
+    'SELECT catalogue_version::text AS catalogue, revision::float8 AS revision FROM config_head',
+  );
+  return rows[0] ?? { catalogue: null, revision: 0 };
 }
 
 /** A new catalogue reaches every resolver, whatever happened to the images before. */
@@ -75,21 +89,15 @@ async function waitForCatalogue(
   stats: RunStats,
 ): Promise<void> {
   const deadlineMs = performance.now() + CATALOGUE_DEADLINE_MS;
-  const readHead = async (): Promise<{ catalogue: string | null; revision: number }> => {
-    const { rows } = await client.query<{ catalogue: string | null; revision: number }>(
-      'SELECT catalogue_version::text AS catalogue, revision::float8 AS revision FROM config_head',
-    );
-    return rows[0] ?? { catalogue: null, revision: 0 };
-  };
-  const before = await readHead();
+  const before = await readHead(client);
   deployment.catalogue.renew();
   let head = before;
   while (head.catalogue === before.catalogue && performance.now() < deadlineMs) {
     await sleep(100);
-    head = await readHead();
+    head = await readHead(client);
   }
   if (head.catalogue === before.catalogue) stats.violation('a new catalogue is not activated');
-  await waitForRevision(deployment, head.revision, stats);
+  await waitForHead(client, deployment, stats);
   for (const resolver of deployment.resolvers) {
     const isMissing = (): Promise<number> =>
       resolver.metric('weir_resolver_catalogue_image_missing_seconds');
@@ -102,14 +110,14 @@ async function waitForCatalogue(
  * A resolver without a disk computes the digest of all rows. It must equal the digest that was kept change by
  * change.
  */
-async function verifyFreshStart(options: VerifyOptions): Promise<void> {
+async function verifyFreshStart(client: pg.Client, options: VerifyOptions): Promise<void> {
   const { deployment, checker, keys, stats } = options;
-  const [resolver, other] = deployment.resolvers;
-  if (resolver === undefined || other === undefined) return;
+  const [resolver] = deployment.resolvers;
+  if (resolver === undefined) return;
   await resolver.kill();
   rmSync(deployment.dataFolder(0), { recursive: true });
   await resolver.start();
-  await waitForRevision(deployment, await other.metric('weir_resolver_revision'), stats);
+  await waitForHead(client, deployment, stats);
   await checker.expectNewest(0, keys);
 }
 
