@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { numberOptions } from './number-options.mjs';
 import { runSteps } from './steps.mjs';
 
 const HELP = `npm run test:fuzz -- [--count 1000000] [--streams 10000] [--seed N]
@@ -8,21 +8,10 @@ count: packets
 streams: over TLS and HTTPS
 seed: of a run that failed, which names it`;
 
-const { values } = parseArgs({
-  options: {
-    help: { type: 'boolean', short: 'h' },
-    count: { type: 'string', default: '1000000' },
-    streams: { type: 'string', default: '10000' },
-    seed: { type: 'string' },
-  },
-});
-if (values.help) {
-  process.stdout.write(`${HELP}\n`);
-  process.exit();
-}
-process.env['FUZZ_COUNT'] = values.count;
-process.env['FUZZ_STREAMS'] = values.streams;
-if (values.seed !== undefined) process.env['FUZZ_SEED'] = values.seed;
+const options = numberOptions(HELP, { count: '1000000', streams: '10000', seed: undefined });
+process.env['FUZZ_COUNT'] = options.count;
+process.env['FUZZ_STREAMS'] = options.streams;
+if (options.seed !== undefined) process.env['FUZZ_SEED'] = options.seed;
 runSteps([
   [
     'Fuzz',

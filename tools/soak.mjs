@@ -1,25 +1,17 @@
-import { parseArgs } from 'node:util';
+import { numberOptions } from './number-options.mjs';
 import { runSteps } from './steps.mjs';
 
-const HELP = `npm run test:soak -- [--seconds 300] [--rate 1500]
+const HELP = `npm run test:soak -- [--seconds 300] [--rate 1500] [--threads 0]
 
 Runs the soak test of the resolver, longer and with more load than npm test.
 seconds: of load
-rate: queries a second`;
+rate: queries a second
+threads: RESOLVER_THREADS of the resolver; 0 is the way without lanes`;
 
-const { values } = parseArgs({
-  options: {
-    help: { type: 'boolean', short: 'h' },
-    seconds: { type: 'string', default: '300' },
-    rate: { type: 'string', default: '1500' },
-  },
-});
-if (values.help) {
-  process.stdout.write(`${HELP}\n`);
-  process.exit();
-}
-process.env['SOAK_SECONDS'] = values.seconds;
-process.env['SOAK_RATE'] = values.rate;
+const options = numberOptions(HELP, { seconds: '300', rate: '1500', threads: undefined });
+process.env['SOAK_SECONDS'] = options.seconds;
+process.env['SOAK_RATE'] = options.rate;
+if (options.threads !== undefined) process.env['RESOLVER_THREADS'] = options.threads;
 runSteps([
   [
     'Soak',
