@@ -14,9 +14,9 @@ import { Load } from '../testing/soak/load.js';
 import { growthOf, type MemorySample, readLosses, sampleMemory } from '../testing/soak/memory.js';
 
 /*
- * `npm run test:soak -- [--seconds 300] [--rate 1500] [--threads 0]` runs one resolver process under a mixed load, while its
- * configuration changes ten times per second and its upstreams fail in turns. `npm test` has a short run. Memory is
- * checked only in runs of a minute or more.
+ * `npm run test:soak -- [--seconds 300] [--rate 1500] [--threads 0]` runs one resolver process under a mixed load,
+ * while its configuration changes ten times per second and its upstreams fail in turns. `npm test` has a short run.
+ * Memory is checked only in runs of a minute or more.
  */
 const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 8);
 const RATE = Number(process.env['SOAK_RATE'] ?? 500);
