@@ -17,7 +17,7 @@ const get = async (port: number, path: string) => {
 
 describe('a block page', () => {
   it('is ready once it has a configuration and a catalogue', async () => {
-    const page = await around.start({ FEED_URL: 'http://127.0.0.1:1' }, { isReady: false });
+    const page = await around.start({ FEED_URL: 'http://127.0.0.1:2' }, { isReady: false });
     expect(await get(page.opsPort, '/livez')).toEqual([200, 'ok\n']);
     expect(await get(page.opsPort, '/readyz')).toEqual([503, 'no configuration yet\n']);
     await around.plane.commit(profile(1));
@@ -62,7 +62,7 @@ describe('a block page', () => {
     const first = await around.start({ DATA_DIR: folder });
     expect((await ask(first)).status).toBe(403);
     await first.stop();
-    const nowhere = { FEED_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
+    const nowhere = { FEED_URL: 'http://127.0.0.1:2', REDIS_URL: 'redis://127.0.0.1:1' };
     const again = await around.start({ DATA_DIR: folder, ...nowhere }, { isReady: false });
     await expect.poll(() => get(again.opsPort, '/readyz')).toEqual([200, 'ok\n']);
     expect((await ask(again)).status).toBe(403);

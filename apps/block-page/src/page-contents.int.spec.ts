@@ -145,7 +145,7 @@ describe('the page of a blocked name', () => {
 
 describe('a request that names no blocked site', () => {
   it('gets a page that says so: no profile, no name, an address, no configuration yet', async () => {
-    const empty = await around.start({ FEED_URL: 'http://127.0.0.1:1' }, { isReady: false });
+    const empty = await around.start({ FEED_URL: 'http://127.0.0.1:2' }, { isReady: false });
     const unready = await ask(empty);
     expect([unready.status, unready.headers['retry-after']]).toEqual([503, '1']);
     await around.plane.commit(profile(1));

@@ -19,7 +19,7 @@ import { RecordedFeed, replay } from './testing/recorded-feed.js';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const HOUR_MS = 3_600_000;
-const NOWHERE = '127.0.0.1:1';
+const NOWHERE = '127.0.0.1:2';
 const LINEAGE = '3f6c1c4e-8c57-4f0c-9d8e-0a5d3f0b1a01';
 
 /** Recorded from the version before feeds had version numbers. */

@@ -98,7 +98,7 @@ describe('the feed over TLS', () => {
 
   it('is never in clear text', async () => {
     await expect(fetch(`http://127.0.0.1:${replica.feedPort}/changes?after=0`)).rejects.toThrow();
-    const url = 'http://127.0.0.1:1';
+    const url = 'http://127.0.0.1:2';
     const open = (ca?: string, pins?: string) => () =>
       openTlsFetch({ prefix: 'FEED', url, ca, pins, log });
     expect(open(file('ca.crt'))).toThrow('FEED_CA needs a FEED_URL that begins with https://');

@@ -67,7 +67,7 @@ describe('a resolver', () => {
   });
 
   it('answers SERVFAIL and is not ready until it has a configuration', async () => {
-    const resolver = await start({ FEED_URL: 'http://127.0.0.1:1' });
+    const resolver = await start({ FEED_URL: 'http://127.0.0.1:2' });
     expect(await ask(resolver, 'www.example.com')).toEqual([2, [14]]);
     expect(await get(resolver, '/readyz')).toEqual({ status: 503, text: 'no configuration yet\n' });
     expect((await get(resolver, '/livez')).status).toBe(200);

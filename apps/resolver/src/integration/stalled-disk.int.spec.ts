@@ -100,7 +100,7 @@ describe.skipIf(volume === null)('a resolver whose volume hangs', () => {
     first.child.kill('SIGKILL');
     await first.exited;
 
-    const again = start({ REDIS_URL: 'redis://127.0.0.1:1', FEED_URL: 'http://127.0.0.1:1' });
+    const again = start({ REDIS_URL: 'redis://127.0.0.1:1', FEED_URL: 'http://127.0.0.1:2' });
     await expect.poll(() => again.output.text, WAIT).toContain('listening');
     const listening = again.output.text.split('\n').find((line) => line.includes('listening'));
     const { dns, opsPort: port } = JSON.parse(listening!) as { dns: Server; opsPort: number };

@@ -20,7 +20,7 @@ import { type Resolver, startResolver } from '../resolver.js';
 import { askUdp } from '../testing/client.js';
 import { startPrivateRedis } from '@weir/change-feed/testing';
 
-const NOWHERE = '127.0.0.1:1';
+const NOWHERE = '127.0.0.1:2';
 const BLOCKED = 'c0000250';
 const SERVFAIL = 2;
 
