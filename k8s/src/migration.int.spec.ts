@@ -1,9 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from './objects/kubernetes-object.js';
 import { podsOf } from './pods/pod.js';
-import { render, type RenderOptions } from './render/render.js';
+import { render } from './render/render.js';
 import { ciValues } from './render/values.js';
-import { describeRenderer } from './testing/engine.js';
 import { findObject, secretTexts } from './testing/find.js';
 
 const hookOf = (objects: readonly KubernetesObject[], kind: string): string | undefined =>
@@ -16,10 +15,10 @@ function secretOf(objects: readonly KubernetesObject[]): string | undefined {
   return migrate?.container.env?.[0]?.valueFrom?.secretKeyRef?.name;
 }
 
-const renderWith = (values: string, options: Omit<RenderOptions, 'values'> = {}) =>
-  render({ values: ciValues(values), objects: [], ...options });
+const renderWith = (values: string, isUpgrade = false) =>
+  render({ values: ciValues(values), isUpgrade });
 
-describeRenderer('the migration', () => {
+describe('the migration', () => {
   it('runs before the first new pod', () => {
     expect(hookOf(renderWith('minimal'), 'Job')).toBe(BEFORE);
   });
@@ -48,7 +47,7 @@ describeRenderer('the migration', () => {
   });
 
   it('is a hook again when a release with the bundled PostgreSQL is upgraded', () => {
-    const objects = renderWith('trial', { release: { isUpgrade: true, revision: 2 } });
+    const objects = renderWith('trial', true);
     expect(hookOf(objects, 'Job')).toBe(BEFORE);
     expect(secretOf(objects)).toBe('weir-migrate');
   });
@@ -64,8 +63,8 @@ describeRenderer('the migration', () => {
 
   it('is not made without a control plane', () => {
     expect(podsOf(renderWith('daemonset')).map(({ component }) => component)).toEqual([
-      'block-page',
       'resolver',
+      'block-page',
     ]);
   });
 });

@@ -1,9 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from './objects/kubernetes-object.js';
 import { podsOf } from './pods/pod.js';
 import { render } from './render/render.js';
 import { ciValues, overlay, type Values } from './render/values.js';
-import { describeChart } from './testing/engine.js';
 import { findObject } from './testing/find.js';
 
 interface Rule {
@@ -28,7 +27,7 @@ function reach(objects: readonly KubernetesObject[], name: string) {
 const peersOf = (objects: readonly KubernetesObject[], name: string, port: string) =>
   rulesOf(objects, name).find((rule) => rule.ports.some((one) => one.port === port))?.from;
 
-describeChart('the network policies', () => {
+describe('the network policies', () => {
   const objects = render({ values: ciValues('trial') });
 
   it('open only the public ports to everybody', () => {

@@ -1,12 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderNotes } from './render/render.js';
 import { ciValues, overlay } from './render/values.js';
-import { describeRenderer } from './testing/engine.js';
 
-const notes = (name: string, more = {}): string =>
-  renderNotes({ values: overlay(ciValues(name), more) });
+const notes = (name: string, more = {}): string => renderNotes(overlay(ciValues(name), more));
 
-describeRenderer('the notes after an install', () => {
+describe('the notes after an install', () => {
   it('show where the management API and its tokens are', () => {
     expect(notes('minimal')).toContain('http://weir-control-plane.dns.svc:8080');
     expect(notes('full')).toContain('https://filter-control-plane.dns.svc:443');

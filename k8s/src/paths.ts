@@ -4,5 +4,4 @@ import { fileURLToPath } from 'node:url';
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export const CHART_FOLDER = fromHere('../weir/');
-export const RENDERER_FOLDER = fromHere('../renderer/');
 export const REPOSITORY_FOLDER = fromHere('../../');

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from './objects/kubernetes-object.js';
 import { podsOf } from './pods/pod.js';
 import { render } from './render/render.js';
 import { ciValues, overlay, type Values } from './render/values.js';
-import { describeRenderer } from './testing/engine.js';
+import { renderInCluster } from './testing/cluster.js';
 import { findObject, secretTexts } from './testing/find.js';
 
 const TRIAL = ciValues('trial');
@@ -21,7 +21,7 @@ const checksum = (objects: readonly KubernetesObject[], component: string): stri
   return template?.['checksum/secret'];
 };
 
-describeRenderer('the Secret of the release', () => {
+describe('the Secret of the release', () => {
   it('has random keys and tokens', () => {
     const texts = secretTexts(render({ values: EXTERNAL }), 'weir');
     expect(texts).toMatchObject(STORES);
@@ -46,32 +46,33 @@ describeRenderer('the Secret of the release', () => {
     }
   });
 
-  it('keeps the generated values when the release is upgraded', () => {
+  it('keeps the generated values when the release is upgraded', async () => {
     const before = render({ values: TRIAL });
-    const objects = before.filter(({ kind }) => kind === 'Secret');
-    const after = render({ values: TRIAL, objects, release: { isUpgrade: true, revision: 2 } });
+    const after = await renderInCluster({ values: TRIAL, isUpgrade: true }, before);
     expect(secretTexts(after, 'weir')).toEqual(secretTexts(before, 'weir'));
     for (const component of ['control-plane', 'resolver', 'block-page']) {
       expect(checksum(after, component)).toBe(checksum(before, component));
     }
   });
 
-  it('keeps a value that was set once, until another value is set', () => {
+  it('keeps a value that was set once, until another value is set', async () => {
     const objects = render({ values: EXTERNAL });
     const values = overlay(EXTERNAL, {
       secrets: { values: { DATABASE_URL: null, REDIS_URL: null } },
     });
-    expect(secretTexts(render({ values, objects }), 'weir')).toEqual(secretTexts(objects, 'weir'));
+    const kept = await renderInCluster({ values }, objects);
+    expect(secretTexts(kept, 'weir')).toEqual(secretTexts(objects, 'weir'));
     const token = 'another-token-of-the-feed';
     const changed = overlay(EXTERNAL, { secrets: { values: { FEED_TOKEN: token } } });
-    expect(secretTexts(render({ values: changed, objects }), 'weir')['FEED_TOKEN']).toBe(token);
+    const replaced = await renderInCluster({ values: changed }, objects);
+    expect(secretTexts(replaced, 'weir')['FEED_TOKEN']).toBe(token);
   });
 
-  it('replaces only the pods that read a changed variable', () => {
+  it('replaces only the pods that read a changed variable', async () => {
     const objects = render({ values: EXTERNAL });
     const tokens = ['another-token-of-the-back-office'];
     const values = overlay(EXTERNAL, { secrets: { values: { MANAGEMENT_TOKENS: tokens } } });
-    const after = render({ values, objects });
+    const after = await renderInCluster({ values }, objects);
     expect(checksum(after, 'control-plane')).not.toBe(checksum(objects, 'control-plane'));
     expect(checksum(after, 'resolver')).toBe(checksum(objects, 'resolver'));
   });

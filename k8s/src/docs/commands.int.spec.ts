@@ -7,7 +7,6 @@ import { REPOSITORY_FOLDER } from '../paths.js';
 import { podsOf } from '../pods/pod.js';
 import { render } from '../render/render.js';
 import { ciValues, overlay, type Values } from '../render/values.js';
-import { describeChart } from '../testing/engine.js';
 import { parseCommandLine } from './command-line.js';
 import { codeBlocks, commandsOf } from './markdown.js';
 
@@ -71,7 +70,7 @@ describe('helm in the documents', () => {
   });
 });
 
-describeChart('helm install and upgrade in the documents', () => {
+describe('helm install and upgrade in the documents', () => {
   const commands = found('helm').filter(([, command]) =>
     /^helm (install|upgrade) \S/.test(command),
   );
@@ -86,7 +85,7 @@ describeChart('helm install and upgrade in the documents', () => {
   });
 });
 
-describeChart('kubectl in the documents', () => {
+describe('kubectl in the documents', () => {
   const objects = render({ values: ciValues('trial') });
   const commands = found('kubectl');
   const has = (kind: string, name: string) =>

