@@ -72,7 +72,7 @@ function registerSocketMetrics(
 ): void {
   metrics.gauge(
     'unread_bytes',
-    'Bytes of answers that clients have not read from their TCP, TLS and HTTPS connections',
+    'Bytes of answers that clients have not read, and of HTTPS requests that are not over',
     unreadBytes,
   );
   metrics.counter(

@@ -198,7 +198,7 @@ export class DnsService {
     return this.listeners.kernelDrops();
   }
 
-  /** Bytes of answers that clients have not read from their connections. */
+  /** Bytes of answers that clients have not read, and of HTTP requests that are not over. */
   get unreadBytes(): number {
     return this.listeners.unreadBytes;
   }

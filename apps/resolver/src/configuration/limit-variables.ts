@@ -50,8 +50,9 @@ export const LIMIT_VARIABLES = {
   }),
   DNS_TCP_UNREAD_MB: integer(1, MAX_UNREAD_MB, {
     description:
-      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, all together, in MiB. ' +
-      'Beyond it the connections with the most of them are closed. One connection has at most half a MiB.',
+      'Memory for answers that clients do not read from their TCP, TLS and HTTPS connections, and for HTTPS requests ' +
+      'that are not over, all together, in MiB. Beyond it the connections with the most of it are closed. One ' +
+      'connection has at most half a MiB.',
     default: '64',
   }),
   CLIENT_UPSTREAM_QUERIES: integer(1, MAX_UPSTREAM_QUERIES, {

@@ -156,7 +156,7 @@ export class Listeners {
     return this.identity?.faults ?? 0;
   }
 
-  /** Bytes of answers that clients have not read, over all connections. */
+  /** Bytes of answers that clients have not read, and of HTTP requests that are not over, over all connections. */
   get unreadBytes(): number {
     return this.unread.total;
   }

@@ -1,10 +1,10 @@
 import type { QueryCounters } from '../metrics/query-counters.js';
 import { DropReason } from '../query/drop-reason.js';
 
-/** A connection that leaves more than this unread is closed. */
+/** A connection that holds more than this is closed. */
 const MAX_CONNECTION_BYTES = 512 * 1024;
 
-/** The bytes of answers that one connection has not taken yet. */
+/** The bytes that one connection makes this process hold. */
 export interface UnreadAccount {
   /** Of this connection. */
   readonly bytes: number;
@@ -15,8 +15,9 @@ export interface UnreadAccount {
 }
 
 /**
- * Counts the bytes of answers that clients have not read, over all connections of all listeners: they are in the memory
- * of this process. When they are too many, the connections with the most go first.
+ * Counts the bytes of answers that clients have not read, and of HTTP requests that are not over, over all connections
+ * of all listeners: they are in the memory of this process. When they are too many, the connections with the most go
+ * first.
  */
 export class UnreadBytes {
   /** Of all connections. */

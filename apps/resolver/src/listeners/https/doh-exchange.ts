@@ -22,17 +22,31 @@ const STATUSES: Partial<Record<DropReason, number>> = {
 /** The way back of one query over HTTPS. DNS errors are normal HTTP answers (RFC 8484 §4.2.1). */
 export class DohExchange implements ReplyPath {
   readonly transport = Transport.https;
+  /** Bytes of memory that the request and its answer hold. */
+  private held = 0;
 
   /**
-   * @param account unread bytes of the connection
-   * @param onDone called once, when the request is answered
+   * @param account that of the connection
+   * @param onAnswer called when the request is answered
    */
   constructor(
     private readonly call: HttpCall,
     private readonly counters: QueryCounters,
     private readonly account: UnreadAccount,
-    private readonly onDone: () => void,
+    private readonly onAnswer: () => void,
   ) {}
+
+  /** So many bytes more are held. This may close the connection. */
+  hold(bytes: number): void {
+    this.held += bytes;
+    this.account.set(this.account.bytes + bytes);
+  }
+
+  /** Nothing is held any more. */
+  release(): void {
+    this.account.set(this.account.bytes - this.held);
+    this.held = 0;
+  }
 
   maxAnswerBytes(): number {
     return MAX_MESSAGE_BYTES;
@@ -58,12 +72,8 @@ export class DohExchange implements ReplyPath {
   }
 
   private respond(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
-    const { account } = this;
-    const bytes = body.length + HEADERS_BYTES;
-    this.call.respond(status, headers, body, () => {
-      account.set(account.bytes - bytes);
-    });
-    this.onDone();
-    account.set(account.bytes + bytes);
+    this.call.respond(status, headers, body);
+    this.onAnswer();
+    this.hold(body.length + HEADERS_BYTES);
   }
 }

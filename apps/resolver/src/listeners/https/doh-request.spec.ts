@@ -46,6 +46,8 @@ describe('readRequest', () => {
     ['GET', '/', '', 404],
     ['GET', '/dns-query/', '', 404],
     ['POST', '', '', 404],
+    ['POST', '/dns-query?', 'application/dns-message', 400],
+    ['POST', '/dns-query?dns=AAAA', 'application/dns-message', 400],
   ])('answers %s %s of type "%s" with %i', (method, target, type, status) => {
     expect(read(method, target, type)).toEqual({ status });
   });

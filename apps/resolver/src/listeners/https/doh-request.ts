@@ -17,6 +17,8 @@ export function readRequest({ method, target, contentType }: HttpCall): DohReque
   if (path !== PATH) return { status: 404 };
   if (method === 'GET') return readParameter(rest.join('?'));
   if (method !== 'POST') return { status: 405 };
+  // The query is in the body. Nothing else is read.
+  if (rest.length > 0) return { status: 400 };
   const [mediaType] = contentType.split(';');
   return mediaType.trim().toLowerCase() === MEDIA_TYPE ? { inBody: true } : { status: 415 };
 }

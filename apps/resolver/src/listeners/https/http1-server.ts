@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { Http1Call } from './http-call.js';
+import { Http1Call, MAX_HEADER_BYTES } from './http-call.js';
 import type { HttpsConnection } from './https-connection.js';
 
 /** Speaks HTTP/1.1 on connections that are passed to it. It does not listen itself. */
@@ -9,7 +9,7 @@ export class Http1Server {
   private readonly server: Server;
 
   constructor() {
-    this.server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
+    this.server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
       this.connections.get(request.socket)?.take(new Http1Call(request, response));
     });
     // The connection has its own idle limit.

@@ -8,11 +8,15 @@ import type { QueryHandler } from '../../query/query-handler.js';
 import type { UnreadAccount, UnreadBytes } from '../unread-bytes.js';
 import { DohExchange } from './doh-exchange.js';
 import { MAX_QUERY_BYTES, readRequest } from './doh-request.js';
-import { Http2Call, type HttpCall } from './http-call.js';
-import { readBody } from './read-body.js';
+import { Http2Call, type HttpCall, MAX_HEADER_BYTES } from './http-call.js';
+import { type Body, readBody } from './read-body.js';
 
 /** Open requests of one connection. One more is refused. */
 const MAX_PENDING = 64;
+/** Memory of an open request beside its headers and its body, about. */
+const REQUEST_BYTES = 4_096;
+/** From the headers of a request until its answer has left. */
+const REQUEST_MS = 10_000;
 
 const HTTP2_OPTIONS = {
   maxSessionMemory: 2,
@@ -20,7 +24,11 @@ const HTTP2_OPTIONS = {
   // Node's own limits (1,000, then 33 a second) let one client delay the answers of others (CVE-2023-44487).
   streamResetBurst: 100,
   streamResetRate: 10,
-  settings: { enablePush: false, maxConcurrentStreams: MAX_PENDING, maxHeaderListSize: 16_384 },
+  settings: {
+    enablePush: false,
+    maxConcurrentStreams: MAX_PENDING,
+    maxHeaderListSize: MAX_HEADER_BYTES,
+  },
 };
 
 export interface HttpsConnectionOptions {
@@ -74,9 +82,16 @@ export class HttpsConnection implements Connection {
   take(call: HttpCall): void {
     this.pending++;
     const { counters } = this.options;
-    const reply = new DohExchange(call, counters, this.account, () => {
-      this.onAnswered();
+    const reply = new DohExchange(call, counters, this.account, this.onAnswer);
+    const deadline = setTimeout(() => {
+      call.abort();
+    }, REQUEST_MS);
+    call.onClose(() => {
+      clearTimeout(deadline);
+      reply.release();
+      this.onRequestClosed();
     });
+    reply.hold(REQUEST_BYTES + call.headerBytes);
     const request = readRequest(call);
     if (this.pending > MAX_PENDING) reply.drop(DropReason.limited);
     else if ('status' in request) reply.fail(request.status);
@@ -89,22 +104,26 @@ export class HttpsConnection implements Connection {
     if (socket.alpnProtocol !== 'h2') return speakHttp1(socket, this);
     // Node would wait for the end of a client handshake. This tells it that the handshake is done.
     Object.assign(socket, { secureConnecting: false });
+    // Node would go on waiting for the rest of the requests.
+    socket.once('end', () => socket.destroy());
     const session = performServerHandshake(socket, HTTP2_OPTIONS);
     session.on('error', () => socket.destroy());
-    session.on('stream', (stream, headers) => {
+    session.on('stream', (stream, headers, _flags, rawHeaders) => {
       // The client has reset this request only.
       stream.on('error', () => stream.destroy());
-      this.take(new Http2Call(stream, headers));
+      this.take(new Http2Call(stream, headers, rawHeaders));
     });
     this.session = session;
     if (this.isEnding) session.close();
   }
 
   private handleBody(call: HttpCall, reply: DohExchange): void {
-    readBody(call.body, MAX_QUERY_BYTES, (body) => {
-      if (body === 'broken off') this.onAnswered();
-      else if (body === 'too large') reply.fail(413);
-      else this.handle(body.bytes, reply);
+    const onBody = (body: Body): void => {
+      if (body === 'too large') reply.fail(413);
+      else if (body !== 'broken off') this.handle(body.bytes, reply);
+    };
+    readBody(call.body, MAX_QUERY_BYTES, onBody, (bytes) => {
+      reply.hold(bytes);
     });
   }
 
@@ -118,9 +137,12 @@ export class HttpsConnection implements Connection {
     handler.handle(exchange);
   }
 
-  private onAnswered(): void {
-    this.pending--;
+  private readonly onAnswer = (): void => {
     this.lastActiveMs = this.options.nowMs();
+  };
+
+  private onRequestClosed(): void {
+    this.pending--;
     const isOver = this.isEnding && this.pending === 0 && this.session === null;
     if (isOver) this.options.socket.end();
   }
