@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, mergeConfig, type ViteUserConfig } from 'vitest/config';
-import { flakyReporter } from './tools/src/testing/flaky-reporter.js';
 import { LongestFirst } from './tools/src/testing/longest-first.js';
+import { SkippedTests } from './tools/src/testing/skipped-tests.js';
 
 const conditions = ['@weir/source'];
 
@@ -10,9 +10,6 @@ const conditions = ['@weir/source'];
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/node', import.meta.url),
 );
-
-// A test gets a second try in CI, on a machine that may starve it. The report names each that needed it.
-const retry = process.env.CI === undefined ? 0 : 1;
 
 // Most of the tests with real servers wait more than they work.
 const waiting = { maxWorkers: 2 * availableParallelism(), sequence: { groupOrder: 1 } };
@@ -41,7 +38,6 @@ const unit: NonNullable<ViteUserConfig['test']> = {
   maxWorkers: availableParallelism(),
   // No test is about its own time: these bounds only end what hangs, on a machine that does much else besides.
   testTimeout: 60_000,
-  retry,
   expect: { poll: { timeout: 20_000 } },
 };
 
@@ -57,7 +53,7 @@ const project = (name: string, test: NonNullable<ViteUserConfig['test']>): ViteU
 
 export default defineConfig({
   test: {
-    reporters: ['default', flakyReporter],
+    reporters: ['default', new SkippedTests()],
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', {
@@ -77,7 +73,6 @@ export default defineConfig({
         globalSetup: ['tools/src/testing/compile.ts', 'tools/src/testing/services.ts'],
         ...waiting,
         testTimeout: 60_000,
-        retry,
         hookTimeout: 120_000,
         expect: { poll: { timeout: 20_000 } },
       }),
@@ -86,7 +81,6 @@ export default defineConfig({
         globalSetup: ['tools/src/testing/compile.ts'],
         ...waiting,
         testTimeout: 600_000,
-        retry,
         hookTimeout: 600_000,
       }),
       // Not among what `npm test` runs: npm run test:images.

@@ -1,3 +1,4 @@
+import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, profile, put } from '@weir/policy-feed/testing';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
   accessibilityFaults,
-  hasBrowser,
   inPage,
   openBrowser,
   propertyOf,
@@ -44,7 +44,7 @@ async function backgroundOf(page: Page): Promise<number[]> {
   return colour.match(/\d+/g)!.map(Number);
 }
 
-describe.skipIf(!hasBrowser())('the page in a browser', () => {
+describe('the page in a browser', needs('chromium'), () => {
   it('looks right on a desktop and a phone, light and dark, left to right and right to left', async () => {
     const browser = await start();
     const looks: Record<string, BrowserContextOptions> = {

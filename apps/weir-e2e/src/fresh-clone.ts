@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -38,9 +38,4 @@ export function freshUserEnvironment(
     .filter((folder) => !folder.includes('node_modules'))
     .join(delimiter);
   return { ...Object.fromEntries(kept), PATH: path, ...overrides };
-}
-
-/** Whether a command is installed. */
-export function isInstalled(command: string): boolean {
-  return spawnSync('which', [command]).status === 0;
 }

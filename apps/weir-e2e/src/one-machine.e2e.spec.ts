@@ -1,8 +1,8 @@
+import { needs } from '@weir/ops/testing';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DnsWatch } from './dns-watch.js';
-import { isInstalled } from './fresh-clone.js';
 import { LocalStack, root } from './local-stack.js';
 import type { ManagementClient } from './management-client.js';
 import { PORTS } from './ports.js';
@@ -179,13 +179,10 @@ describe('Weir on one machine', () => {
     expect(commands).toHaveLength(outcomes.length);
   });
 
-  it.each(commands.map((command, i) => [command, ...outcomes[i]] as const))(
+  it.for(commands.map((command, i) => [command, ...outcomes[i]] as const))(
     'does with %j what the page about backups says',
-    async (command, exitCode, output) => {
-      if (command.startsWith('psql ') && !isInstalled('psql')) {
-        process.stderr.write('SKIPPED: a command with psql, which is not installed\n');
-        return;
-      }
+    async ([command, exitCode, output], { skip }) => {
+      skip(command.startsWith('psql ') && needs('psql').skip, 'psql');
       const played = stack.play(command.replaceAll('/var/backups', stack.folder));
       expect([await played.exitCode(), played.output]).toEqual([
         exitCode,

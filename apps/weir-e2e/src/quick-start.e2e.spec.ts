@@ -1,3 +1,4 @@
+import { needs } from '@weir/ops/testing';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get } from 'node:http';
@@ -7,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { FreshClone, isInstalled, freshUserEnvironment } from './fresh-clone.js';
+import { FreshClone, freshUserEnvironment } from './fresh-clone.js';
 import { ManagementClient } from './management-client.js';
 import { OTHER_PORTS, PORTS, portVariables } from './ports.js';
 import { ask, dig } from './resolver-client.js';
@@ -156,7 +157,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
     }
   });
 
-  it.skipIf(!isInstalled('dig'))('sees the same with dig', async () => {
+  it('sees the same with dig', needs('dig'), async () => {
     await api.call('POST', '/profile/1/bw_list', { type: 'deny', domain: 'dig.example' });
     expect(await dig(PORTS.dns, 'www.dig.example')).toBe(BLOCK_PAGE_ADDRESS);
     expect(await dig(PORTS.dns + 1, 'www.dig.example', '+tcp')).toBe(BLOCK_PAGE_ADDRESS);
@@ -164,18 +165,15 @@ describe('a new user who runs npm start in a fresh clone', () => {
     expect(await dig(PORTS.dns, 'elsewhere.example', '+tcp')).toBe(UPSTREAM_ADDRESS);
   });
 
-  it.skipIf(!isInstalled('dig') || !isInstalled('curl'))(
-    'can run the printed commands as they stand',
-    async () => {
-      const commands = terminal.output
-        .split('\n')
-        .filter((line) => /^ {2}(export|curl|dig) /.test(line));
-      // The profile and the network exist already: the API answers 409, and the other commands still work.
-      const { stdout: output } = await promisify(execFile)('bash', ['-c', commands.join('\n')]);
-      expect(output).toContain('"detail"');
-      expect(output).toMatch(/^www\.example\.com\.\s+\d+\s+IN\s+A\s+127\.0\.0\.1$/m);
-    },
-  );
+  it('can run the printed commands as they stand', needs('dig', 'curl'), async () => {
+    const commands = terminal.output
+      .split('\n')
+      .filter((line) => /^ {2}(export|curl|dig) /.test(line));
+    // The profile and the network exist already: the API answers 409, and the other commands still work.
+    const { stdout: output } = await promisify(execFile)('bash', ['-c', commands.join('\n')]);
+    expect(output).toContain('"detail"');
+    expect(output).toMatch(/^www\.example\.com\.\s+\d+\s+IN\s+A\s+127\.0\.0\.1$/m);
+  });
 
   it('filters by category and application of the built-in catalogue', async () => {
     const answer = () =>
@@ -334,7 +332,7 @@ describe('a new user who runs npm start in a fresh clone', () => {
 });
 
 describe('a stack that is killed', () => {
-  it.skipIf(!isInstalled('setpriv'))('takes everything that it started with it', async () => {
+  it('takes everything that it started with it', needs('setpriv'), async () => {
     const terminal = npmStart();
     await terminal.waitFor('Ctrl-C stops everything', SECOND_START_MS);
     const [stack] = processesOfClone().filter((pid) =>

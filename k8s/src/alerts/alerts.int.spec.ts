@@ -1,3 +1,4 @@
+import { needs } from '@weir/ops/testing';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { type AlertCase, readCases } from './testing/cases.js';
 import { type AlertRule, readRules, RULES_FILE } from './rules.js';
-
-const promtool = spawnSync('promtool', ['--version']).status === 0;
-if (!promtool) process.stderr.write('SKIPPED: tests of the alerts; promtool is not installed\n');
 
 const rules = readRules();
 
@@ -42,7 +40,7 @@ function promtoolTest(one: AlertCase): object {
   };
 }
 
-describe.skipIf(!promtool)('alerts.yaml', () => {
+describe('alerts.yaml', needs('promtool'), () => {
   it('has rules that promtool accepts', () => {
     expect(run('check', 'rules', RULES_FILE)).toMatchObject({ ok: true });
   });

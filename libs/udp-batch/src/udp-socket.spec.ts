@@ -62,7 +62,9 @@ class TestSocket {
   }
 }
 
-describe.skipIf(loaded === null)('UdpSocket', () => {
+const NEEDS_CALLS = { skip: loaded === null, meta: { needs: 'sendmmsg and recvmmsg' } };
+
+describe('UdpSocket', NEEDS_CALLS, () => {
   const calls = loaded as SystemCalls;
   const toClose: { close(): void }[] = [];
   afterEach(() => {
@@ -223,7 +225,11 @@ describe.skipIf(loaded === null)('UdpSocket', () => {
   const linkLocal = Object.entries(networkInterfaces())
     .flatMap(([zone, addresses = []]) => addresses.map((one) => ({ zone, ...one })))
     .find((one) => one.family === 'IPv6' && one.scopeid !== 0);
-  it.skipIf(linkLocal === undefined)('answers on a link-local address', async () => {
+  const NEEDS_ADDRESS = {
+    skip: linkLocal === undefined,
+    meta: { needs: 'a link-local address of IPv6' },
+  };
+  it('answers on a link-local address', NEEDS_ADDRESS, async () => {
     const host = `${linkLocal!.address}%${linkLocal!.zone}`;
     const socket = open({ host });
     const one = createSocket('udp6');

@@ -1,10 +1,10 @@
+import { needs, needsThat } from '@weir/ops/testing';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { missingPrograms } from './dns/missing-programs.js';
-import { unbound } from './dns/servers/unbound.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
@@ -12,38 +12,32 @@ const bench = async (file: string, ...args: string[]): Promise<string> =>
   (await run(process.execPath, [join(root, 'tools/dist/bench', `${file}.js`), ...args])).stdout;
 
 const missing = missingPrograms();
-if (missing.length > 0) {
-  process.stderr.write(`benchmarks are not tried out: they need ${missing.join(', ')}\n`);
-}
+const NEEDS_PROGRAMS = needsThat(missing.length === 0, missing.join(', '));
 
-describe.skipIf(missing.length > 0)('benchmarks, at their smallest', () => {
+describe('benchmarks, at their smallest', { timeout: 240_000, ...NEEDS_PROGRAMS }, () => {
   const smallest = ['--rounds', '1', '--seconds', '1'];
   // All figures, and no reason why it was not measured.
   const row = (server: string): RegExp =>
     new RegExp(`^\\| ${server} \\| [\\d.]+ \\|.*\\| +\\|$`, 'm');
 
   // bench:lanes runs the same comparison with Weir.
-  it.skipIf(!unbound.isInstalled())(
-    'bench:dns prints a row for each server',
-    async () => {
-      const table = await bench('dns/main', '--jobs', 'zone', '--servers', 'unbound', ...smallest);
-      expect(table).toMatch(row('unbound'));
-    },
-    240_000,
-  );
+  it('bench:dns prints a row for each server', needs('unbound'), async () => {
+    const table = await bench('dns/main', '--jobs', 'zone', '--servers', 'unbound', ...smallest);
+    expect(table).toMatch(row('unbound'));
+  });
 
   it('bench:lanes prints a row for each number of lanes', async () => {
     const table = await bench('lanes/main', '--jobs', 'zone', ...smallest);
     expect(table).toMatch(row('1 lane'));
     expect(table).toMatch(row('2 lanes'));
-  }, 240_000);
+  });
 
   it('bench:scale compares an empty configuration with a full one', async () => {
     const tables = await bench('scale/main', '--scale', '0.0005', ...smallest);
     expect(tables).toMatch(/^\| ratio \| [\d.]+ \(goal 1.15\) \|/m);
     expect(tables).toMatch(/^\| full size \| [\d.]+ \|.*\| [1-9]\d* % \|/m);
     expect(tables).not.toContain('NaN');
-  }, 240_000);
+  });
 });
 
 it.each([

@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { describeExit, startChild } from './child.js';
 import { checkPortsFree, checkReachable, freePort } from './ports.js';
 
@@ -11,13 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-child-'));
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
-const run = (script: string) =>
+const run = (script: string, logFile = join(folder, 'example.log')) =>
   startChild({
     name: 'example',
     command: process.execPath,
     args: ['-e', script],
     env: process.env,
-    logFile: join(folder, 'example.log'),
+    logFile,
   });
 
 describe('startChild', () => {
@@ -30,6 +32,22 @@ describe('startChild', () => {
     expect(child.lastLines()).toHaveLength(15);
     expect(child.lastLines()).toContain('line 39');
     expect(readFileSync(join(folder, 'example.log'), 'utf8')).toContain('line 0\n');
+  });
+
+  it('has not exited before its output is in the log file', async () => {
+    // Nothing can be written to a pipe before somebody reads it.
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const child = run('console.log("the end")', pipe);
+    const hasExited = vi.fn();
+    void child.exited.then(hasExited);
+    await expect.poll(() => child.lastLines()).toEqual(['the end']);
+    await expect.poll(() => existsSync(`/proc/${child.pid}`)).toBe(false);
+    // Its end and that of its pipes are different events.
+    for (let turns = 0; turns < 1000; turns++) await new Promise(setImmediate);
+    expect(hasExited).not.toHaveBeenCalled();
+    expect(await readFile(pipe, 'utf8')).toBe('the end\n');
+    expect(await child.exited).toEqual({ code: 0 });
   });
 
   it('reports the signal that killed the child', async () => {

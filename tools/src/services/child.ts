@@ -7,7 +7,7 @@ export type ExitStatus = { readonly code: number } | { readonly signal: NodeJS.S
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Resolves when the child has exited, for whatever reason. */
+  /** Resolves when the child has exited, for whatever reason, and its whole output is in the log file. */
   readonly exited: Promise<ExitStatus>;
   /** The last lines of its output. */
   lastLines(): readonly string[];
@@ -50,14 +50,14 @@ export function startChild(options: ChildOptions): Child {
     args,
     options.cwd === undefined ? settings : { ...settings, cwd: options.cwd },
   );
-  const lines = keepOutput(child, options.logFile);
+  const { lines, kept } = keepOutput(child, options.logFile);
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once('error', (error) => {
       lines.push(`cannot start ${command}: ${error.message}`);
       resolve({ code: 127 });
     });
     child.once('close', (code, signal) => {
-      resolve(signal === null ? { code: code ?? 1 } : { signal });
+      void kept.then(() => resolve(signal === null ? { code: code ?? 1 } : { signal }));
     });
   });
   return {
@@ -98,8 +98,16 @@ function canSetpriv(): boolean {
   return setprivWorks;
 }
 
-function keepOutput(child: ChildProcess, logFile: string): string[] {
+interface Output {
+  /** The last lines. */
+  readonly lines: string[];
+  /** Resolves when all of it is in the log file, or the log file cannot be written. */
+  readonly kept: Promise<unknown>;
+}
+
+function keepOutput(child: ChildProcess, logFile: string): Output {
   const log = createWriteStream(logFile, { flags: 'a' });
+  const kept = new Promise((resolve) => log.once('close', resolve));
   const lines: string[] = [];
   log.on('error', (error) => lines.push(`${logFile} cannot be written: ${error.message}`));
   let rest = '';
@@ -116,7 +124,7 @@ function keepOutput(child: ChildProcess, logFile: string): string[] {
     if (rest !== '') lines.push(rest);
     log.end();
   });
-  return lines;
+  return { lines, kept };
 }
 
 async function stop(

@@ -1,3 +1,4 @@
+import { needs } from '@weir/ops/testing';
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, cpSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,12 +16,6 @@ const unit = read('weir.service');
 const INSTALLED = '/opt/weir';
 /** Of `systemd-analyze security`: from 0, nothing is permitted that is known of, to 10. */
 const MOST_EXPOSURE = 2;
-
-const isThere = (command: string) => spawnSync(command, ['--version']).status === 0;
-const systemd = isThere('systemd-analyze');
-const logrotate = isThere('logrotate');
-if (!systemd) process.stderr.write('SKIPPED: tests with systemd-analyze, which is not installed\n');
-if (!logrotate) process.stderr.write('SKIPPED: a test with logrotate, which is not installed\n');
 
 const values = (name: string) =>
   Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value]) => value);
@@ -76,7 +71,7 @@ describe('the systemd unit', () => {
     expect(values('ProtectSystem')).toEqual(['strict']);
   });
 
-  it.skipIf(!systemd)('is one that systemd reads without a word', () => {
+  it('is one that systemd reads without a word', needs('systemd-analyze'), () => {
     const file = join(work, 'weir.service');
     writeFileSync(file, unit.replaceAll(INSTALLED, root.replace(/\/$/, '')));
     const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
@@ -85,7 +80,7 @@ describe('the systemd unit', () => {
     expect([stdout, stderr, status]).toEqual(['', '', 0]);
   });
 
-  it.skipIf(!systemd)('is rated as little exposed by systemd-analyze', () => {
+  it('is rated as little exposed by systemd-analyze', needs('systemd-analyze'), () => {
     const file = join(work, 'weir.service');
     writeFileSync(file, unit);
     const threshold = `--threshold=${MOST_EXPOSURE * 10}`;
@@ -100,7 +95,7 @@ describe('the systemd unit', () => {
     ]);
   });
 
-  it.skipIf(!logrotate)('has its logs rotated by a file that logrotate reads', () => {
+  it('has its logs rotated by a file that logrotate reads', needs('logrotate'), () => {
     const file = join(work, 'weir.logrotate');
     cpSync(join(folder, 'weir.logrotate'), file);
     const user = process.getuid?.() === 0 ? 'root' : String(process.env['USER']);

@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from 'axe-core';
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -21,17 +21,6 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 /** Where screenshots are kept, to be looked at. */
 export const SCREENSHOTS = join(tmpdir(), 'weir-block-page-screenshots');
-
-/** Whether there is a browser; if not, tests that need it are skipped, and this says so. */
-export function hasBrowser(): boolean {
-  const found = existsSync(CHROMIUM);
-  if (!found) {
-    process.stderr.write(
-      'tests of the block page in a browser are skipped: apt-get install chromium\n',
-    );
-  }
-  return found;
-}
 
 /** A browser for which every name leads to the block page on a loopback port, and `secure.example` to another port. */
 export async function openBrowser(port: number, securePort = port): Promise<Browser> {

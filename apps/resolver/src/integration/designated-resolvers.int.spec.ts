@@ -4,8 +4,8 @@ import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
-import { freePort } from '@weir/ops/testing';
-import { hasProgram, run } from '../testing/programs.js';
+import { freePort, needs } from '@weir/ops/testing';
+import { run } from '../testing/programs.js';
 import { startService, useCertificate } from '../testing/service.js';
 
 const certificate = useCertificate();
@@ -30,7 +30,7 @@ async function serve(configuration: Partial<DnsConfiguration>) {
 }
 
 describe('_dns.resolver.arpa (RFC 9462)', () => {
-  it.skipIf(!hasProgram('dig'))('names DNS over TLS and HTTPS of this resolver', async () => {
+  it('names DNS over TLS and HTTPS of this resolver', needs('dig'), async () => {
     const { digs, tls, https } = await serve({ DNS_HOST: ['127.0.0.1', '::1'] });
     const hints = 'ipv4hint=127.0.0.1 ipv6hint=::1';
     expect(await digs('+short', DISCOVERY, 'SVCB')).toEqual([
@@ -39,7 +39,7 @@ describe('_dns.resolver.arpa (RFC 9462)', () => {
     ]);
   });
 
-  it.skipIf(!hasProgram('dig'))('names the ports at which clients reach it', async () => {
+  it('names the ports at which clients reach it', needs('dig'), async () => {
     const published = { DNS_DESIGNATED_TLS_PORT: 853, DNS_DESIGNATED_HTTPS_PORT: 443 };
     const { digs } = await serve({ ...published, DNS_HOST: ['0.0.0.0'] });
     expect(await digs('+short', DISCOVERY, 'SVCB')).toEqual([
@@ -48,7 +48,7 @@ describe('_dns.resolver.arpa (RFC 9462)', () => {
     ]);
   });
 
-  it.skipIf(!hasProgram('kdig'))('is understood by kdig', async () => {
+  it('is understood by kdig', needs('kdig'), async () => {
     const { server, tls, https } = await serve({});
     const args = ['@127.0.0.1', '-p', String(server.port), '+short', DISCOVERY, 'SVCB'];
     const answer = await run('kdig', args);

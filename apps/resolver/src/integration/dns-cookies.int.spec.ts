@@ -9,13 +9,14 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
 import { askOneTcp, askUdp, type Server } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { TestClock } from '../testing/test-clock.js';
 
 const cleanups: (() => unknown)[] = [];
@@ -139,7 +140,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect(read(answer)?.answers).toHaveLength(7);
   });
 
-  it.skipIf(!hasProgram('dig'))('are good to dig', async () => {
+  it('are good to dig', needs('dig'), async () => {
     const { server } = await serve({ DNS_ALLOWED_CLIENTS: CidrSet.parse(['127.0.0.1']) });
     const at = ['@127.0.0.1', '-p', `${server.port}`];
     expect(await run('dig', [...at, 'localhost'])).toMatch(/; COOKIE: [0-9a-f]{48} \(good\)/);
@@ -147,7 +148,7 @@ describe('DNS cookies (RFC 7873)', () => {
     expect(alone).toMatch(/QUERY: 0,(.|\n)*; COOKIE: [0-9a-f]{48} \(good\)/);
   });
 
-  it.skipIf(!hasProgram('kdig'))('are good to kdig, which asks twice', async () => {
+  it('are good to kdig, which asks twice', needs('kdig'), async () => {
     const { server } = await serve();
     const at = ['@127.0.0.1', '-p', `${server.port}`];
     const output = await run('kdig', [...at, '+cookie', '+badcookie', 'blocked.example']);

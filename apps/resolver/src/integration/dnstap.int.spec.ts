@@ -21,8 +21,8 @@ import {
 import { a } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { freePort } from '@weir/ops/testing';
-import { hasProgram, run, startProgram } from '../testing/programs.js';
+import { freePort, needs } from '@weir/ops/testing';
+import { run, startProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 import { SharedSource } from '../testing/shared-source.js';
@@ -99,9 +99,7 @@ async function capture(
     .filter((frame) => frame !== null);
 }
 
-const hasReceiver = hasProgram('fstrm_capture') && hasProgram('dnstap-ldns');
-
-describe.skipIf(!hasReceiver)('dnstap', () => {
+describe('dnstap', needs('fstrm_capture', 'dnstap-ldns'), () => {
   const unixReceiver = () => {
     const path = join(folder(), 'socket');
     return { args: ['-u', path], endpoint: { path } };

@@ -1,5 +1,6 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import { needs } from '@weir/ops/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +9,7 @@ import { DnsService, type DnsServiceOptions } from '../dns-service.js';
 import { a, cname } from '../query/testing/records.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { silentUpstream, upstream } from '../testing/forwarding.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 
 const LOOPBACK = CidrSet.parse(['127.0.0.0/8']);
@@ -31,7 +32,7 @@ async function serve(
   return { server, service, dig };
 }
 
-describe.skipIf(!hasProgram('dig'))('the reason that dig prints', () => {
+describe('the reason that dig prints', needs('dig'), () => {
   it('for a client that is not served', async () => {
     const { dig } = await serve({ DNS_ALLOWED_CLIENTS: CidrSet.parse([]) });
     expect(await dig('www.example.com')).toContain(

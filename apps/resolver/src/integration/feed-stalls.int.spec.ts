@@ -5,11 +5,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { laneCount } from '../lanes/lane-count.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { activateCatalogue, useResolverEnvironment } from '../testing/resolver-environment.js';
 import { startResolverProcess } from '../testing/resolver-process.js';
 import { SECURE_QUERIES } from '../testing/secure-clients.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 const HOOK = new URL('../testing/stalled-thread.mjs', import.meta.url).pathname;
 const PAGE = 'c0000250';
@@ -19,7 +19,7 @@ const CHANGES = 5;
 const query = (name: string): Uint8Array => encodeQuery(name, 1);
 const lastBytes = (answer: Uint8Array | null): string => hexOf(answer!.subarray(-4));
 
-describe.skipIf(laneCount(1) === 0)('the feed has a thread of its own', () => {
+describe('the feed has a thread of its own', NEEDS_LANES, () => {
   const environment = useResolverEnvironment();
   /** A resolver, one of whose threads does nothing from `stall` to `goOn`. */
   async function start(thread: 'main' | 'feed') {

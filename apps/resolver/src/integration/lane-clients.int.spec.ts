@@ -4,10 +4,10 @@ import { CidrSet } from '@weir/ops';
 import { domainRule, loopback, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { laneCount } from '../lanes/lane-count.js';
 import { askUdp } from '../testing/client.js';
 import { BLOCKED, PERMITTED, serveByLanes } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 const REFUSED = 5;
 /** An address of several subscribers: 198.51.100.1. */
@@ -26,7 +26,7 @@ function askFrom(address: string, port: number, name: string) {
   });
 }
 
-describe.skipIf(laneCount(1) === 0)('a lane', () => {
+describe('a lane', NEEDS_LANES, () => {
   it.each(['127.0.0.1', '::1'])(
     'behind a load balancer takes the client from the PROXY header (%s)',
     async (host) => {

@@ -1,12 +1,12 @@
 import { encodeQuery } from '@weir/dns-wire/testing';
 import { describe, expect, it } from 'vitest';
 import type { DnsService } from '../dns-service.js';
-import { laneCount } from '../lanes/lane-count.js';
 import type { DropReason } from '../query/drop-reason.js';
 import type { Server } from '../testing/client.js';
 import { serveByLanes, udpClients } from '../testing/lane-service.js';
 import { droppedFor } from '../testing/listeners.js';
 import type { SharedSource } from '../testing/shared-source.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 /** More than two batches. */
 const QUERIES = 150;
@@ -38,7 +38,7 @@ async function send({ address, port }: Server): Promise<Set<number>> {
 const dropped = (service: DnsService, why: keyof typeof DropReason): number =>
   droppedFor(service.counts.queries, why) ?? 0;
 
-describe.skipIf(laneCount(1) === 0)('no query is lost unseen', () => {
+describe('no query is lost unseen', NEEDS_LANES, () => {
   it('when a resolver stops: what had arrived before is answered', async () => {
     const { server, service, source } = await serveByLanes();
     const release = holdLanes(source);

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { laneCount } from '../lanes/lane-count.js';
 import { askUdp, type Server } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED } from '../testing/lane-service.js';
@@ -14,6 +13,7 @@ import { useResolverEnvironment } from '../testing/resolver-environment.js';
 import { startResolverProcess } from '../testing/resolver-process.js';
 import { openTls } from '../testing/secure-clients.js';
 import { readLosses } from '../testing/soak/memory.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 /** Answers from memory that a client gets while other threads have much to do. */
 const ANSWERS = 900;
@@ -54,7 +54,7 @@ const metric = async (opsPort: number, name: string): Promise<number> => {
   return Number(new RegExp(`^weir_resolver_${name} (\\d+)$`, 'm').exec(text)?.[1]);
 };
 
-describe.skipIf(laneCount(1) === 0)('queries that memory can answer are answered by a lane', () => {
+describe('queries that memory can answer are answered by a lane', NEEDS_LANES, () => {
   const environment = useResolverEnvironment();
   async function start() {
     await environment.plane.commit(...CONFIGURED);

@@ -18,6 +18,7 @@ import { LaneSocket } from '../lanes/lane-socket.js';
 import { LANE_WORDS } from '../lanes/lane-task.js';
 import { QueryCounters } from '../metrics/query-counters.js';
 import { EchoHandler } from '../testing/echo-handler.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 const ROUNDS = 7;
 const TURNS = 200;
@@ -72,7 +73,7 @@ function createLane(calls: SystemCalls, queries: number) {
   };
 }
 
-describe.skipIf(loaded === null)('a turn of a lane', () => {
+describe('a turn of a lane', NEEDS_LANES, () => {
   // After a batch that is not full it naps.
   it.each([BATCH, BATCH - 1])(
     'allocates nothing, from socket to socket (%i queries)',

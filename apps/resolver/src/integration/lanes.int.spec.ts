@@ -12,17 +12,17 @@ import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testi
 import { loadSystemCalls } from '@weir/udp-batch';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { laneCount } from '../lanes/lane-count.js';
 import { MAX_RECORDS } from '../local-records/local-records.js';
 import { findHugePages } from '../memory/huge-pages.js';
 import { askUdp } from '../testing/client.js';
 import type { LaneClient } from '../testing/lane-client-worker.js';
 import { BLOCKED, PERMITTED, serveByLanes, udpClients } from '../testing/lane-service.js';
 import { TestClock } from '../testing/test-clock.js';
+import { NEEDS_LANES } from '../testing/ways.js';
 
 const LOCALHOST = '7f000001';
 
-describe.skipIf(laneCount(1) === 0)('a lane', () => {
+describe('a lane', NEEDS_LANES, () => {
   it('answers blocked, cached and special names while the main thread does nothing', async () => {
     const { server, ask, upstream, service } = await serveByLanes();
     // Now it is in the cache.

@@ -1,4 +1,4 @@
-import { freePort } from '@weir/ops/testing';
+import { freePort, needs } from '@weir/ops/testing';
 import { CidrSet, createLogger } from '@weir/ops';
 import { domainRule, policyOf, profile, put } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { type NameServer, startDnsdist } from '../testing/name-servers.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
 const LOOPBACK = 0x7f00_0001;
 
 /** dnsdist as the load balancer, dig as the client: two subscribers with one address and different ports. */
-describe.skipIf(!hasProgram('dnsdist') || !hasProgram('dig'))('behind dnsdist', () => {
+describe('behind dnsdist', needs('dnsdist', 'dig'), () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-dnsdist-'));
   let service: DnsService;
   let balancer: NameServer;

@@ -1,5 +1,6 @@
 import { decodeMessage, decodeName, encodeQuery, hexOf, wireName } from '@weir/dns-wire/testing';
 import { CidrSet } from '@weir/ops';
+import { needs } from '@weir/ops/testing';
 import type { Policy } from '@weir/policy';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { a, cname, https } from '../query/testing/records.js';
 import { askOneTcp, askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { startNsd, writeZone } from '../testing/name-servers.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { type AskedQuery, UpstreamServer } from '../testing/upstream-server.js';
 
@@ -393,7 +394,7 @@ describe('the file of LOCAL_RECORDS', () => {
   });
 });
 
-describe.skipIf(!hasProgram('nsd') || !hasProgram('dig'))('the same zone file in nsd', () => {
+describe('the same zone file in nsd', needs('nsd', 'dig'), () => {
   const RECORDS = [
     'www A 192.0.2.1',
     'www A 192.0.2.2',

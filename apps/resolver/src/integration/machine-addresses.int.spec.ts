@@ -3,8 +3,7 @@ import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EchoHandler } from '../testing/echo-handler.js';
 import { droppedFor, startUdpSockets } from '../testing/listeners.js';
-import { canHaveNetwork, OwnNetwork } from '../testing/own-network.js';
-import { hasProgram } from '../testing/programs.js';
+import { NEEDS_NETWORK, OwnNetwork } from '../testing/own-network.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -132,26 +131,23 @@ describe('UDP on a wildcard address', () => {
   });
 });
 
-describe.skipIf(!hasProgram('dig') || !canHaveNetwork())(
-  'on a machine with addresses of its own',
-  () => {
-    it('dig accepts the answers of each address, also of one that is added later', async () => {
-      const network = await OwnNetwork.start({ DNS_HOST: '::', DNS_PORT: '53' }, [
-        '192.0.2.53',
-        '2001:db8::53',
-      ]);
-      cleanups.push(() => network.stop());
-      const dig = (address: string) => {
-        // From another address than the one that is asked: the kernel would answer from that.
-        const from = address.includes(':') ? '::1' : '127.0.0.1';
-        return network.run('dig', '+tries=1', '+time=2', '-b', from, `@${address}`, 'example.com');
-      };
-      const answered = { timeout: 30_000, interval: 500 };
-      for (const address of ['192.0.2.53', '2001:db8::53']) {
-        await expect.poll(() => dig(address), answered).toContain('status: SERVFAIL');
-      }
-      await network.run('ip', 'address', 'add', '192.0.2.54/32', 'dev', 'lo');
-      await expect.poll(() => dig('192.0.2.54'), answered).toContain('status: SERVFAIL');
-    });
-  },
-);
+describe('on a machine with addresses of its own', NEEDS_NETWORK, () => {
+  it('dig accepts the answers of each address, also of one that is added later', async () => {
+    const network = await OwnNetwork.start({ DNS_HOST: '::', DNS_PORT: '53' }, [
+      '192.0.2.53',
+      '2001:db8::53',
+    ]);
+    cleanups.push(() => network.stop());
+    const dig = (address: string) => {
+      // From another address than the one that is asked: the kernel would answer from that.
+      const from = address.includes(':') ? '::1' : '127.0.0.1';
+      return network.run('dig', '+tries=1', '+time=2', '-b', from, `@${address}`, 'example.com');
+    };
+    const answered = { timeout: 30_000, interval: 500 };
+    for (const address of ['192.0.2.53', '2001:db8::53']) {
+      await expect.poll(() => dig(address), answered).toContain('status: SERVFAIL');
+    }
+    await network.run('ip', 'address', 'add', '192.0.2.54/32', 'dev', 'lo');
+    await expect.poll(() => dig('192.0.2.54'), answered).toContain('status: SERVFAIL');
+  });
+});

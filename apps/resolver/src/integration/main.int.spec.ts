@@ -1,6 +1,7 @@
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { needs } from '@weir/ops/testing';
 import { domainRule, FEED_TOKEN, HASH_KEY_HEX, loopback, profile } from '@weir/policy-feed/testing';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -148,10 +149,7 @@ describe('the resolver process', () => {
   });
 });
 
-const dig = spawnSync('dig', ['-v']).status === 0;
-if (!dig) process.stderr.write('SKIPPED: tests with dig, which is not installed\n');
-
-describe.skipIf(!dig)('asked by dig', () => {
+describe('asked by dig', needs('dig'), () => {
   const digs = async (server: { port: number }, ...args: string[]) => {
     const all = ['@127.0.0.1', '-p', String(server.port), '+tries=1', '+time=5', ...args];
     return (await promisify(execFile)('dig', all)).stdout;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
-import { makeCertificate } from '@weir/ops/testing';
+import { makeCertificate, needs } from '@weir/ops/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { BOGUS_ZONE, PLAIN_ZONE, SIGNED_ZONE } from '../testing/example-zones.js';
 import {
@@ -17,11 +17,10 @@ import {
   startUnbound,
   writeZone,
 } from '../testing/name-servers.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 
 const log = createLogger({ name: 'resolver', level: 'silent' });
-const NEEDED = ['nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig'];
-const missing = NEEDED.filter((name) => !hasProgram(name));
+const NEEDS_SERVERS = needs('nsd', 'unbound', 'ldns-signzone', 'dig', 'kdig');
 
 /** Lines that differ from run to run, and the address of the server. */
 const VARYING: [RegExp, string][] = [
@@ -89,7 +88,7 @@ const QUESTIONS = [
   'www.bogus.example A +dnssec +cdflag',
 ];
 
-describe.skipIf(missing.length > 0)('among real name servers', () => {
+describe('among real name servers', NEEDS_SERVERS, () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-peers-'));
   let nsd: NameServer;
   let unbound: NameServer;
@@ -202,7 +201,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
     }
   });
 
-  it.skipIf(!hasProgram('dnsperf'))('loses none of the queries of dnsperf', async () => {
+  it('loses none of the queries of dnsperf', needs('dnsperf'), async () => {
     const names = ['www.zone.example A', 'chain0.zone.example A', 'www.signed.example A'];
     const wild = Array.from({ length: 500 }, (_, i) => `n${i}.wild.zone.example A`);
     const blocked = Array.from({ length: 50 }, (_, i) => `n${i}.blocked.example AAAA`);
@@ -227,7 +226,7 @@ describe.skipIf(missing.length > 0)('among real name servers', () => {
   });
 
   // dnsperf 2.10 loses parallel streams of one HTTP/2 connection, so h2load is used instead.
-  it.skipIf(!hasProgram('h2load'))('fails none of the requests of h2load', async () => {
+  it('fails none of the requests of h2load', needs('h2load'), async () => {
     const query = encodeQuery('www.signed.example', 1, { id: 0, udpBytes: 1232 });
     const dns = Buffer.from(query).toString('base64url');
     const url = `https://127.0.0.1:${ports.doh}/dns-query?dns=${dns}`;

@@ -2,6 +2,7 @@ import { CatalogueImage, compileCatalogue, NameList } from '@weir/catalogue';
 import type { PutOperation } from '@weir/config-model';
 import { parseHashKey } from '@weir/dns-name';
 import { createLogger } from '@weir/ops';
+import { needs } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DnsService } from '../dns-service.js';
 import { CONFIGURATION } from '../testing/configuration.js';
 import { type NameServer, startNsd, writeZone } from '../testing/name-servers.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 
 const key = parseHashKey(HASH_KEY_HEX);
 const category = (id: number, to: string) => ({
@@ -32,7 +33,7 @@ const { image } = compileCatalogue(
 );
 
 /** nsd has the zone of a search engine, and dig asks the resolver in front of it. */
-describe.skipIf(!hasProgram('nsd') || !hasProgram('dig'))('safe search', () => {
+describe('safe search', needs('nsd', 'dig'), () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-safe-'));
   let nsd: NameServer;
   beforeAll(async () => {

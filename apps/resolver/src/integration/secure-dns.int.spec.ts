@@ -12,9 +12,9 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
 import { DnsService } from '../dns-service.js';
-import { makeCertificate } from '@weir/ops/testing';
+import { makeCertificate, needs } from '@weir/ops/testing';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { frame } from '../testing/upstream-server.js';
 import { TestClock } from '../testing/test-clock.js';
 
@@ -130,7 +130,7 @@ describe('DNS over TLS (RFC 7858)', () => {
     expect(await ask(socket, [blocked(5), blocked(6)])).toEqual([5, 6]);
   });
 
-  it.skipIf(!hasProgram('kdig'))('is spoken with kdig', async () => {
+  it('is spoken with kdig', needs('kdig'), async () => {
     const { tlsPort } = await serve();
     const args = [
       '@127.0.0.1',
@@ -319,7 +319,7 @@ describe('DNS over HTTPS (RFC 8484)', () => {
     cleanups.shift();
   });
 
-  it.skipIf(!hasProgram('kdig'))('is spoken with kdig', async () => {
+  it('is spoken with kdig', needs('kdig'), async () => {
     const { httpsPort } = await serve();
     const args = [
       '@127.0.0.1',

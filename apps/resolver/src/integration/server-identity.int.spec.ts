@@ -7,6 +7,7 @@ import {
   wireName,
 } from '@weir/dns-wire/testing';
 import { CidrSet, createLogger } from '@weir/ops';
+import { needs } from '@weir/ops/testing';
 import { domainRule, loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DnsConfiguration } from '../configuration.js';
@@ -14,7 +15,7 @@ import { DnsService } from '../dns-service.js';
 import { a } from '../query/testing/records.js';
 import { askUdp } from '../testing/client.js';
 import { CONFIGURATION } from '../testing/configuration.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { UpstreamServer } from '../testing/upstream-server.js';
 
@@ -54,7 +55,7 @@ function query(name: string, options: readonly Uint8Array[], udpBytes = 1232) {
   });
 }
 
-describe.skipIf(!hasProgram('dig'))('a resolver with DNS_SERVER_ID', () => {
+describe('a resolver with DNS_SERVER_ID', needs('dig'), () => {
   it.each(['id.server', 'ID.Server', 'hostname.bind'])('tells it as %s, CH TXT', async (name) => {
     const { digs } = await serve();
     expect(await digs('+short', name, 'CH', 'TXT')).toBe(`"${ID}"\n`);

@@ -1,6 +1,7 @@
 import { compileCatalogue, NameList } from '@weir/catalogue';
 import { parseHashKey } from '@weir/dns-name';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
+import { needsThat } from '@weir/ops/testing';
 import { domainRule, HASH_KEY_HEX, loopback, profile, put } from '@weir/policy-feed/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { askUdp, type Server } from '../testing/client.js';
@@ -12,11 +13,9 @@ const PAGE = 'c0000250';
 const WAIT = { timeout: 30_000 };
 
 const volume = FreezableVolume.mount();
-if (volume === null) {
-  process.stderr.write('SKIPPED: tests with a frozen volume, which this user may not mount\n');
-}
+const NEEDS_VOLUME = needsThat(volume !== null, 'the right to mount a file system');
 
-describe.skipIf(volume === null)('a resolver whose volume hangs', () => {
+describe('a resolver whose volume hangs', NEEDS_VOLUME, () => {
   const environment = useResolverEnvironment();
   afterAll(() => {
     volume?.remove();

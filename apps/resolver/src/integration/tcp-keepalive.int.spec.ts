@@ -1,8 +1,9 @@
+import { needs } from '@weir/ops/testing';
 import { loopback, policyOf, profile } from '@weir/policy-feed/testing';
 import { describe, expect, it } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { upstream } from '../testing/forwarding.js';
-import { hasProgram, run } from '../testing/programs.js';
+import { run } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import { startService, useCertificate } from '../testing/service.js';
 
@@ -21,7 +22,7 @@ async function serve() {
 
 const ADVERTISED = /TCP.KEEPALIVE: 10\.0 secs/;
 
-describe.skipIf(!hasProgram('dig'))('edns-tcp-keepalive (RFC 7828)', () => {
+describe('edns-tcp-keepalive (RFC 7828)', needs('dig'), () => {
   it('tells the idle timeout over TCP, for new and for cached answers', async () => {
     const { ask, port } = await serve();
     for (let i = 0; i < 2; i++) {

@@ -1,4 +1,5 @@
 import { decodeOptions, encodeMessage, opt, option } from '@weir/dns-wire/testing';
+import { needs } from '@weir/ops/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { a } from '../query/testing/records.js';
 import { forwarder, upstream } from '../testing/forwarding.js';
 import { startNamed, writeZone } from '../testing/name-servers.js';
-import { hasProgram } from '../testing/programs.js';
 import { respond } from '../testing/respond.js';
 import type { Answerer, AskedQuery } from '../testing/upstream-server.js';
 
@@ -184,7 +184,7 @@ describe('cookies towards upstreams (RFC 7873)', () => {
     expect(transports(server.asked)).toEqual(['udp', 'udp', 'tcp']);
   });
 
-  it.skipIf(!hasProgram('named'))('are accepted by BIND, even if it requires them', async () => {
+  it('are accepted by BIND, even if it requires them', needs('named'), async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-cookies-'));
     onTestFinished(() => {
       rmSync(folder, { recursive: true });

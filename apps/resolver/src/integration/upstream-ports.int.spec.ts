@@ -24,9 +24,8 @@ describe.each(UPSTREAM_WAYS)('the ports from which an upstream is asked %s', (_,
     expect(repeats).toBeLessThan(100);
   });
 
-  it.skipIf(calls === null)(
-    'are the same for all questions of one turn, so that they leave in one batch, and another one for the next',
-    async () => {
+  if (calls !== null) {
+    it('are one for all questions of a turn, which leave in one batch, and another for the next', async () => {
       const server = await upstream((query) => respond(query));
       const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 64 });
       const used = new Set<number>();
@@ -38,15 +37,15 @@ describe.each(UPSTREAM_WAYS)('the ports from which an upstream is asked %s', (_,
         used.add(port!);
       }
       expect(used.size).toBeGreaterThan(5);
-    },
-  );
+    });
 
-  it.skipIf(calls === null)('of a turn are several when it has many questions', async () => {
-    const server = await upstream((query) => respond(query));
-    const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1024 });
-    await Promise.all(Array.from({ length: 2 * BATCH + 1 }, (_, i) => ask(`n${i}.example.com`)));
-    expect(portsOf(server).size).toBeGreaterThan(1);
-  });
+    it('of a turn are several when it has many questions', async () => {
+      const server = await upstream((query) => respond(query));
+      const { ask } = await forwarder([server.endpoint], { portsPerUpstream: 1024 });
+      await Promise.all(Array.from({ length: 2 * BATCH + 1 }, (_, i) => ask(`n${i}.example.com`)));
+      expect(portsOf(server).size).toBeGreaterThan(1);
+    });
+  }
 
   it('belong to one socket only', async () => {
     const server = await upstream((query) => respond(query));

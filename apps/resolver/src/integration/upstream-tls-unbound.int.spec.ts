@@ -1,4 +1,4 @@
-import { freePort } from '@weir/ops/testing';
+import { freePort, needs } from '@weir/ops/testing';
 import { decodeMessage, encodeQuery, hexOf } from '@weir/dns-wire/testing';
 import { createLogger, parseVariables } from '@weir/ops';
 import { loopback, profile } from '@weir/policy-feed/testing';
@@ -17,13 +17,10 @@ import {
   startUnbound,
   writeZone,
 } from '../testing/name-servers.js';
-import { hasProgram } from '../testing/programs.js';
 import { useResolverEnvironment } from '../testing/resolver-environment.js';
 
 const environment = useResolverEnvironment();
-const isMissing = ['nsd', 'unbound'].some((program) => !hasProgram(program));
-
-describe.skipIf(isMissing)('UPSTREAMS with tls://, in front of unbound', () => {
+describe('UPSTREAMS with tls://, in front of unbound', needs('nsd', 'unbound'), () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-unbound-tls-'));
   const servers: NameServer[] = [];
   let authority: Authority;

@@ -1,3 +1,4 @@
+import { needsThat } from '@weir/ops/testing';
 import { HUGE_PAGE_BYTES } from '@weir/policy';
 import { loadSystemCalls } from '@weir/udp-batch';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +25,7 @@ function residentBytes(address: number): number {
   return Number(/^Rss: +(\d+)/m.exec(mappingOf(address))?.[1]) * 1024;
 }
 
-describe.skipIf(offered === null)('huge pages', () => {
+describe('huge pages', needsThat(offered !== null, 'huge pages'), () => {
   it('are asked for, for whole pages only', () => {
     const buffer = new SharedArrayBuffer(BYTES);
     const { start, end } = offered!.advise(buffer)!;
@@ -74,8 +75,9 @@ describe('findHugePages', () => {
     return folder;
   };
 
-  it.skipIf(calls === null).each(['[always] madvise never', 'always [madvise] never'])(
+  it.each(['[always] madvise never', 'always [madvise] never'])(
     'finds them with %s',
+    needsThat(calls !== null, 'system calls (libs/udp-batch)'),
     (enabled) => {
       expect(findHugePages(calls, kernel(enabled, HUGE_PAGE_BYTES))).not.toBeNull();
     },

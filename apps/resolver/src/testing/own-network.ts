@@ -1,3 +1,4 @@
+import { needs, needsThat } from '@weir/ops/testing';
 import { HASH_KEY_HEX } from '@weir/policy-feed/testing';
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +8,13 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** A network, and a user who may configure it. */
 const UNSHARE = ['--map-root-user', '--net'];
 
-/** Whether this user may create a network. If not, tests that need one are skipped, and a message says so. */
-export function canHaveNetwork(): boolean {
-  const isPossible = spawnSync('unshare', [...UNSHARE, 'ip', 'link']).status === 0;
-  if (!isPossible) process.stderr.write('tests with unshare are skipped: not permitted here\n');
-  return isPossible;
+/** A test with dig in a network namespace. */
+export const NEEDS_NETWORK = canHaveNetwork()
+  ? needs('dig')
+  : needsThat(false, 'the right to create a network (unshare --net)');
+
+function canHaveNetwork(): boolean {
+  return spawnSync('unshare', [...UNSHARE, 'ip', 'link']).status === 0;
 }
 
 /** A resolver on a machine with addresses of its own: a network namespace. It never gets a configuration. */

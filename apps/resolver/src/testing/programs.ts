@@ -1,11 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
-
-/** Whether a program is installed. If not, tests that need it are skipped, and a message says so. */
-export function hasProgram(name: string): boolean {
-  const { error } = spawnSync(name, ['--version'], { stdio: 'ignore' });
-  if (error !== undefined) process.stderr.write(`tests with ${name} are skipped: not installed\n`);
-  return error === undefined;
-}
+import { execFile, spawn } from 'node:child_process';
 
 /** Runs a program to its end. @returns what it printed, whatever its exit code. */
 export function run(name: string, args: readonly string[]): Promise<string> {

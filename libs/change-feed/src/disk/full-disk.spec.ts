@@ -21,8 +21,9 @@ const canMount = ((): boolean => {
   rmSync(folder, { recursive: true });
   return can;
 })();
+const NEEDS_MOUNT = { skip: !canMount, meta: { needs: 'the right to mount a tmpfs' } };
 
-describe.skipIf(!canMount)('a small disk (skipped where this user may mount none)', () => {
+describe('a small disk', NEEDS_MOUNT, () => {
   let folder: string;
   let log: MemoryLog;
 

@@ -40,7 +40,6 @@ const change = (revision: number): Change => ({
 });
 
 const prlimit = spawnSync('prlimit', ['--version']).status === 0;
-if (!prlimit) process.stderr.write('SKIPPED: tests with prlimit, which is not installed\n');
 
 /** Waits for `work` while no file may grow beyond this size, as on a full disk. */
 async function withFileLimit(bytes: number | string, work: () => Promise<void>): Promise<void> {
@@ -320,8 +319,9 @@ describe('SnapshotDisk', () => {
     expect(await readBack()).toEqual({ parts: snapshotAt(8), revisions: [9] });
   });
 
-  it.skipIf(!prlimit)(
+  it(
     'wants another snapshot when the disk took a part of a change, and writes nothing behind it',
+    { skip: !prlimit, meta: { needs: 'prlimit' } },
     async () => {
       const disk = await openDisk();
       await record(disk, 7);

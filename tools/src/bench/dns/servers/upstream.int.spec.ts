@@ -1,14 +1,16 @@
+import { needs } from '@weir/ops/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../services/ports.js';
 import { ORIGIN } from '../jobs.js';
-import { hasDnsperf, load } from '../load.js';
-import { hasNsd, startUpstream } from './upstream.js';
+import { load } from '../load.js';
+import { startUpstream } from './upstream.js';
 
-it.skipIf(!hasNsd() || !hasDnsperf())(
+it(
   'does not limit the responses to one client (nsd and dnsperf)',
+  needs('nsd', 'dnsperf'),
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-upstream-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
