@@ -7,6 +7,7 @@ export * from './log.js';
 export * from './ops-calls.js';
 export * from './ops-server.js';
 export * from './ops-variables.js';
+export { parseDate, parseTime } from './parse-time.js';
 export * from './process.js';
 export { type LabelledValues, ReadMetrics } from './read-metrics.js';
 export { registerRuntimeMetrics } from './runtime-metrics.js';

@@ -1,8 +1,7 @@
+import { parseTime } from '../parse-time.js';
 import { defineVariable, type VariableOptions } from './define-variable.js';
 import * as valueSchemas from './value-schemas.js';
 import { type ValueSchema, type Variable, VariableFault } from './variable.js';
-
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /** A whole number from `lowest` to `highest`. */
 export function integer(
@@ -82,9 +81,9 @@ export function byteSize(options: VariableOptions): Variable<number> {
 export function time(options: VariableOptions): Variable<Date> {
   const allowed = 'a time such as 2026-12-24T18:00:00Z';
   return defineVariable(options, allowed, valueSchemas.TEXT, (value) => {
-    const parsed = TIME.test(value) ? Date.parse(value) : Number.NaN;
-    if (Number.isNaN(parsed)) throw new VariableFault();
-    return new Date(parsed);
+    const timeMs = parseTime(value);
+    if (Number.isNaN(timeMs)) throw new VariableFault();
+    return new Date(timeMs);
   });
 }
 

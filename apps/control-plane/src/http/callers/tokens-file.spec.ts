@@ -23,6 +23,21 @@ describe('parseTokens', () => {
     expect(parseTokens(entry())[0].expiresMs).toBe(Infinity);
   });
 
+  it.each([
+    ['2026-11-23T15:20:00.123Z', '2026-11-23T15:20:00.123Z'],
+    ['2026-11-23T15:20:00.123456789+01:00', '2026-11-23T14:20:00.123Z'],
+    ['2026-11-23 15:20:00z', '2026-11-23T15:20:00.000Z'],
+    ["'2026-11-23t15:20:00-00:00'", '2026-11-23T15:20:00.000Z'],
+    ['"2016-12-31T23:59:60Z"', '2017-01-01T00:00:00.000Z'],
+  ])('takes the time %s of RFC 3339, with and without quotes', (expires, time) => {
+    const [token] = parseTokens(entry().replace(' }', `, expires: ${expires} }`));
+    expect(new Date(token.expiresMs).toISOString()).toBe(time);
+    const [inBlock] = parseTokens(
+      `- name: billing\n  sha256: '${HASH}'\n  scope: write\n  expires: ${expires}\n`,
+    );
+    expect(inBlock.expiresMs).toBe(token.expiresMs);
+  });
+
   it('takes an empty list', () => {
     expect(parseTokens('[]')).toEqual([]);
   });
@@ -39,6 +54,8 @@ describe('parseTokens', () => {
     [entry('expires: secret-text'), 'token 1: expires must be a date'],
     [entry('expires: 2027-02-31T25:00Z'), 'token 1: expires must be a date'],
     [entry('expires: 2027-01-31T12:00'), 'token 1: expires must be a date'],
+    [entry('expires: 2027-02-29'), 'token 1: expires must be a date'],
+    [entry('expires: 1798761600'), 'token 1: expires must be a date'],
     [entry('', 'secret-text'), 'token 1: sha256 must be 64 hexadecimal digits'],
     [entry().replace('write', 'secret-text'), 'token 1: scope must be one of read, write, replace'],
     [entry().replace('billing', 'env-1'), 'token 1: name must begin with a letter'],

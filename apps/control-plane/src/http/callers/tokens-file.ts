@@ -1,4 +1,4 @@
-import { CidrSet } from '@weir/ops';
+import { CidrSet, parseDate, parseTime } from '@weir/ops';
 import { parseDocument } from 'yaml';
 import { type Scope, SCOPES } from './scope.js';
 
@@ -21,7 +21,6 @@ const FIELDS = new Set(['name', 'sha256', 'scope', 'sources', 'expires']);
 const NAME = /^[a-zA-Z][\w.-]{0,63}$/;
 /** Names of the tokens of `MANAGEMENT_TOKENS`. */
 const RESERVED_NAME = /^env-/;
-const EXPIRES = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/;
 
 /**
  * Reads `MANAGEMENT_TOKENS_FILE`: a YAML list of tokens.
@@ -98,9 +97,13 @@ function readSources(sources: unknown, fault: (what: string) => Error): CidrSet 
 }
 
 function readTime(expires: unknown, fault: (what: string) => Error): number {
-  const timeMs = typeof expires === 'string' && EXPIRES.test(expires) ? Date.parse(expires) : NaN;
+  const text = typeof expires === 'string' ? expires : '';
+  const dateMs = parseDate(text);
+  const timeMs = Number.isNaN(dateMs) ? parseTime(text) : dateMs;
   if (Number.isNaN(timeMs)) {
-    throw fault('expires must be a date (2027-01-31) or a time with its zone (2027-01-31T12:00Z)');
+    throw fault(
+      'expires must be a date (2027-01-31) or a time of RFC 3339 with its zone (2027-01-31T12:00:00Z)',
+    );
   }
   return timeMs;
 }
