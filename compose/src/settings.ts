@@ -8,12 +8,16 @@ const MIN_SECRET_LENGTH = 16;
 
 /** Name of the image → variables of its process. */
 export const PROCESS_SCHEMAS: Readonly<Record<string, VariableSchema>> = {
-  // `make-env.sh` makes a token, so that the file with further ones is optional.
+  // `make-env.sh` makes these secrets, so they are required here and optional elsewhere.
   'control-plane': {
     ...CONTROL_PLANE,
     MANAGEMENT_TOKENS: required(CONTROL_PLANE.MANAGEMENT_TOKENS),
   },
-  resolver: RESOLVER,
+  resolver: {
+    ...RESOLVER,
+    OPS_TOKENS: required(RESOLVER.OPS_TOKENS),
+    DNS_COOKIE_SECRETS: required(RESOLVER.DNS_COOKIE_SECRETS),
+  },
   'block-page': BLOCK_PAGE,
   migrate: MIGRATE,
 };
@@ -100,7 +104,8 @@ export const BUILD_ARGUMENTS: VariableSchema = {
 };
 
 function required<T>(variable: Variable<T>): Variable<T> {
-  const { description, allowed, secret: isSecret, valueSchema, parse } = variable;
+  const { allowed, secret: isSecret, valueSchema, parse } = variable;
+  const description = variable.description.replace(/ Unset: .*$/, '');
   return { description, allowed, default: undefined, secret: isSecret, valueSchema, parse };
 }
 
