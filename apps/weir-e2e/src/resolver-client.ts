@@ -1,5 +1,6 @@
 import dns2 from 'dns2';
 import { execFile } from 'node:child_process';
+import { isIPv6 } from 'node:net';
 import { promisify } from 'node:util';
 
 const TYPES = { A: 1, AAAA: 28 } as const;
@@ -13,10 +14,11 @@ const ANSWER_TIMEOUT_MS = 1_000;
 export async function ask(
   port: number,
   qname: string,
-  options: { protocol?: 'udp' | 'tcp'; type?: keyof typeof TYPES } = {},
+  options: { address?: string; protocol?: 'udp' | 'tcp'; type?: keyof typeof TYPES } = {},
 ): Promise<readonly string[]> {
-  const { protocol = 'udp', type = 'A' } = options;
-  const server = { dns: '127.0.0.1', port, timeout: ANSWER_TIMEOUT_MS };
+  const { address = '127.0.0.1', protocol = 'udp', type = 'A' } = options;
+  const socketType = isIPv6(address) ? ('udp6' as const) : ('udp4' as const);
+  const server = { dns: address, port, socketType, timeout: ANSWER_TIMEOUT_MS };
   const client = protocol === 'udp' ? dns2.UDPClient(server) : dns2.TCPClient(server);
   const response = await client(qname, type);
   return response.answers

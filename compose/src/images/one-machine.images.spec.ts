@@ -11,6 +11,8 @@ const PAGE = 'docs/operations/one-machine.md';
 const page = readFileSync(join(repository, PAGE), 'utf8');
 /** Of RFC 5737: nothing answers there. */
 const UPSTREAM = '192.0.2.53';
+/** One for each resolver: both have port 53. */
+const DNS_HOSTS = ['127.0.0.1', '127.0.0.2'];
 /** Packages are downloaded and the repository is compiled, on a machine that may be busy. */
 const INSTALL_MS = 1_200_000;
 
@@ -77,7 +79,8 @@ describe(PAGE, () => {
       await machine.shell(install);
       await machine.copyRepository();
       await machine.shell(setUp);
-      await machine.shell(`echo 'UPSTREAMS=${UPSTREAM}' >>/etc/weir/weir.env`);
+      const settings = [`UPSTREAMS=${UPSTREAM}`, `DNS_HOST=${DNS_HOSTS.join(';')}`];
+      await machine.shell(`printf '%s\\n' '${settings.join(`' '`)}' >>/etc/weir/weir.env`);
       expect(await machine.shell(begin)).toContain('active (running)');
     },
     INSTALL_MS,
@@ -110,17 +113,17 @@ describe(PAGE, () => {
     expect(await call('/profiles/', '{"profile":{"id":1}}')).toBe('2/2');
     expect(await call('/net/', '{"ip":"127.0.0.1","profile_id":1}')).toBe('2/2');
     expect(await call('/profile/1/bw_list', '{"type":"deny","domain":"example.com"}')).toBe('2/2');
-    expect(await blocked()).toBe('127.0.0.1');
+    for (const host of DNS_HOSTS) expect(await blocked(host)).toBe('127.0.0.1');
   });
 
   it('brings a process back that was killed', async () => {
     await machine.shell('pkill --signal KILL --full apps/resolver');
-    await expect.poll(blocked).toBe('127.0.0.1');
+    for (const host of DNS_HOSTS) await expect.poll(() => blocked(host)).toBe('127.0.0.1');
   });
 
   it('keeps everything through an upgrade with the commands that it shows', async () => {
     await machine.shell(upgrade);
-    await expect.poll(blocked).toBe('127.0.0.1');
+    for (const host of DNS_HOSTS) await expect.poll(() => blocked(host)).toBe('127.0.0.1');
     expect(await machine.shell('systemctl is-active weir')).toBe('active');
   });
 
@@ -130,5 +133,6 @@ describe(PAGE, () => {
     expect(await machine.ask('pgrep --uid weir')).toBe('');
   });
 
-  const blocked = () => machine.ask('dig @127.0.0.1 +short +tries=1 +time=2 www.example.com');
+  const blocked = (host: string) =>
+    machine.ask(`dig @${host} +short +tries=1 +time=2 www.example.com`);
 });

@@ -100,6 +100,16 @@ describe('checkPortsFree', () => {
     ).rejects.toThrow(`MANAGEMENT_PORT and FEED_PORT both come to TCP port ${port}`);
   });
 
+  it('accepts one port on several addresses, but not beside all addresses', async () => {
+    const port = await freePort();
+    const dns = { port, protocol: 'udp', variable: 'DNS_PORT', hostVariable: 'DNS_HOST' } as const;
+    const on = (...hosts: string[]) => checkPortsFree(hosts.map((host) => ({ ...dns, host })));
+    await on('127.0.0.1', '127.0.0.2', '::1');
+    await on('0.0.0.0', '::');
+    await expect(on('127.0.0.2', '0.0.0.0')).rejects.toThrow(`come to UDP port ${port}`);
+    await expect(on('::', '::1')).rejects.toThrow(`come to UDP port ${port}`);
+  });
+
   it('names the variable when the address does not belong to this machine', async () => {
     const elsewhere = {
       host: '192.0.2.1',

@@ -1,7 +1,7 @@
 import { StartError } from '@weir/ops';
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, isIP } from 'node:net';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_REDIS_PORT = 6379;
@@ -70,7 +70,13 @@ export async function checkReachable(url: string, variable: string): Promise<voi
 }
 
 function isSamePort(a: RequiredPort, b: RequiredPort): boolean {
-  return a.port === b.port && a.protocol === b.protocol;
+  return a.port === b.port && a.protocol === b.protocol && overlap(a.host, b.host);
+}
+
+/** Whether both cannot be listened on with one port: they are the same, or one stands for all of its family. */
+function overlap(a: string, b: string): boolean {
+  const isAny = [a, b].some((host) => host === '0.0.0.0' || host === '::');
+  return a === b || (isAny && isIP(a) === isIP(b));
 }
 
 function explain(one: RequiredPort, error: NodeJS.ErrnoException): string {

@@ -3,7 +3,9 @@ import {
   choice,
   type Configuration,
   hexKey,
+  hexKeyList,
   integer,
+  listenAddressGroups,
   OPS_VARIABLES,
   optional,
   port,
@@ -15,6 +17,8 @@ import {
 
 const MAX_PORT = 65535;
 const MAX_RESOLVERS = 10;
+/** Addresses of one resolver. */
+const MAX_DNS_HOSTS = 16;
 /** Health and metrics of resolver i are on `OPS_PORT` + this + i. */
 export const FIRST_RESOLVER_OPS_OFFSET = 10;
 /** Health, metrics and preview of the block page are on `OPS_PORT` + this. */
@@ -80,9 +84,29 @@ export const STACK_SCHEMA = {
       description: 'Key of the domain hashes. Unset: one is generated and kept in `DATA_DIR`.',
     }),
   ),
-  DNS_HOST: address({ description: 'Address of the resolvers.', default: '127.0.0.1' }),
+  OPS_TOKENS: optional(
+    secretList(16, {
+      description:
+        'Bearer tokens of the calls on the resolvers’ ops ports that need one, such as the flush of the cache. Unset: ' +
+        'one is generated and kept in `DATA_DIR`.',
+    }),
+  ),
+  DNS_COOKIE_SECRETS: optional(
+    hexKeyList(16, 2, {
+      description:
+        'Secrets for DNS cookies, the same for all resolvers. Unset: one is generated and kept in `DATA_DIR`.',
+    }),
+  ),
+  DNS_HOST: listenAddressGroups(MAX_DNS_HOSTS, {
+    description:
+      'Addresses of the resolvers. All resolvers listen on all of them, on ports of their own. With a ; between ' +
+      'addresses each resolver has its own addresses, in the order of the resolvers, and all have the same port.',
+    default: '127.0.0.1',
+  }),
   DNS_PORT: port({
-    description: 'Port of the first resolver, UDP and TCP; resolver i listens on `DNS_PORT` + i.',
+    description:
+      'Port of the first resolver, UDP and TCP; resolver i listens on `DNS_PORT` + i. With a ; in `DNS_HOST`: the ' +
+      'port of every resolver.',
     default: '5300',
     lowest: 1,
     highest: MAX_PORT - MAX_RESOLVERS,
@@ -90,7 +114,7 @@ export const STACK_SCHEMA = {
   DNS_TLS_PORT: optional(
     port({
       description:
-        'Port of DNS over TLS of the first resolver; resolver i listens on `DNS_TLS_PORT` + i. ' +
+        'Port of DNS over TLS of the first resolver; resolver i listens on `DNS_TLS_PORT` + i, as with `DNS_PORT`. ' +
         'It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over TLS.',
       lowest: 1,
       highest: MAX_PORT - MAX_RESOLVERS,
@@ -99,7 +123,7 @@ export const STACK_SCHEMA = {
   DNS_HTTPS_PORT: optional(
     port({
       description:
-        'Port of DNS over HTTPS of the first resolver; resolver i listens on `DNS_HTTPS_PORT` + i. ' +
+        'Port of DNS over HTTPS of the first resolver; resolver i listens on `DNS_HTTPS_PORT` + i, as with `DNS_PORT`. ' +
         'It needs `DNS_TLS_CERT` and `DNS_TLS_KEY`. Unset: no DNS over HTTPS.',
       lowest: 1,
       highest: MAX_PORT - MAX_RESOLVERS,
@@ -108,6 +132,10 @@ export const STACK_SCHEMA = {
   RESOLVERS: integer(1, MAX_RESOLVERS, {
     description: 'How many resolvers to run.',
     default: '2',
+  }),
+  RESOLVER_THREADS: integer(0, 64, {
+    description: 'Threads of each resolver that answer UDP queries from memory.',
+    default: '1',
   }),
   BLOCK_PAGE_HOST: address({ description: 'Address of the block page.', default: '127.0.0.1' }),
   BLOCK_PAGE_PORT: port({

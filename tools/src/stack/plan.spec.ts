@@ -4,7 +4,13 @@ import { STACK_SCHEMA } from './configuration.js';
 import { planProcesses, reachableHost, requiredPorts } from './plan.js';
 
 const configuration = parseVariables(STACK_SCHEMA, { RESOLVERS: '3', DNS_HOST: '::1' });
-const secrets = { managementTokens: ['a', 'b'], feedToken: 'f', domainHashKey: '00' };
+const secrets = {
+  managementTokens: ['a', 'b'],
+  feedToken: 'f',
+  opsTokens: ['o'],
+  dnsCookieSecrets: ['c', 'd'],
+  domainHashKey: '00',
+};
 const stores = { databaseUrl: 'postgresql://database', redisUrl: 'redis://redis' };
 
 const resolversOf = (wanted: typeof configuration) =>
@@ -56,10 +62,63 @@ describe('the plan of the local stack', () => {
         FEED_URL: 'http://127.0.0.1:8090',
         FEED_TOKEN: 'f',
         DOMAIN_HASH_KEY: '00',
+        OPS_TOKENS: 'o',
+        DNS_COOKIE_SECRETS: 'c,d',
+        RESOLVER_THREADS: '1',
       });
       expect(environment).not.toHaveProperty('DATABASE_URL');
       expect(environment).not.toHaveProperty('MANAGEMENT_TOKENS');
     }
+  });
+
+  it('lets all resolvers listen on all addresses, on ports of their own', () => {
+    const wanted = parseVariables(STACK_SCHEMA, { DNS_HOST: '127.0.0.1,::1' });
+    expect(resolversOf(wanted).map(({ environment }) => environment)).toMatchObject([
+      { DNS_HOST: '127.0.0.1,::1', DNS_PORT: '5300' },
+      { DNS_HOST: '127.0.0.1,::1', DNS_PORT: '5301' },
+    ]);
+    const dns = requiredPorts(wanted).filter(({ variable }) => variable === 'DNS_PORT');
+    expect(dns.map(({ protocol, host, port }) => `${protocol} ${host} ${port}`).sort()).toEqual(
+      ['tcp', 'udp'].flatMap((protocol) =>
+        ['127.0.0.1', '::1'].flatMap((host) => [
+          `${protocol} ${host} 5300`,
+          `${protocol} ${host} 5301`,
+        ]),
+      ),
+    );
+  });
+
+  it('gives each resolver its own addresses and all of them the same ports', () => {
+    const wanted = parseVariables(STACK_SCHEMA, {
+      DNS_HOST: '192.0.2.53,2001:db8::53 ; 192.0.2.54,2001:db8::54',
+      DNS_PORT: '53',
+      DNS_TLS_PORT: '853',
+      RESOLVER_THREADS: '4',
+    });
+    const same = { DNS_PORT: '53', DNS_TLS_PORT: '853', RESOLVER_THREADS: '4' };
+    expect(resolversOf(wanted).map(({ environment }) => environment)).toMatchObject([
+      { DNS_HOST: '192.0.2.53,2001:db8::53', ...same },
+      { DNS_HOST: '192.0.2.54,2001:db8::54', ...same },
+    ]);
+  });
+
+  it('refuses lists of addresses that are not as many as the resolvers', () => {
+    const wanted = parseVariables(STACK_SCHEMA, {
+      DNS_HOST: '192.0.2.53;192.0.2.54',
+      RESOLVERS: '3',
+    });
+    expect(() => requiredPorts(wanted)).toThrow(
+      'DNS_HOST has 2 lists of addresses for 3 resolvers; set RESOLVERS to 2, or give each resolver a list',
+    );
+  });
+
+  it.each([
+    ['192.0.2.53,192.0.2.53', '192.0.2.53 is there twice'],
+    ['192.0.2.53;192.0.2.53', '192.0.2.53 is there twice'],
+    ['192.0.2.53;', 'an item is empty'],
+    ['localhost', '"localhost" is not one'],
+  ])('refuses DNS_HOST=%s', (DNS_HOST, reason) => {
+    expect(() => parseVariables(STACK_SCHEMA, { DNS_HOST })).toThrow(reason);
   });
 
   it('gives the block page its ports, its folder, and the key and feed of the resolvers', () => {

@@ -1,3 +1,4 @@
+import { StartError } from '@weir/ops';
 import { join } from 'node:path';
 import type { RequiredPort } from '../services/ports.js';
 import {
@@ -29,8 +30,8 @@ export function planProcesses(
   dataDir: string,
   stores: Stores,
 ): readonly PlannedProcess[] {
-  const resolvers = Array.from({ length: configuration.RESOLVERS }, (_, index) =>
-    planResolver(configuration, secrets, dataDir, stores, index),
+  const resolvers = resolverListeners(configuration).map((listeners, index) =>
+    planResolver(configuration, secrets, dataDir, stores, listeners, index),
   );
   return [
     planControlPlane(configuration, secrets, stores),
@@ -39,24 +40,54 @@ export function planProcesses(
   ];
 }
 
+const DNS_PORTS = ['DNS_PORT', 'DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const;
+
+/** Where one resolver listens. */
+export interface ResolverListeners {
+  readonly hosts: readonly string[];
+  /** Variable → port, for those that are on. */
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+/**
+ * Where each resolver listens: all on the same addresses with ports of their own, or each on its own addresses with
+ * the same ports. @throws StartError when `DNS_HOST` and `RESOLVERS` do not fit together.
+ */
+export function resolverListeners(configuration: StackConfiguration): readonly ResolverListeners[] {
+  const { DNS_HOST: groups, RESOLVERS: count } = configuration;
+  const isShared = groups.length === 1;
+  if (!isShared && groups.length !== count) {
+    throw new StartError(
+      `DNS_HOST has ${groups.length} lists of addresses for ${count} resolvers; set RESOLVERS to ${groups.length}, or give each resolver a list`,
+    );
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const ports = DNS_PORTS.flatMap((variable) => {
+      const first = configuration[variable];
+      return first === undefined ? [] : [[variable, isShared ? first + index : first] as const];
+    });
+    return { hosts: groups[isShared ? 0 : index], ports: Object.fromEntries(ports) };
+  });
+}
+
 /** The ports that the processes need. */
 export function requiredPorts(configuration: StackConfiguration): readonly RequiredPort[] {
-  const { DNS_PORT, OPS_PORT, RESOLVERS } = configuration;
+  const { OPS_PORT } = configuration;
   const tcp = (
-    hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'DNS_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
+    hostVariable: 'MANAGEMENT_HOST' | 'FEED_HOST' | 'BLOCK_PAGE_HOST' | 'OPS_HOST',
     port: number,
     variable: string,
   ): RequiredPort => {
     return { host: configuration[hostVariable], port, variable, hostVariable, protocol: 'tcp' };
   };
-  const resolvers = Array.from({ length: RESOLVERS }, (_, index) => {
-    const dns = tcp('DNS_HOST', DNS_PORT + index, 'DNS_PORT');
-    const ops = tcp('OPS_HOST', resolverOpsPort(OPS_PORT, index), 'OPS_PORT');
-    const secure = (['DNS_TLS_PORT', 'DNS_HTTPS_PORT'] as const).flatMap((variable) => {
-      const first = configuration[variable];
-      return first === undefined ? [] : [tcp('DNS_HOST', first + index, variable)];
-    });
-    return [dns, { ...dns, protocol: 'udp' as const }, ...secure, ops];
+  const resolvers = resolverListeners(configuration).map(({ hosts, ports }, index) => {
+    const dns = hosts.flatMap((host) =>
+      Object.entries(ports).flatMap(([variable, port]): RequiredPort[] => {
+        const one = { host, port, variable, hostVariable: 'DNS_HOST', protocol: 'tcp' } as const;
+        return variable === 'DNS_PORT' ? [one, { ...one, protocol: 'udp' }] : [one];
+      }),
+    );
+    return [...dns, tcp('OPS_HOST', resolverOpsPort(OPS_PORT, index), 'OPS_PORT')];
   });
   return [
     tcp('MANAGEMENT_HOST', configuration.MANAGEMENT_PORT, 'MANAGEMENT_PORT'),
@@ -107,6 +138,7 @@ function planResolver(
   secrets: StackSecrets,
   dataDir: string,
   stores: Stores,
+  { hosts, ports }: ResolverListeners,
   index: number,
 ): PlannedProcess {
   const opsPort = resolverOpsPort(configuration.OPS_PORT, index);
@@ -116,11 +148,11 @@ function planResolver(
     environment: {
       ...followerEnvironment(configuration, secrets, stores),
       DATA_DIR: join(dataDir, `resolver-${index}`),
-      DNS_HOST: configuration.DNS_HOST,
-      DNS_PORT: String(configuration.DNS_PORT + index),
-      RESOLVER_THREADS: '1',
-      ...ownPort('DNS_TLS_PORT', configuration.DNS_TLS_PORT, index),
-      ...ownPort('DNS_HTTPS_PORT', configuration.DNS_HTTPS_PORT, index),
+      DNS_HOST: hosts.join(','),
+      ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
+      RESOLVER_THREADS: String(configuration.RESOLVER_THREADS),
+      DNS_COOKIE_SECRETS: secrets.dnsCookieSecrets.join(','),
+      OPS_TOKENS: secrets.opsTokens.join(','),
       OPS_HOST: configuration.OPS_HOST,
       OPS_PORT: String(opsPort),
     },
@@ -163,15 +195,6 @@ function followerEnvironment(
     FEED_TOKEN: secrets.feedToken,
     DOMAIN_HASH_KEY: secrets.domainHashKey,
   };
-}
-
-/** The port of resolver `index`, if the variable is set. */
-function ownPort(
-  variable: 'DNS_TLS_PORT' | 'DNS_HTTPS_PORT',
-  first: number | undefined,
-  index: number,
-): Record<string, string> {
-  return first === undefined ? {} : { [variable]: String(first + index) };
 }
 
 function readyUrl(host: string, port: number): string {

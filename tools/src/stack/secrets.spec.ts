@@ -24,11 +24,30 @@ describe('readSecrets', () => {
     expect(statSync(join(folder, 'secrets.json')).mode & 0o777).toBe(0o600);
   });
 
+  it('adds what an older file lacks, once, and changes nothing else in it', () => {
+    const older = { managementTokens: ['0123456789abcdef'], feedToken: 'fedcba9876543210' };
+    const kept = { ...older, domainHashKey: '0'.repeat(32) };
+    writeFileSync(join(folder, 'secrets.json'), JSON.stringify(kept));
+    const added = read();
+    expect(added).toMatchObject(kept);
+    expect(added.opsTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
+    expect(added.dnsCookieSecrets).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect(read()).toEqual(added);
+  });
+
   it('prefers the secrets of the environment', () => {
     const key = '0'.repeat(32);
-    expect(read({ DOMAIN_HASH_KEY: key, FEED_TOKEN: 'a-token-of-this-test' })).toMatchObject({
+    const environment = {
+      DOMAIN_HASH_KEY: key,
+      FEED_TOKEN: 'a-token-of-this-test',
+      OPS_TOKENS: 'an-ops-token-of-this-test,another-one-of-this-test',
+      DNS_COOKIE_SECRETS: key,
+    };
+    expect(read(environment)).toMatchObject({
       domainHashKey: key,
       feedToken: 'a-token-of-this-test',
+      opsTokens: ['an-ops-token-of-this-test', 'another-one-of-this-test'],
+      dnsCookieSecrets: [key],
     });
   });
 
@@ -40,6 +59,7 @@ describe('readSecrets', () => {
     '[]',
     '{"managementTokens":"abc"}',
     '{"managementTokens":[],"feedToken":"0123456789abcdef","domainHashKey":"00"}',
+    `{"managementTokens":["0123456789abcdef"],"feedToken":"0123456789abcdef","domainHashKey":"${'0'.repeat(32)}","opsTokens":[]}`,
   ])('refuses a file that holds %j, naming it', (text) => {
     writeFileSync(join(folder, 'secrets.json'), text);
     expect(() => read()).toThrow(/secrets\.json is not what the stack wrote there/);

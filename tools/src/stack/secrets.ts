@@ -8,6 +8,9 @@ import type { StackConfiguration } from './configuration.js';
 export interface StackSecrets {
   readonly managementTokens: readonly string[];
   readonly feedToken: string;
+  readonly opsTokens: readonly string[];
+  /** 32 hex digits each, the same for all resolvers. */
+  readonly dnsCookieSecrets: readonly string[];
   /** 32 hex digits. With another key the stored domain rules match nothing, so the key is kept with the data. */
   readonly domainHashKey: string;
 }
@@ -18,27 +21,43 @@ export function readSecrets(configuration: StackConfiguration, dataDir: string):
   return {
     managementTokens: configuration.MANAGEMENT_TOKENS ?? kept.managementTokens,
     feedToken: configuration.FEED_TOKEN ?? kept.feedToken,
+    opsTokens: configuration.OPS_TOKENS ?? kept.opsTokens,
+    dnsCookieSecrets: configuration.DNS_COOKIE_SECRETS ?? kept.dnsCookieSecrets,
     domainHashKey: configuration.DOMAIN_HASH_KEY ?? kept.domainHashKey,
   };
 }
 
 function readOrCreateSecrets(file: string): StackSecrets {
-  if (!existsSync(file)) {
-    const made: StackSecrets = {
-      managementTokens: [randomBytes(24).toString('hex')],
-      feedToken: randomBytes(24).toString('hex'),
-      domainHashKey: randomBytes(16).toString('hex'),
-    };
-    writeFileAtomically(file, JSON.stringify(made, null, 2));
-    return made;
-  }
-  const kept = parse(file);
+  const made = makeSecrets();
+  if (!existsSync(file)) return keepSecrets(file, made);
+  const found = parse(file);
+  // These two were not always there, and may be made anew.
+  const { opsTokens, dnsCookieSecrets } = made;
+  const kept = typeof found === 'object' ? { opsTokens, dnsCookieSecrets, ...found } : found;
   if (!isSecrets(kept)) {
     throw new StartError(
       `${file} is not what the stack wrote there. Put back a copy; where there is none, remove the whole folder: without its domainHashKey the domain rules in the database match nothing`,
     );
   }
-  return kept;
+  return keepSecrets(file, kept);
+}
+
+function makeSecrets(): StackSecrets {
+  const token = () => randomBytes(24).toString('hex');
+  const key = () => randomBytes(16).toString('hex');
+  return {
+    managementTokens: [token()],
+    feedToken: token(),
+    opsTokens: [token()],
+    dnsCookieSecrets: [key()],
+    domainHashKey: key(),
+  };
+}
+
+function keepSecrets(file: string, secrets: StackSecrets): StackSecrets {
+  const text = JSON.stringify(secrets, null, 2);
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileAtomically(file, text);
+  return secrets;
 }
 
 function parse(file: string): unknown {
@@ -52,14 +71,17 @@ function parse(file: string): unknown {
 
 function isSecrets(value: unknown): value is StackSecrets {
   if (typeof value !== 'object' || value === null) return false;
-  const { managementTokens, feedToken, domainHashKey } = value as Partial<Record<string, unknown>>;
-  const isToken = (token: unknown): boolean => typeof token === 'string' && /^\S{16,}$/.test(token);
+  const secrets = value as Partial<Record<keyof StackSecrets, unknown>>;
+  const isText = (form: RegExp) => (item: unknown) => typeof item === 'string' && form.test(item);
+  const isToken = isText(/^\S{16,}$/);
+  const isKey = isText(/^[0-9a-f]{32}$/i);
+  const isListOf = (list: unknown, isOne: (item: unknown) => boolean): boolean =>
+    Array.isArray(list) && list.length > 0 && list.every(isOne);
   return (
-    Array.isArray(managementTokens) &&
-    managementTokens.length > 0 &&
-    managementTokens.every(isToken) &&
-    isToken(feedToken) &&
-    typeof domainHashKey === 'string' &&
-    /^[0-9a-f]{32}$/i.test(domainHashKey)
+    isListOf(secrets.managementTokens, isToken) &&
+    isToken(secrets.feedToken) &&
+    isListOf(secrets.opsTokens, isToken) &&
+    isListOf(secrets.dnsCookieSecrets, isKey) &&
+    isKey(secrets.domainHashKey)
   );
 }

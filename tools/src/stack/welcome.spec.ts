@@ -3,7 +3,13 @@ import { expect, it } from 'vitest';
 import { STACK_SCHEMA } from './configuration.js';
 import { renderWelcome } from './welcome.js';
 
-const secrets = { managementTokens: ['the-token'], feedToken: 'f', domainHashKey: '00' };
+const secrets = {
+  managementTokens: ['the-token'],
+  feedToken: 'f',
+  opsTokens: ['the-ops-token'],
+  dnsCookieSecrets: ['c'],
+  domainHashKey: '00',
+};
 const welcome = (variables: Record<string, string>) =>
   renderWelcome(parseVariables(STACK_SCHEMA, variables), secrets, '/data');
 
@@ -14,6 +20,20 @@ it('the welcome names the URL of the API with its scheme, and passes the certifi
   expect(secure).toContain('https://127.0.0.1:8080/docs');
   expect(secure.match(/curl --cacert api\.crt /g)).toHaveLength(3);
   expect(secure).not.toContain('http://127.0.0.1:8080');
+});
+
+it('the welcome names the addresses and the port of each resolver', () => {
+  expect(welcome({ DNS_HOST: '0.0.0.0,::' })).toContain(
+    'Resolvers       127.0.0.1 and ::1 port 5300, 127.0.0.1 and ::1 port 5301 (UDP and TCP)',
+  );
+  const apart = welcome({ DNS_HOST: '192.0.2.53,2001:db8::53;192.0.2.54', DNS_PORT: '53' });
+  expect(apart).toContain('192.0.2.53 and 2001:db8::53 port 53, 192.0.2.54 port 53 (UDP and TCP)');
+  expect(apart).toContain('  dig @192.0.2.53 -p 53 www.example.com\n');
+});
+
+it('the welcome says where the secrets are, and contains no other than the token', () => {
+  expect(welcome({})).toContain('/data/secrets.json');
+  expect(welcome({})).not.toContain('the-ops-token');
 });
 
 it('the welcome does not contain the token when it goes to a log', () => {

@@ -1,5 +1,5 @@
 import { STACK_OPS_OFFSET, type StackConfiguration } from './configuration.js';
-import { reachableHost } from './plan.js';
+import { reachableHost, resolverListeners } from './plan.js';
 import type { StackSecrets } from './secrets.js';
 
 /**
@@ -15,11 +15,11 @@ export function renderWelcome(
   const certificate = configuration.MANAGEMENT_TLS_CERT;
   const scheme = certificate === undefined ? 'http' : 'https';
   const api = `${scheme}://${reachableHost(configuration.MANAGEMENT_HOST)}:${configuration.MANAGEMENT_PORT}`;
-  const dnsHost = reachableHost(configuration.DNS_HOST).replace(/[[\]]/g, '');
-  const resolvers = Array.from(
-    { length: configuration.RESOLVERS },
-    (_, i) => `${dnsHost} port ${configuration.DNS_PORT + i}`,
-  );
+  const listeners = resolverListeners(configuration).map(({ hosts, ports }) => {
+    const reachable = hosts.map((host) => reachableHost(host).replace(/[[\]]/g, ''));
+    return { hosts: reachable, port: ports['DNS_PORT'] };
+  });
+  const resolvers = listeners.map(({ hosts, port }) => `${hosts.join(' and ')} port ${port}`);
   const blockPage = `http://${reachableHost(configuration.BLOCK_PAGE_HOST)}:${configuration.BLOCK_PAGE_PORT}`;
   const docs = configuration.MANAGEMENT_DOCS === 'off' ? '' : `  Its pages       ${api}/docs\n`;
   const [token = ''] = secrets.managementTokens;
@@ -35,6 +35,7 @@ ${docs}  Token           ${isLogged ? `see MANAGEMENT_TOKENS, or ${dataDir}/secr
   Block page      ${blockPage}
   Health, metrics ${ops}/readyz, ${ops}/metrics
   Data and logs   ${dataDir}
+  Secrets         ${dataDir}/secrets.json
 `;
   if (isLogged) return places;
   return `${places}
@@ -44,7 +45,7 @@ To try it, run this in another terminal: three calls, a DNS query that shows the
   curl ${json} ${api}/profiles/ -d '{"profile":{"id":1}}'
   curl ${json} ${api}/net/ -d '{"ip":"127.0.0.1","profile_id":1}'
   curl ${json} ${api}/profile/1/bw_list -d '{"type":"deny","domain":"example.com"}'
-  dig @${dnsHost} -p ${configuration.DNS_PORT} www.example.com
+  dig @${listeners[0].hosts[0]} -p ${listeners[0].port} www.example.com
   curl -H 'Host: www.example.com' ${blockPage}/
 
 Ctrl-C stops everything that was started here.

@@ -52,12 +52,30 @@ export function listenAddressList(
   return defineVariable(options, allowed, schema, (value) => {
     const items = splitList(value);
     if (items.length > most) throw new VariableFault();
-    const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
-    if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
-    const twice = items.find((item, i) => items.indexOf(item) !== i);
-    if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
+    checkListenAddresses(items);
     return items;
   });
+}
+
+/** Lists of addresses to listen on with a semicolon between them, each address once, at most `most` in a list. */
+export function listenAddressGroups(
+  most: number,
+  options: VariableOptions,
+): Variable<readonly (readonly string[])[]> {
+  const allowed = `at most ${most} comma-separated IPv4 or IPv6 addresses, or several such lists with ; between them`;
+  return defineVariable(options, allowed, valueSchemas.TEXT, (value) => {
+    const groups = value.split(';').map(splitList);
+    if (groups.some((group) => group.length > most)) throw new VariableFault();
+    checkListenAddresses(groups.flat());
+    return groups;
+  });
+}
+
+function checkListenAddresses(items: readonly string[]): void {
+  const bad = items.find((item) => isIP(item) === 0 || item.includes('%'));
+  if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
+  const twice = items.find((item, i) => items.indexOf(item) !== i);
+  if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
 }
 
 /** Comma-separated addresses of one family. */

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { LocalStack } from './local-stack.js';
+import type { ManagementClient } from './management-client.js';
+import { PORTS } from './ports.js';
+import { ask } from './resolver-client.js';
+import { startUpstream, UPSTREAM_ADDRESS } from './upstream.js';
+
+const FIRST = ['127.0.0.2', '::1'];
+const SECOND = ['127.0.0.3'];
+const BLOCKED = ['127.0.0.1'];
+
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let stack: LocalStack;
+let api: ManagementClient;
+
+const answers = (addresses: readonly string[], qname: string) =>
+  Promise.all([
+    ...addresses.map((address) => ask(PORTS.dns, qname, { address })),
+    // The client has no TCP over IPv6.
+    ...addresses
+      .filter(isIPv4)
+      .map((address) => ask(PORTS.dns, qname, { address, protocol: 'tcp' })),
+  ]);
+const resolverOn = (addresses: readonly string[]) => {
+  const variable = `DNS_HOST=${addresses.join()}\0`;
+  return stack
+    .children()
+    .find((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes(variable));
+};
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  stack = new LocalStack({
+    DNS_HOST: `${FIRST.join()};${SECOND.join()}`,
+    UPSTREAMS: upstream.endpoint,
+    MISSING_RESOLVER_S: '0',
+  });
+  api = await stack.start();
+  const made = [
+    await api.call('POST', '/profiles/', { profile: { id: 1 } }),
+    await api.call('POST', '/net/', { ip: '127.0.0.1', profile_id: 1 }),
+    await api.call('POST', '/net6/', { ip: '::1', profile_id: 1 }),
+  ];
+  for (const { status, applied } of made) expect([status, applied]).toEqual([201, '2/2']);
+});
+afterAll(async () => {
+  await stack.remove();
+  await upstream.close();
+});
+
+it('two resolvers on one machine answer on one port, each on its own addresses', async () => {
+  const rule = { type: 'deny', domain: 'blocked.example' };
+  expect(await api.call('POST', '/profile/1/bw_list', rule)).toMatchObject({ applied: '2/2' });
+  for (const answer of await answers([...FIRST, ...SECOND], 'www.blocked.example')) {
+    expect(answer).toEqual(BLOCKED);
+  }
+  await expect(ask(PORTS.dns, 'www.blocked.example')).rejects.toThrow();
+});
+
+it('the second answers on its address while the first is gone, which comes back on its own', async () => {
+  process.kill(resolverOn(FIRST)!, 'SIGKILL');
+  await expect(ask(PORTS.dns, 'a.example', { address: FIRST[0] })).rejects.toThrow();
+  expect(await ask(PORTS.dns, 'a.example', { address: SECOND[0] })).toEqual([UPSTREAM_ADDRESS]);
+  await vi.waitFor(
+    async () => {
+      for (const address of FIRST) {
+        expect(await ask(PORTS.dns, 'www.blocked.example', { address })).toEqual(BLOCKED);
+      }
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+});
